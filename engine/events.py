@@ -1,0 +1,194 @@
+"""What the engine reports, in the order it happens: frozen values, small, safe to hand to another thread.
+
+Every event carries the id of the request it belongs to. A request ends with exactly one `Finished` or `Failed`; a load
+ends with one `Loaded` or `Failed`; a preview with one `Preview` or `Failed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.types import Cause, ModelInfo, TokenSpan
+
+FinishReason = Literal["end", "length", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A step of loading a model: `stage` is a short phrase, `fraction` 0..1 or None where it cannot be known."""
+
+    request_id: int
+    stage: str
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The model is ready for requests."""
+
+    request_id: int
+    model: ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where a prompt left what was cached, and why.
+
+    `position` is the first token that differs, `message_index` the message it lies in (-1: between messages).
+    `old_text` and `new_text` are the text around it on both sides ("" where nothing was cached there).
+    `recomputed_tokens` counts the tokens that had been computed before and must be computed again.
+    """
+
+    position: int
+    message_index: int
+    cause: Cause
+    old_text: str
+    new_text: str
+    recomputed_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The look-up is done. reused_tokens + computed_tokens == prompt_tokens."""
+
+    request_id: int
+    prompt_tokens: int
+    reused_tokens: int
+    computed_tokens: int
+    divergence: Divergence | None
+    spans: tuple[TokenSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefill:
+    """`done` of `total` tokens that had to be computed are computed; about `seconds_left` remain."""
+
+    request_id: int
+    done: int
+    total: int
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Text that can be shown now: whole characters only, without stop strings."""
+
+    request_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TtftParts:
+    """Time to first token, in seconds, split by what it was spent on. The parts add up to the whole."""
+
+    queue: float = 0.0
+    template: float = 0.0
+    lookup: float = 0.0
+    restore: float = 0.0
+    prefill: float = 0.0
+    first_token: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStats:
+    """The figures of one turn, so far. Sent at most 20 times a second, and once more inside `Finished`.
+
+    `ttft_s` is None until the first token. `tokens_per_s` excludes the first token and the wait for it; it is 0
+    before the second token. `cold_ttft_s` is what the first token would have taken without a cache: measured on this
+    very prompt where `cold_measured`, otherwise an estimate from the measured prefill rate.
+    """
+
+    request_id: int
+    prompt_tokens: int
+    reused_tokens: int
+    computed_tokens: int
+    written_tokens: int
+    ttft_s: float | None
+    parts: TtftParts
+    tokens_per_s: float
+    cold_ttft_s: float
+    cold_measured: bool
+    cache_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """One unbranched run of cached tokens. `parent` is an index into `CacheView.nodes`, -1 for a root."""
+
+    parent: int
+    start: int
+    tokens: int
+    bytes: int
+    idle_s: float
+    hits: int
+    pinned: bool
+    conversations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheView:
+    """Cache memory at one moment, in bytes. used = pinned + live + reusable <= budget.
+
+    `pinned_bytes`: blocks kept on request (system prompts). `live_bytes`: the working buffer and the blocks of running
+    requests. `reusable_bytes`: blocks that may be evicted. `evicted_bytes` counts up since the model was loaded.
+    `nodes` is filled by `Engine.cache_view` only, empty in the events sent after each turn.
+    """
+
+    request_id: int
+    time_s: float
+    budget_bytes: int
+    pinned_bytes: int
+    live_bytes: int
+    reusable_bytes: int
+    evicted_bytes: int
+    cached_tokens: int
+    nodes: tuple[NodeView, ...] = ()
+
+    @property
+    def used_bytes(self) -> int:
+        """Everything the cache holds now."""
+        return self.pinned_bytes + self.live_bytes + self.reusable_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What `Engine.submit` would do with this request now, without computing anything."""
+
+    request_id: int
+    prompt_tokens: int
+    reused_tokens: int
+    computed_tokens: int
+    seconds: float
+    system_tokens: int
+    context_length: int
+    spans: tuple[TokenSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The answer is complete. `token_ids` are without the end token; keep them with the message.
+
+    `margins` holds the distance between the two best logits for each token, when the request asked for it.
+    """
+
+    request_id: int
+    reason: FinishReason
+    text: str
+    token_ids: tuple[int, ...]
+    stats: TurnStats
+    margins: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The request or load ended without a result. `sentence` is for the user, `detail` for a log or a copy button."""
+
+    request_id: int
+    sentence: str
+    detail: str = ""
+
+
+Event = (
+    Loading | Loaded | Matched | Prefill | TextDelta | TurnStats | CacheView | Preview | Finished | Failed
+)

@@ -1,0 +1,39 @@
+"""What the window needs of an engine. `engine.Engine` is the local one; tests script another with the same methods."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from engine.events import CacheView, Event
+from engine.types import ModelSpec, Request
+
+
+class EnginePort(Protocol):
+    """Commands return at once; what comes of them arrives through `poll`. Callable from any thread."""
+
+    def load(self, spec: ModelSpec) -> int:
+        """Load a model in place of the present one. Reports Loading..., then Loaded or Failed, under the id returned."""
+
+    def submit(self, request: Request) -> int:
+        """Answer a request. Reports Matched, Prefill..., TextDelta and TurnStats..., CacheView, then Finished or Failed."""
+
+    def preview(self, request: Request) -> int:
+        """Say what `submit` would reuse and compute, also while another request runs. Reports Preview or Failed."""
+
+    def cancel(self, request_id: int) -> None:
+        """Stop a request within one chunk or one token; what it computed stays cached. Unknown ids are ignored."""
+
+    def set_cache_budget(self, budget_bytes: int) -> None:
+        """Change the byte budget of the cache; what no longer fits is evicted at once. Reports CacheView (id 0)."""
+
+    def clear_cache(self) -> None:
+        """Drop every cached block that no running request needs. Reports CacheView (id 0)."""
+
+    def cache_view(self) -> CacheView:
+        """The newest picture of the cache, with its nodes; never waits."""
+
+    def poll(self, limit: int = 256) -> list[Event]:
+        """Take up to `limit` events, oldest first. Never waits; empty when there is nothing new."""
+
+    def close(self, timeout_s: float = 2.0) -> bool:
+        """Stop everything and end the worker thread. True when it ended within `timeout_s`. Safe to call twice."""

@@ -1,0 +1,154 @@
+"""What goes into the engine and what it can refuse: frozen values, no torch, no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+Device = Literal["auto", "cuda", "mps", "cpu"]
+Dtype = Literal["auto", "fp32", "bf16", "fp16"]
+Cause = Literal["new", "edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "other model", "cache off"]
+
+BLOCK_TOKENS = 16
+"""Tokens in one cache block, the unit of the prefix tree and of eviction."""
+
+
+class HeadstartError(Exception):
+    """A refusal in words: `str(error)` is one sentence for the user that says what to do.
+
+    `detail` may hold more (paths, the library's own message) for a "copy details" button or a log.
+    """
+
+    def __init__(self, sentence: str, detail: str = "") -> None:
+        super().__init__(sentence)
+        self.detail = detail
+
+
+class ModelError(HeadstartError):
+    """A model that is missing, damaged, unsafe to open, or that cannot be cached exactly."""
+
+
+class PromptTooLongError(HeadstartError):
+    """A prompt that leaves no room for an answer in the model's context."""
+
+
+class OutOfMemoryError(HeadstartError):
+    """The device has no memory for this request, even after reusable blocks were dropped."""
+
+
+class DiskFullError(HeadstartError):
+    """There is not enough disk space to download or convert a model."""
+
+
+class InvalidRequestError(HeadstartError):
+    """A request with values outside their range, or without any message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation.
+
+    `token_ids` are the ids the model generated for an assistant message, without the end token. When present they are
+    spliced into later prompts as they are; the text is never encoded again.
+    """
+
+    role: Role
+    content: str
+    token_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is chosen. `temperature` 0 means greedy; `top_k` 0, `top_p` 1, `min_p` 0 and
+    `repetition_penalty` 1 switch that rule off. `seed` None draws a fresh seed for each request.
+
+    Raises InvalidRequestError where a value is outside its range.
+    """
+
+    temperature: float = 0.7
+    top_p: float = 0.9
+    top_k: int = 0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    seed: int | None = None
+    max_tokens: int = 512
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("temperature", self.temperature, 0.0, 5.0),
+            ("top-p", self.top_p, 0.0, 1.0),
+            ("top-k", self.top_k, 0, 1_000_000),
+            ("min-p", self.min_p, 0.0, 1.0),
+            ("repetition penalty", self.repetition_penalty, 0.01, 10.0),
+            ("length", self.max_tokens, 1, 1_000_000),
+        )
+        for name, value, low, high in checks:
+            if not low <= value <= high:
+                raise InvalidRequestError(f"Set {name} between {low:g} and {high:g}; it is {value:g}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One turn to answer. `messages` is the whole conversation, oldest first, the new user message last.
+
+    `conversation` names the owner in the cache view. `use_cache` False reads and writes no cached block (the cold
+    run). `pin_system` keeps the blocks of the system prompt resident. `day` is the date the chat began on, for chat
+    templates that print one. `record_margins` keeps the logit distance between the two best tokens of every step.
+    """
+
+    messages: tuple[Message, ...]
+    sampling: Sampling = field(default_factory=Sampling)
+    conversation: str = ""
+    use_cache: bool = True
+    pin_system: bool = True
+    day: date | None = None
+    stop: tuple[str, ...] = ()
+    record_margins: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.messages:
+            raise InvalidRequestError("There is no message to answer: write one first.")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """Which model to load and how. An empty `path` means the default model, which is fetched once.
+
+    `path` is a folder with config.json and safetensors files, or a GGUF file. `cache_bytes` None takes a share of the
+    free device memory. `exact` asks for answers that are equal to a cold run bit for bit.
+    """
+
+    path: str = ""
+    device: Device = "auto"
+    dtype: Dtype = "auto"
+    exact: bool = False
+    cache_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one cached token costs."""
+
+    name: str
+    path: str
+    architecture: str
+    device: str
+    dtype: str
+    exact: bool
+    context_length: int
+    weights_bytes: int
+    kv_bytes_per_token: int
+    cache_budget_bytes: int
+    prefill_tokens_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpan:
+    """The tokens `start` to `end` (exclusive) of a prompt hold message number `message_index`."""
+
+    message_index: int
+    role: Role
+    start: int
+    end: int
