@@ -1,0 +1,276 @@
+"""Markdown text to a flat list of blocks, the open one last: pure values, no Qt, no HTML.
+
+An answer arrives in pieces. `MarkdownStream` parses again only from the last block that can still change, so the cost of
+a piece does not grow with the length of the answer. HTML is text here, pictures are links, and only http, https and
+mailto links stay links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+BlockKind = Literal["paragraph", "heading", "code", "table", "rule"]
+Align = Literal["start", "center", "end"]
+
+LINK_SCHEMES = ("http://", "https://", "mailto:")
+INLINE_LIMIT = 10_000
+"""Characters in one paragraph up to which markup inside it is looked for; a longer one is shown as it is."""
+
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+_BARE_LINK = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of text that looks the same throughout. "\\n" in `text` is a line break within the paragraph."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    code: bool = False
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One paragraph, heading, code block, table or rule, with the lists and quotes it stands in.
+
+    `depth` counts the lists around it and `quote` the quotes. `marker` ("•" or "3.") stands on the first block of a list
+    item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a table, whose first
+    row is its head.
+    """
+
+    kind: BlockKind
+    runs: tuple[Run, ...] = ()
+    level: int = 0
+    depth: int = 0
+    quote: int = 0
+    marker: str = ""
+    text: str = ""
+    language: str = ""
+    rows: tuple[tuple[tuple[Run, ...], ...], ...] = ()
+    aligns: tuple[Align, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What a piece of text changed: `closed` blocks never change again, `tail` replaces the former tail."""
+
+    closed: tuple[Block, ...]
+    tail: tuple[Block, ...]
+
+
+class MarkdownStream:
+    """Parses an answer while it is written. Feeding it in any pieces gives the same blocks as `parse` of the whole."""
+
+    def __init__(self) -> None:
+        self._open = ""
+
+    def append(self, text: str) -> Update:
+        """Add text and say which blocks are final and which are still open."""
+        self._open += text
+        tokens = _tokens(self._open)
+        cut_line = _last_safe_start(tokens, len(_LINE_ENDS.findall(self._open)))
+        closed = list(_top_level(tokens, 0, cut_line))
+        tail = list(_top_level(tokens, cut_line, None))
+        self._open = self._open[_offset_of_line(self._open, cut_line) :]
+        return Update(tuple(_Flattener().run(closed)), tuple(_Flattener().run(tail)))
+
+
+def parse(text: str) -> tuple[Block, ...]:
+    """All blocks of a finished text."""
+    return tuple(_Flattener().run(_tokens(text)))
+
+
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 60})
+    made.enable(["table", "strikethrough"])
+    # References would let a late line change an early block; the HTML rules would only reject. Inline markup is
+    # parsed by `_runs`, block by block, so that a paragraph past the limit costs nothing.
+    made.disable(["reference", "html_block", "html_inline", "inline"])
+    return made
+
+
+_PARSER = _parser()
+
+
+def _tokens(text: str) -> list[Token]:
+    return _PARSER.parse(text)
+
+
+def _last_safe_start(tokens: Sequence[Token], unfinished_line: int) -> int:
+    """The line from which blocks can still change.
+
+    That is where the last top-level block starts, or the one before it when the last one starts on the line that is
+    still being written: "# x" may turn out as "#x", and then it continues the paragraph above.
+    """
+    starts = [token.map[0] for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
+    if starts and starts[-1] >= unfinished_line:
+        starts.pop()
+    return starts[-1] if starts else 0
+
+
+def _top_level(tokens: Sequence[Token], first: int, last: int | None) -> Iterator[Token]:
+    """The tokens of all top-level blocks that start on a line from `first` up to, not including, `last`."""
+    inside = False
+    for token in tokens:
+        if token.level == 0 and token.nesting >= 0 and token.map:
+            inside = token.map[0] >= first and (last is None or token.map[0] < last)
+        if inside:
+            yield token
+
+
+def _offset_of_line(text: str, line: int) -> int:
+    """Where line number `line` starts in a text with any kind of line ends."""
+    if line == 0:
+        return 0
+    for number, match in enumerate(_LINE_ENDS.finditer(text), start=1):
+        if number == line:
+            return match.end()
+    return len(text)
+
+
+@dataclass(slots=True)
+class _Flattener:
+    """Walks markdown-it's nested tokens and keeps what surrounds the present one."""
+
+    depth: int = 0
+    quote: int = 0
+    marker: str = ""
+    level: int = 0
+    rows: list[tuple[tuple[Run, ...], ...]] = field(default_factory=list)
+    cells: list[tuple[Run, ...]] = field(default_factory=list)
+    aligns: list[Align] = field(default_factory=list)
+    in_table: bool = False
+
+    def run(self, tokens: Sequence[Token]) -> list[Block]:
+        blocks: list[Block] = []
+        for token in tokens:
+            blocks.extend(self._step(token))
+        return blocks
+
+    def _step(self, token: Token) -> Iterator[Block]:
+        match token.type:
+            case "inline" if self.in_table:
+                self.cells.append(_runs(token))
+            case "inline":
+                yield self._block("heading" if self.level else "paragraph", runs=_runs(token), level=self.level)
+            case "fence" | "code_block":
+                yield from self._lone_marker()
+                yield self._block("code", text=token.content.removesuffix("\n"), language=_language(token.info))
+            case "hr":
+                yield self._block("rule")
+            case "list_item_close":
+                yield from self._lone_marker()
+            case "table_close":
+                self.in_table = False
+                yield from self._lone_marker()
+                yield self._block("table", rows=tuple(self.rows), aligns=tuple(self.aligns))
+            case _:
+                self._enter_or_leave(token)
+
+    def _enter_or_leave(self, token: Token) -> None:
+        match token.type:
+            case "bullet_list_open" | "ordered_list_open" | "bullet_list_close" | "ordered_list_close":
+                self.depth += token.nesting
+            case "list_item_open":
+                self.marker = f"{token.info}{token.markup}" if token.info else "•"
+            case "blockquote_open" | "blockquote_close":
+                self.quote += token.nesting
+            case "heading_open":
+                self.level = int(token.tag[1:])
+            case "heading_close":
+                self.level = 0
+            case "table_open":
+                self.in_table, self.rows, self.aligns = True, [], []
+            case "th_open":
+                self.aligns.append(_align(token))
+            case "tr_open":
+                self.cells = []
+            case "tr_close":
+                self.rows.append(tuple(self.cells))
+
+    def _block(self, kind: BlockKind, **values: object) -> Block:
+        marker, self.marker = self.marker, ""
+        return replace(Block(kind, depth=self.depth, quote=self.quote, marker=marker), **values)  # type: ignore[arg-type]
+
+    def _lone_marker(self) -> Iterator[Block]:
+        """An item that holds nothing yet, or begins with code or a table, still shows its marker."""
+        if self.marker:
+            yield self._block("paragraph")
+
+
+def _language(info: str) -> str:
+    words = info.split()
+    return words[0] if words else ""
+
+
+def _align(token: Token) -> Align:
+    style = str(token.attrGet("style") or "")
+    if "right" in style:
+        return "end"
+    return "center" if "center" in style else "start"
+
+
+def _runs(inline: Token) -> tuple[Run, ...]:
+    """The runs of a paragraph, neighbours that look the same joined."""
+    if len(inline.content) > INLINE_LIMIT:
+        return (Run(inline.content),)
+    children: list[Token] = []
+    _PARSER.inline.parse(inline.content, _PARSER, {}, children)
+    look = Run("")
+    runs: list[Run] = []
+    for token in children:
+        match token.type:
+            case "strong_open" | "strong_close":
+                look = replace(look, bold=token.nesting > 0)
+            case "em_open" | "em_close":
+                look = replace(look, italic=token.nesting > 0)
+            case "s_open" | "s_close":
+                look = replace(look, strike=token.nesting > 0)
+            case "link_open":
+                look = replace(look, href=_allowed(str(token.attrGet("href") or "")))
+            case "link_close":
+                look = replace(look, href="")
+            case "code_inline":
+                _join(runs, replace(look, text=token.content, code=True))
+            case "softbreak" | "hardbreak":
+                _join(runs, replace(look, text="\n"))
+            case "image":
+                href = look.href or _allowed(str(token.attrGet("src") or ""))
+                _join(runs, replace(look, text=token.content or href, href=href))
+            case _:
+                _join(runs, replace(look, text=token.content))
+    return tuple(piece for run in runs for piece in _with_bare_links(run))
+
+
+def _join(runs: list[Run], run: Run) -> None:
+    if runs and replace(runs[-1], text=run.text) == run:
+        runs[-1] = replace(run, text=runs[-1].text + run.text)
+    elif run.text:
+        runs.append(run)
+
+
+def _allowed(href: str) -> str:
+    return href if href.lower().startswith(LINK_SCHEMES) else ""
+
+
+def _with_bare_links(run: Run) -> Iterator[Run]:
+    if run.code or run.href or "://" not in run.text:
+        yield run
+        return
+    end = 0
+    for match in _BARE_LINK.finditer(run.text):
+        if match.start() > end:
+            yield replace(run, text=run.text[end : match.start()])
+        yield replace(run, text=match.group(), href=match.group())
+        end = match.end()
+    if end < len(run.text):
+        yield replace(run, text=run.text[end:])
