@@ -1,0 +1,97 @@
+"""One bar a turn, in layers that stand in front of each other on the same ground line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.charts.plot import PixelItem, Plot, mixed
+from app.theme import Theme
+
+FEWEST_SLOTS = 8
+MOST_SLOTS = 32
+MINIMUM_PIXELS = 2
+"""A value that is not zero stays visible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Bars from 0 to `top`, one a turn, in the theme colour called `color`, filled `strength` of 1. nan: no bar."""
+
+    color: str
+    top: NDArray[np.float64]
+    strength: float = 1.0
+
+
+class BarsPlot(Plot):
+    """The newest turns, at most MOST_SLOTS; the newest is on the right of what is filled."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        self.bars = BarsItem(theme)
+        super().__init__(self.bars, theme, parent)
+        self.set_layers(())
+
+    def set_layers(self, layers: Sequence[Layer]) -> None:
+        """Draw these layers, the first one at the back."""
+        self.bars.layers = tuple(layers)
+        top = max((float(np.nanmax(layer.top, initial=0.0)) for layer in layers), default=0.0)
+        self.set_range(0, self.slots(), 1.08 * top or 1.0)
+
+    def places(self) -> int:
+        return len(self.bars.layers[0].top) if self.bars.layers else 0
+
+    def slots(self) -> int:
+        """How many bars fit side by side now."""
+        return max(FEWEST_SLOTS, self.places())
+
+    def place_at(self, x: float) -> int:
+        return int(x) if 0 <= x < self.places() else -1
+
+
+class BarsItem(PixelItem):
+    """Paints the layers with bars three fifths of their slot wide, and a quiet column behind the hovered one."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.layers: tuple[Layer, ...] = ()
+
+    def draw(self, painter: QPainter) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        if self.hovered >= 0:
+            painter.setBrush(mixed(self.theme.line, self.theme.panel, 0.6))
+            left, right = self.pixel(self.hovered, 0).x(), self.pixel(self.hovered + 1, 0).x()
+            painter.drawRect(QRectF(left, self.area().top(), right - left, self.area().height()))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for slot in range(len(self.layers[0].top) if self.layers else 0):
+            self._paint_slot(painter, slot)
+
+    def heights(self, values: Sequence[float]) -> list[float]:
+        """Pixel heights for the layers of one slot, back to front: what is taller by any amount is seen to be taller."""
+        ground, made, front, tallest = self.pixel(0, 0).y(), [], 0.0, 0.0
+        for value in reversed(values):
+            height = 0.0
+            if value > 0:
+                least = tallest + MINIMUM_PIXELS if value > front else 0.0
+                height = max(ground - self.pixel(0, value).y(), least)
+                front, tallest = max(front, value), max(tallest, height)
+            made.append(height)
+        return made[::-1]
+
+    def _paint_slot(self, painter: QPainter, slot: int) -> None:
+        left, right = self.pixel(slot + 0.2, 0), self.pixel(slot + 0.8, 0)
+        radius = 2 if right.x() - left.x() >= 8 else 0
+        heights = self.heights([float(layer.top[slot]) for layer in self.layers])
+        for layer, height in zip(self.layers, heights, strict=True):
+            full = QColor(getattr(self.theme, layer.color))
+            bar = QRectF(left.x(), left.y() - height, right.x() - left.x(), height)
+            painter.setBrush(mixed(full.name(), self.theme.panel, layer.strength))
+            painter.setPen(QPen(full, 1) if layer.strength < 1 else Qt.PenStyle.NoPen)
+            if height:
+                inset = 0.5 if layer.strength < 1 else 0
+                painter.drawRoundedRect(bar.adjusted(inset, inset, -inset, -inset), radius, radius)

@@ -1,0 +1,146 @@
+"""Cache memory over time: what is pinned, in use and reusable, one above the other, under the budget."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
+
+from app.charts import words
+from app.charts.plot import PixelItem, Plot, mixed
+from app.charts.series import MEMORY, Rows
+from app.theme import SMALL, Theme, text_font
+
+FULL_SCALE_SHARE = 0.3
+"""The budget is drawn to scale when at least this share of it has been used; below, the areas would be slivers."""
+
+PARTS = (
+    ("reusable_bytes", "reused", 0.4),
+    ("live_bytes", "reused", 1.0),
+    ("pinned_bytes", "pinned", 1.0),
+)
+"""From the top of the pile to its bottom: the row's field, the theme's colour and how strongly it is filled."""
+
+
+class MemoryPlot(Plot):
+    """Steps, because memory keeps its size from one picture to the next."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        self.memory = MemoryItem(theme)
+        super().__init__(self.memory, theme, parent)
+        self.set_rows(np.zeros(0, MEMORY))
+
+    @property
+    def to_scale(self) -> bool:
+        """Whether the budget line stands at its true height."""
+        return self.memory.to_scale
+
+    def set_rows(self, rows: Rows) -> None:
+        """Draw these pictures of the cache, oldest first."""
+        self.memory.rows = rows
+        used = float(used_bytes(rows).max(initial=0.0))
+        budget = float(rows["budget_bytes"][-1]) if len(rows) else 0.0
+        self.memory.to_scale = used >= FULL_SCALE_SHARE * budget
+        top = max(used, budget) / 0.9 if self.to_scale else used / 0.7
+        self.set_range(*_stretch(rows), top or 1.0)
+
+    def places(self) -> int:
+        return len(self.memory.rows)
+
+    def place_at(self, x: float) -> int:
+        if not self.places():
+            return -1
+        return max(0, int(np.searchsorted(self.memory.rows["time_s"], x, side="right")) - 1)
+
+
+class MemoryItem(PixelItem):
+    """Paints the areas, the budget line, the evictions, and a line at the hovered moment."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.rows: Rows = np.zeros(0, MEMORY)
+        self.to_scale = True
+
+    def draw(self, painter: QPainter) -> None:
+        if not len(self.rows):
+            return
+        painter.setFont(text_font(SMALL))
+        for place, (_, color, strength) in enumerate(PARTS):
+            height = np.sum([self.rows[name] for name, _, _ in PARTS[place:]], axis=0)
+            self._paint_area(painter, height, color, strength)
+        self._paint_budget(painter)
+        self._paint_evictions(painter)
+        if self.hovered >= 0:
+            x = self._x(self.rows["time_s"][self.hovered])
+            painter.setPen(QPen(QColor(self.theme.text), 1))
+            painter.drawLine(QPointF(x, self.area().top()), QPointF(x, self.area().bottom()))
+
+    def _paint_area(self, painter: QPainter, height: NDArray[np.int64], color: str, strength: float) -> None:
+        if not height.any():
+            return
+        times = np.append(self.rows["time_s"], self._bounds.right())
+        steps = [self.pixel(x, y) for x, y in zip(np.repeat(times, 2)[1:-1], np.repeat(height, 2), strict=True)]
+        steps = [point + QPointF(0, 0.5) for point in steps]
+        ends = [self.pixel(times[-1], 0), self.pixel(times[0], 0)]
+        full = QColor(getattr(self.theme, color))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(mixed(color=full.name(), ground=self.theme.panel, share=strength))
+        painter.drawPolygon(QPolygonF([*steps, *ends]))
+        painter.setPen(QPen(full, 1))
+        painter.drawPolyline(QPolygonF(steps))
+
+    def _paint_budget(self, painter: QPainter) -> None:
+        area = self.area()
+        y = self.pixel(0, self.rows["budget_bytes"][-1]).y() if self.to_scale else area.top()
+        pen = QPen(QColor(self.theme.evicted), 1)
+        pen.setDashPattern([5, 4])
+        painter.setPen(pen)
+        painter.drawLine(QPointF(area.left(), y + 0.5), QPointF(area.right(), y + 0.5))
+        if not self.to_scale:
+            self._paint_text(painter, QPointF(area.left(), y + 4), "↑ budget, not to scale", self.theme.soft)
+
+    def _paint_evictions(self, painter: QPainter) -> None:
+        """A triangle at each; the newest one says its amount, above what is drawn there."""
+        places = np.flatnonzero(self.rows["evicted_bytes"])
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.theme.evicted))
+        used = used_bytes(self.rows)
+        for place in places:
+            x, y = self._x(self.rows["time_s"][place]), self.pixel(0, used[place]).y()
+            painter.drawPolygon(QPolygonF([QPointF(x - 4, y - 9), QPointF(x + 4, y - 9), QPointF(x, y - 2)]))
+        if len(places):
+            text = f"evicted {words.size(self.rows['evicted_bytes'][places[-1]])}"
+            size = painter.fontMetrics().size(0, text)
+            left = min(x + 8, self.area().right() - size.width())
+            covered = [self.pixel(0, y).y() for t, y in self._steps() if left <= self._x(t) <= left + size.width()]
+            top = min([y, *covered]) - size.height() - 2
+            self._paint_text(painter, QPointF(left, top), text, self.theme.evicted)
+
+    def _steps(self) -> list[tuple[float, float]]:
+        return list(zip(self.rows["time_s"], used_bytes(self.rows), strict=True))
+
+    def _paint_text(self, painter: QPainter, corner: QPointF, text: str, color: str) -> None:
+        """Text with its top left at `corner`, moved inside the plot."""
+        size = painter.fontMetrics().size(0, text)
+        left = min(corner.x(), self.area().right() - size.width())
+        top = max(corner.y(), self.area().top())
+        painter.setPen(QColor(color))
+        painter.drawText(QRectF(left, top, size.width() + 1, size.height()), Qt.AlignmentFlag.AlignLeft, text)
+
+    def _x(self, time_s: float) -> float:
+        return self.pixel(time_s, 0).x() + 0.5
+
+
+def used_bytes(rows: Rows) -> NDArray[np.int64]:
+    """Everything the cache held at each moment."""
+    return rows["pinned_bytes"] + rows["live_bytes"] + rows["reusable_bytes"]
+
+
+def _stretch(rows: Rows) -> tuple[float, float]:
+    """The time shown: all of it, and a little more so that the newest picture has a width."""
+    if not len(rows):
+        return 0.0, 1.0
+    first, last = float(rows["time_s"][0]), float(rows["time_s"][-1])
+    return first, last + max(0.06 * (last - first), 1e-3)

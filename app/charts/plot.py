@@ -1,0 +1,155 @@
+"""The ground every chart stands on: a still pyqtgraph view with fixed ranges, three grid lines and a hovered place."""
+
+from __future__ import annotations
+
+import PySide6.QtWidgets  # noqa: F401  pyqtgraph takes the Qt binding that is imported first
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.theme import Theme
+
+
+class Plot(pg.GraphicsView):
+    """A view without axes, menu or dragging. `item` paints it; subclasses hold the data.
+
+    Signals: hovered(int): the place (a turn, a picture) under the mouse or chosen with the arrow keys, -1 for none.
+    """
+
+    hovered = Signal(int)
+
+    def __init__(self, item: PixelItem, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent, background=theme.panel)
+        self.item = item
+        self._hover = -1
+        self._box = pg.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
+        self._box.disableAutoRange()
+        self.setCentralWidget(self._box)
+        self._box.addItem(item, ignoreBounds=True)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFrameShape(pg.GraphicsView.Shape.NoFrame)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumHeight(48)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colours at run time: the ground here, the rest in the item."""
+        self.setBackground(theme.panel)
+        self.item.set_theme(theme)
+
+    def set_range(self, left: float, right: float, top: float) -> None:
+        """Show this stretch of x, and y from 0 to `top`."""
+        bounds = QRectF(left, 0, right - left, top)
+        self.item.set_bounds(bounds)
+        self._box.setRange(bounds, padding=0, disableAutoRange=True)
+
+    def place_at(self, x: float) -> int:
+        """The index of what is drawn at this x, -1 for nothing."""
+        raise NotImplementedError
+
+    def places(self) -> int:
+        """How many places there are to hover."""
+        raise NotImplementedError
+
+    def hover(self, place: int) -> None:
+        """Mark a place and tell it, -1 to let go."""
+        if place != self._hover:
+            self._hover = place
+            self.item.set_hover(place)
+            self.hovered.emit(place)
+
+    def forget_lost_place(self) -> None:
+        """Let go of a marked place that the newest data no longer have."""
+        if self._hover >= self.places():
+            self.hover(-1)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        x = self._box.mapSceneToView(self.mapToScene(event.position().toPoint())).x()
+        self.hover(self.place_at(x))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.ignore()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.ignore()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.hover(-1)
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and right walk through the places, Escape lets go."""
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if step and self.places():
+            start = self._hover if self._hover >= 0 else self.places() - (step > 0)
+            self.hover(max(0, min(self.places() - 1, start + step)))
+        elif event.key() == Qt.Key.Key_Escape and self._hover >= 0:
+            self.hover(-1)
+        else:
+            event.ignore()
+
+
+class PixelItem(pg.GraphicsObject):
+    """An item with bounds in data units that paints in whole pixels, so that edges stay sharp at any size."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.theme = theme
+        self.hovered = -1
+        self._bounds = QRectF(0, 0, 1, 1)
+        self._to_pixels = QTransform()
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
+
+    def set_bounds(self, bounds: QRectF) -> None:
+        """The stretch of data that fills the view."""
+        if bounds != self._bounds:
+            self.prepareGeometryChange()
+            self._bounds = bounds
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colours from now on."""
+        self.theme = theme
+        self.update()
+
+    def set_hover(self, place: int) -> None:
+        """Mark this place, -1 for none."""
+        self.hovered = place
+        self.update()
+
+    def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
+        painter.save()
+        self._to_pixels = painter.worldTransform()
+        painter.setWorldTransform(QTransform())
+        self._paint_grid(painter)
+        self.draw(painter)
+        painter.restore()
+
+    def draw(self, painter: QPainter) -> None:
+        """Paint the data; positions come from `pixel` and `pixels`."""
+        raise NotImplementedError
+
+    def pixel(self, x: float, y: float) -> QPointF:
+        """Where a data point lies, in whole pixels."""
+        point = self._to_pixels.map(QPointF(x, y))
+        return QPointF(round(point.x()), round(point.y()))
+
+    def area(self) -> QRectF:
+        """The whole plot in pixels."""
+        return self._to_pixels.mapRect(self._bounds)
+
+    def _paint_grid(self, painter: QPainter) -> None:
+        area = self.area()
+        painter.setPen(QPen(QColor(self.theme.line), 1))
+        for share in (0.0, 0.5, 1.0):
+            y = round(area.top() + share * (area.height() - 1)) + 0.5
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+
+
+def mixed(color: str, ground: str, share: float) -> QColor:
+    """An opaque colour that looks like `color` at this opacity on `ground`; opaque fills are cheap to paint."""
+    a, b = QColor(color), QColor(ground)
+    return QColor(*(round(x * share + y * (1 - share)) for x, y in zip(a.getRgb()[:3], b.getRgb()[:3], strict=True)))

@@ -1,0 +1,167 @@
+"""The numbers behind the charts: numpy rings that turns and cache pictures are added to. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import CacheView, TurnStats
+
+Rows = NDArray[Any]
+
+TURN = np.dtype(
+    [
+        ("ttft_s", "f8"),
+        ("cold_ttft_s", "f8"),
+        ("cold_measured", "?"),
+        ("prompt_tokens", "i8"),
+        ("reused_tokens", "i8"),
+        ("computed_tokens", "i8"),
+    ]
+)
+"""One turn. `ttft_s` is nan until the first token is there."""
+
+MEMORY = np.dtype(
+    [
+        ("time_s", "f8"),
+        ("budget_bytes", "i8"),
+        ("pinned_bytes", "i8"),
+        ("live_bytes", "i8"),
+        ("reusable_bytes", "i8"),
+        ("evicted_bytes", "i8"),
+    ]
+)
+"""The cache at one moment. `evicted_bytes` counts only what left since the row before."""
+
+
+class Ring:
+    """The newest `capacity` rows of one dtype; adding never allocates."""
+
+    def __init__(self, capacity: int, dtype: np.dtype[Any]) -> None:
+        self._data: Rows = np.zeros(capacity, dtype)
+        self._added = 0
+
+    def __len__(self) -> int:
+        return min(self._added, len(self._data))
+
+    def append(self, row: tuple[object, ...]) -> None:
+        """Add a row; the oldest one leaves when the ring is full."""
+        self._data[self._added % len(self._data)] = row
+        self._added += 1
+
+    def replace_newest(self, row: tuple[object, ...]) -> None:
+        """Put a row in the place of the newest one. The ring must hold one."""
+        self._data[(self._added - 1) % len(self._data)] = row
+
+    def clear(self) -> None:
+        """Forget every row."""
+        self._added = 0
+
+    def rows(self, newest: int | None = None) -> Rows:
+        """A copy of the `newest` rows (all when None), oldest first."""
+        count = len(self) if newest is None else min(newest, len(self))
+        return self._data[np.arange(self._added - count, self._added) % len(self._data)]
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What the cache saved in a conversation: time to first token in seconds, and tokens not read again."""
+
+    seconds: float
+    tokens: int
+
+
+class TurnSeries:
+    """The turns of the conversation in view. The newest may be live: still being answered, replaced by each update."""
+
+    def __init__(self, capacity: int = 512) -> None:
+        self._ring = Ring(capacity, TURN)
+        self._turns = 0
+        self._live = False
+        self._saved_s = 0.0
+        self._saved_tokens = 0
+
+    def __len__(self) -> int:
+        """All turns so far, also those that left the ring."""
+        return self._turns
+
+    @property
+    def live(self) -> bool:
+        """Whether the newest turn is still being answered."""
+        return self._live
+
+    def add(self, stats: TurnStats) -> None:
+        """A turn that is complete; it takes the place of the live one."""
+        self._put(stats, live=False)
+        self._saved_s += _saved_seconds(stats)
+        self._saved_tokens += stats.reused_tokens
+
+    def update(self, stats: TurnStats) -> None:
+        """The figures so far of the turn that is being answered."""
+        self._put(stats, live=True)
+
+    def load(self, turns: Iterable[TurnStats]) -> None:
+        """Another conversation: forget everything and take these finished turns, oldest first."""
+        self._ring.clear()
+        self._turns, self._live, self._saved_s, self._saved_tokens = 0, False, 0.0, 0
+        for stats in turns:
+            self.add(stats)
+
+    def rows(self, newest: int | None = None) -> Rows:
+        """The newest turns as TURN rows, oldest first."""
+        return self._ring.rows(newest)
+
+    def saved(self) -> Savings:
+        """The sum over all finished turns; time counts only where something was reused."""
+        return Savings(max(0.0, self._saved_s), self._saved_tokens)
+
+    def _put(self, stats: TurnStats, live: bool) -> None:
+        ttft_s = np.nan if stats.ttft_s is None else stats.ttft_s
+        tokens = (stats.prompt_tokens, stats.reused_tokens, stats.computed_tokens)
+        row = (ttft_s, stats.cold_ttft_s, stats.cold_measured, *tokens)
+        if self._live:
+            self._ring.replace_newest(row)
+        else:
+            self._ring.append(row)
+            self._turns += 1
+        self._live = live
+
+
+class MemorySeries:
+    """The cache's memory over time since the model was loaded."""
+
+    def __init__(self, capacity: int = 4096) -> None:
+        self._ring = Ring(capacity, MEMORY)
+        self._evicted_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._ring)
+
+    def add(self, view: CacheView) -> None:
+        """A picture of the cache, newer than those before. A falling eviction count means another model was loaded."""
+        if view.evicted_bytes < self._evicted_bytes:
+            self._ring.clear()
+            self._evicted_bytes = 0
+        evicted = view.evicted_bytes - self._evicted_bytes if len(self._ring) else 0
+        parts = (view.pinned_bytes, view.live_bytes, view.reusable_bytes)
+        self._ring.append((view.time_s, view.budget_bytes, *parts, evicted))
+        self._evicted_bytes = view.evicted_bytes
+
+    def rows(self, window_s: float = float("inf")) -> Rows:
+        """The MEMORY rows of the last `window_s` seconds, and the one before them, oldest first."""
+        rows = self._ring.rows()
+        if len(rows):
+            first = int(np.searchsorted(rows["time_s"], rows["time_s"][-1] - window_s))
+            rows = rows[max(0, first - 1) :]
+        return rows
+
+
+def _saved_seconds(stats: TurnStats) -> float:
+    """Cold minus measured. Without reuse the turn was the cold run, so any difference is the estimate's error."""
+    if stats.ttft_s is None or not stats.reused_tokens:
+        return 0.0
+    return stats.cold_ttft_s - stats.ttft_s

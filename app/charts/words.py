@@ -1,0 +1,76 @@
+"""Figures in words, as the charts say them. No Qt."""
+
+from __future__ import annotations
+
+import math
+
+
+def seconds(value: float) -> str:
+    """A duration with about two digits: "4 ms", "0.11 s", "1.6 s", "14 s"."""
+    if math.isnan(value):
+        return "…"
+    if value < 0.01:
+        return f"{value * 1000:.0f} ms"
+    return f"{value:.2f} s" if value < 1 else f"{value:.1f} s" if value < 10 else f"{value:,.0f} s"
+
+
+def exact_seconds(value: float) -> str:
+    """A duration to the millisecond, for hovering."""
+    return "…" if math.isnan(value) else f"{value:.3f} s"
+
+
+def size(count: float) -> str:
+    """Bytes in decimal units: "640 kB", "214 MB", "1.0 GB"."""
+    number, unit = scaled(count, count)
+    return f"{number} {unit}"
+
+
+def scaled(count: float, whole: float) -> tuple[str, str]:
+    """Bytes as a number in the unit that suits `whole`, and that unit."""
+    if whole >= 999.5e6:
+        return f"{count / 1e9:.1f}", "GB"
+    if whole >= 999.5e3:
+        return f"{count / 1e6:.0f}", "MB"
+    return f"{count / 1e3:.0f}", "kB"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share of tokens; 100% only where it is all of them, 0% only where it is none."""
+    if not whole:
+        return "0%"
+    share = 100 * part / whole
+    if 0 < part < whole:
+        share = min(99.0, max(1.0, share))
+    return f"{share:.0f}%"
+
+
+def sooner(ttft_s: float, cold_s: float, measured: bool, reused: int) -> str:
+    """How the first token compares with a cold run, said plainly also when nothing was gained."""
+    if math.isnan(ttft_s):
+        return "waiting"
+    if not reused or cold_s <= 0 or ttft_s <= 0:
+        return "as long as cold"
+    about = "" if measured else "about "
+    if ttft_s > 1.1 * cold_s:
+        return f"{about}{_times(ttft_s / cold_s)} as long as cold"
+    if cold_s < 1.1 * ttft_s:
+        return "as long as cold"
+    return f"{about}{_times(cold_s / ttft_s)} sooner than cold"
+
+
+def cold(cold_s: float, measured: bool) -> str:
+    """The cold reference of one turn, and whether it was measured or estimated."""
+    return f"cold {exact_seconds(cold_s)}, measured" if measured else f"cold about {seconds(cold_s)}"
+
+
+def ago(age_s: float) -> str:
+    """How long before the newest picture: "Newest", "40 s ago", "3 min ago", "2 h ago"."""
+    if age_s < 1:
+        return "Newest"
+    if age_s < 90:
+        return f"{age_s:.0f} s ago"
+    return f"{age_s / 60:.0f} min ago" if age_s < 5400 else f"{age_s / 3600:.0f} h ago"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f} times" if ratio < 3 else f"{ratio:,.0f} times"
