@@ -1,0 +1,43 @@
+"""Runs another program while telling somebody how far it is, so that the wait can be shown and ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+POLL_S = 0.2
+
+
+def run_python(arguments: list[str], env: Mapping[str, str], log: Path, tick: Callable[[], None]) -> int:
+    """Run this Python with `arguments`, its output going to the file `log`; return its exit status.
+
+    `tick` is called every 0.2 s. What it raises ends the program and is passed on: that is how a wait is cancelled.
+    The program's standard input closes when this process dies, so that it can notice.
+    """
+    no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # exists on Windows only
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-P", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=log.parent,
+            env=dict(env),
+            creationflags=no_window,
+        )
+        with process:
+            try:
+                return _wait(process, tick)
+            except BaseException:
+                process.kill()
+                raise
+
+
+def _wait(process: subprocess.Popen[bytes], tick: Callable[[], None]) -> int:
+    while True:
+        try:
+            return process.wait(timeout=POLL_S)
+        except subprocess.TimeoutExpired:
+            tick()
