@@ -1,0 +1,345 @@
+"""Conversations in one SQLite file. The only door to sqlite3; no Qt.
+
+Messages form a tree by their parent; a conversation's active branch ends at its leaf. One program owns the file at a
+time, so an answer that is still open when the file is opened was cut off by a crash.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+import platformdirs
+
+from app.records import (
+    Conversation,
+    StoredMessage,
+    pack_ids,
+    read_divergence,
+    read_sampling,
+    read_stats,
+    unpack_ids,
+    write_divergence,
+    write_sampling,
+    write_stats,
+)
+from app.schema import APPLICATION_ID, MIGRATIONS
+from engine import DiskFullError, Divergence, HeadstartError, Role, Sampling, TurnStats
+
+__all__ = ["Conversation", "History", "StoredMessage", "default_path"]
+
+_CONVERSATION = "id, title, system_prompt, sampling, day, created, updated, leaf_id"
+_MESSAGE = "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created"
+_BRANCH = """
+    WITH RECURSIVE branch(id, parent_id, depth) AS (
+        SELECT m.id, m.parent_id, 0 FROM message m JOIN conversation c ON c.leaf_id = m.id WHERE c.id = ?
+        UNION ALL
+        SELECT m.id, m.parent_id, branch.depth + 1 FROM message m JOIN branch ON m.id = branch.parent_id
+    )
+"""
+_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+
+
+def default_path() -> Path:
+    """Where the conversations of this user are kept."""
+    return Path(platformdirs.user_data_dir("headstart", appauthor=False)) / "history.sqlite3"
+
+
+class History:
+    """All conversations of one user.
+
+    A damaged file is set aside under another name and a fresh one is begun; `notice` then holds a sentence that says
+    so. Every method raises HeadstartError (DiskFullError where the disk is full) with a sentence for the user; what
+    was stored before stays as it was.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self.notice = ""
+        self._clock = clock
+        self._depth = 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HeadstartError(
+                f"The folder {path.parent} cannot be made. Check its permissions.", str(error)
+            ) from error
+        try:
+            self._db = self._connect()
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise _in_words(error, path) from error
+            self.notice = self._set_aside()
+            with _speaking(path):
+                self._db = self._connect()
+        with self.together():
+            self._close_interrupted()
+
+    def close(self) -> None:
+        """Give the file back. Safe to call twice."""
+        self._db.close()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Changes made inside are stored all or none. May be nested."""
+        self._depth += 1
+        try:
+            with _speaking(self.path):
+                if self._depth == 1:
+                    self._db.execute("BEGIN IMMEDIATE")
+                yield
+                if self._depth == 1:
+                    self._db.execute("COMMIT")
+        except BaseException:
+            # A full disk may have rolled the transaction back already.
+            if self._depth == 1 and self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+        finally:
+            self._depth -= 1
+
+    def conversations(self, search: str = "") -> list[Conversation]:
+        """Newest first; with `search`, those that hold it in their title or a message, in any case."""
+        query = f"SELECT {_CONVERSATION} FROM conversation c"
+        if search:
+            query += """ WHERE holds(c.title, :needle) OR EXISTS
+                (SELECT 1 FROM message m WHERE m.conversation_id = c.id AND holds(m.content, :needle))"""
+        with _speaking(self.path):
+            rows = self._db.execute(f"{query} ORDER BY updated DESC, id DESC", {"needle": search.casefold()})
+            return [_conversation(row) for row in rows]
+
+    def conversation(self, conversation_id: int) -> Conversation:
+        """One conversation. Raises HeadstartError when there is none with this id."""
+        with _speaking(self.path):
+            query = f"SELECT {_CONVERSATION} FROM conversation WHERE id = ?"
+            row = self._db.execute(query, (conversation_id,)).fetchone()
+        if row is None:
+            raise HeadstartError("This conversation is no longer there. Choose another one.")
+        return _conversation(row)
+
+    def create(self, system_prompt: str, sampling: Sampling, day: date, title: str = "") -> Conversation:
+        """A new conversation without messages."""
+        now = self._clock()
+        with self.together():
+            cursor = self._db.execute(
+                "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (title, system_prompt, write_sampling(sampling), day.isoformat(), now, now),
+            )
+            return self.conversation(int(cursor.lastrowid or 0))
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation another title."""
+        self._change("UPDATE conversation SET title = ? WHERE id = ?", title, conversation_id)
+
+    def set_system_prompt(self, conversation_id: int, text: str) -> None:
+        """Change the system prompt of one conversation."""
+        self._change("UPDATE conversation SET system_prompt = ? WHERE id = ?", text, conversation_id)
+
+    def set_sampling(self, conversation_id: int, sampling: Sampling) -> None:
+        """Change the sampling settings of one conversation."""
+        self._change("UPDATE conversation SET sampling = ? WHERE id = ?", write_sampling(sampling), conversation_id)
+
+    def set_leaf(self, conversation_id: int, message_id: int | None) -> None:
+        """Make the branch that ends at this message the active one; None for an empty branch."""
+        self._change("UPDATE conversation SET leaf_id = ? WHERE id = ?", message_id, conversation_id)
+
+    def delete(self, conversation_id: int) -> None:
+        """Forget a conversation with all its messages."""
+        self._change("DELETE FROM conversation WHERE id = ?", conversation_id)
+
+    def messages(self, conversation_id: int) -> tuple[StoredMessage, ...]:
+        """The active branch, from the first message to the leaf."""
+        columns = ", ".join(f"m.{name}" for name in _MESSAGE.split(", "))
+        query = f"{_BRANCH} SELECT {columns} FROM message m JOIN branch ON branch.id = m.id ORDER BY branch.depth DESC"
+        with _speaking(self.path):
+            return tuple(_message(row) for row in self._db.execute(query, (conversation_id,)))
+
+    def message(self, message_id: int) -> StoredMessage:
+        """One message. Raises HeadstartError when there is none with this id."""
+        with _speaking(self.path):
+            row = self._db.execute(f"SELECT {_MESSAGE} FROM message WHERE id = ?", (message_id,)).fetchone()
+        if row is None:
+            raise HeadstartError("This message is no longer there. Open the conversation again.")
+        return _message(row)
+
+    def siblings(self, message_id: int) -> tuple[StoredMessage, ...]:
+        """All messages with the same parent, this one among them, oldest first."""
+        query = f"""SELECT {_MESSAGE} FROM message WHERE conversation_id = ? AND parent_id IS ? ORDER BY id"""
+        message = self.message(message_id)
+        with _speaking(self.path):
+            rows = self._db.execute(query, (message.conversation_id, message.parent_id))
+            return tuple(_message(row) for row in rows)
+
+    def newest_leaf(self, message_id: int) -> int:
+        """The newest message at or below this one: where a branch that is shown again ends."""
+        query = """
+            WITH RECURSIVE below(id) AS (
+                SELECT ? UNION ALL SELECT m.id FROM message m JOIN below ON m.parent_id = below.id
+            ) SELECT max(id) FROM below"""
+        with _speaking(self.path):
+            return int(self._db.execute(query, (message_id,)).fetchone()[0])
+
+    def append(self, conversation_id: int, parent_id: int | None, role: Role, content: str) -> StoredMessage:
+        """A new message under `parent_id` (None: the first), which becomes the leaf."""
+        now = self._clock()
+        with self.together():
+            cursor = self._db.execute(
+                "INSERT INTO message(conversation_id, parent_id, role, content, created) VALUES (?, ?, ?, ?, ?)",
+                (conversation_id, parent_id, role, content, now),
+            )
+            message = self.message(int(cursor.lastrowid or 0))
+            self._change(
+                "UPDATE conversation SET leaf_id = ?, updated = ? WHERE id = ?", message.id, now, conversation_id
+            )
+        return message
+
+    def save_text(self, message_id: int, content: str) -> None:
+        """Keep what is written so far of an answer that goes on."""
+        self._change("UPDATE message SET content = ? WHERE id = ?", content, message_id)
+
+    def finish(
+        self,
+        message_id: int,
+        content: str,
+        token_ids: tuple[int, ...],
+        stats: TurnStats | None,
+        divergence: Divergence | None,
+        finish_reason: str,
+    ) -> None:
+        """Keep an answer that has ended."""
+        self._change(
+            "UPDATE message SET content = ?, token_ids = ?, stats = ?, divergence = ?, finish_reason = ? WHERE id = ?",
+            content,
+            pack_ids(token_ids),
+            write_stats(stats),
+            write_divergence(divergence),
+            finish_reason,
+            message_id,
+        )
+
+    def discard(self, message_id: int, leaf_id: int | None) -> None:
+        """Forget an answer in which nothing was written; where it was the leaf, `leaf_id` is again."""
+        with self.together():
+            self._change("UPDATE conversation SET leaf_id = ? WHERE leaf_id = ?", leaf_id, message_id)
+            self._change("DELETE FROM message WHERE id = ?", message_id)
+
+    def _change(self, statement: str, *values: object) -> None:
+        with self.together():
+            self._db.execute(statement, values)
+
+    def _connect(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, timeout=1.0, isolation_level=None)
+        try:
+            # One owner at a time: another program gets "locked" at once instead of mixing its writes with ours.
+            db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            self._check(db)
+            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+                db.execute(f"PRAGMA {pragma}")
+            db.create_function("holds", 2, lambda text, needle: needle in text.casefold(), deterministic=True)
+            self._migrate(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _check(self, db: sqlite3.Connection) -> None:
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            error = sqlite3.DatabaseError("quick_check found damage")
+            error.sqlite_errorname = "SQLITE_CORRUPT"
+            raise error
+        empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if not empty and db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise HeadstartError(f"{self.path} belongs to another program. Move it away and start Headstart again.")
+        if db.execute("PRAGMA user_version").fetchone()[0] > len(MIGRATIONS):
+            raise HeadstartError(
+                f"The conversations in {self.path} were written by a newer Headstart. Update Headstart to open them."
+            )
+
+    def _migrate(self, db: sqlite3.Connection) -> None:
+        done = db.execute("PRAGMA user_version").fetchone()[0]
+        db.execute("BEGIN EXCLUSIVE")
+        try:
+            for migration in MIGRATIONS[done:]:
+                for statement in migration():
+                    db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+    def _set_aside(self) -> str:
+        target = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        while target.exists():
+            target = target.with_name(target.name + "x")
+        for suffix in ("", "-wal", "-shm"):
+            part = self.path.with_name(self.path.name + suffix)
+            if part.exists():
+                part.rename(target.with_name(target.name + suffix))
+        return f"The file with your conversations is damaged. It was kept as {target}, and a new one was begun."
+
+    def _close_interrupted(self) -> None:
+        open_answers = "role = 'assistant' AND finish_reason = ''"
+        self._change(f"UPDATE message SET finish_reason = 'interrupted' WHERE {open_answers} AND content <> ''")
+        rows = self._db.execute(f"SELECT id, parent_id FROM message WHERE {open_answers}").fetchall()
+        for message_id, parent_id in rows:
+            self.discard(message_id, parent_id)
+
+
+def _conversation(row: tuple) -> Conversation:
+    number, title, system_prompt, sampling, day, created, updated, leaf_id = row
+    read = read_sampling(sampling)
+    return Conversation(number, title, system_prompt, read, date.fromisoformat(day), created, updated, leaf_id)
+
+
+def _message(row: tuple) -> StoredMessage:
+    number, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created = row
+    return StoredMessage(
+        number,
+        conversation_id,
+        parent_id,
+        role,
+        content,
+        unpack_ids(token_ids),
+        read_stats(stats),
+        read_divergence(divergence),
+        finish_reason,
+        created,
+    )
+
+
+@contextmanager
+def _speaking(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _in_words(error, path) from error
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    return str(getattr(error, "sqlite_errorname", "")).startswith(_DAMAGED)
+
+
+def _in_words(error: sqlite3.Error, path: Path) -> HeadstartError:
+    name = str(getattr(error, "sqlite_errorname", ""))
+    detail = f"{path}: {error} ({name})"
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return HeadstartError(
+            "Another program, perhaps a second Headstart, has the conversations open. Close it and try again.", detail
+        )
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE")):
+        return DiskFullError("The disk is full, so this is not stored. Free some space and try again.", detail)
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return HeadstartError(f"{path} cannot be written. Check its permissions and those of its folder.", detail)
+    if _is_damage(error):
+        return HeadstartError(
+            "The file with your conversations is damaged. Start Headstart again to begin a new one.", detail
+        )
+    return HeadstartError("The conversations cannot be stored. Start Headstart again.", detail)

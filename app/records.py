@@ -1,0 +1,95 @@
+"""What a kept conversation consists of, and how its parts are written down. Frozen values, no Qt, no database."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from typing import Any
+
+from engine import Divergence, Role, Sampling, TtftParts, TurnStats
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """One message of a conversation's tree.
+
+    `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
+    "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
+    `created` is in seconds since the epoch.
+    """
+
+    id: int
+    conversation_id: int
+    parent_id: int | None
+    role: Role
+    content: str
+    token_ids: tuple[int, ...] = ()
+    stats: TurnStats | None = None
+    divergence: Divergence | None = None
+    finish_reason: str = ""
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation. Its id is 0 until something is written in it; `leaf_id` is the last message of the branch in
+    use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch."""
+
+    id: int
+    title: str
+    system_prompt: str
+    sampling: Sampling
+    day: date
+    created: float = 0.0
+    updated: float = 0.0
+    leaf_id: int | None = None
+
+
+def pack_ids(token_ids: tuple[int, ...]) -> bytes:
+    """Four bytes a token, little-endian on every machine."""
+    return struct.pack(f"<{len(token_ids)}I", *token_ids)
+
+
+def unpack_ids(packed: bytes) -> tuple[int, ...]:
+    """The inverse of `pack_ids`."""
+    return struct.unpack(f"<{len(packed) // 4}I", packed)
+
+
+def write_sampling(sampling: Sampling) -> str:
+    """Sampling settings as JSON."""
+    return json.dumps(asdict(sampling))
+
+
+def read_sampling(text: str) -> Sampling:
+    """The inverse of `write_sampling`; a field the text does not have keeps its default."""
+    return Sampling(**_known(Sampling, json.loads(text)))
+
+
+def write_stats(stats: TurnStats | None) -> str | None:
+    """The figures of a turn as JSON."""
+    return None if stats is None else json.dumps(asdict(stats))
+
+
+def read_stats(text: str | None) -> TurnStats | None:
+    """The inverse of `write_stats`."""
+    if text is None:
+        return None
+    values = _known(TurnStats, json.loads(text))
+    return TurnStats(**{**values, "parts": TtftParts(**_known(TtftParts, values["parts"]))})
+
+
+def write_divergence(divergence: Divergence | None) -> str | None:
+    """Where and why a prompt left the cache, as JSON."""
+    return None if divergence is None else json.dumps(asdict(divergence))
+
+
+def read_divergence(text: str | None) -> Divergence | None:
+    """The inverse of `write_divergence`."""
+    return None if text is None else Divergence(**_known(Divergence, json.loads(text)))
+
+
+def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in values.items() if name in names}
