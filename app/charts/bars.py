@@ -37,6 +37,11 @@ class BarsPlot(Plot):
         super().__init__(self.bars, theme, parent)
         self.set_layers(())
 
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """What is drawn, the first one at the back."""
+        return self.bars.layers
+
     def set_layers(self, layers: Sequence[Layer]) -> None:
         """Draw these layers, the first one at the back."""
         self.bars.layers = tuple(layers)
@@ -72,7 +77,7 @@ class BarsItem(PixelItem):
             self._paint_slot(painter, slot)
 
     def heights(self, values: Sequence[float]) -> list[float]:
-        """Pixel heights for the layers of one slot, back to front: what is taller by any amount is seen to be taller."""
+        """Pixel heights of one slot's layers, back to front; what is taller by any amount is seen to be taller."""
         ground, made, front, tallest = self.pixel(0, 0).y(), [], 0.0, 0.0
         for value in reversed(values):
             height = 0.0

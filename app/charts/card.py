@@ -54,6 +54,11 @@ class Card(QWidget):
         self.speak()
 
     @property
+    def name(self) -> str:
+        """The quiet name as shown; the hovered place's name while there is one."""
+        return self._name.text()
+
+    @property
     def number(self) -> str:
         """The large number as shown."""
         return self._number.text()
@@ -62,6 +67,11 @@ class Card(QWidget):
     def note(self) -> str:
         """The sentence as shown."""
         return self._note.text()
+
+    @property
+    def hint(self) -> str:
+        """The sentence in an empty plot, "" where there is something to see."""
+        return self._hint.text()
 
     def say(self, name: str, number: str, note: str, hint: str = "") -> None:
         """New words; `hint` stands in the middle of an empty plot."""

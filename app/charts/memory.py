@@ -33,6 +33,11 @@ class MemoryPlot(Plot):
         self.set_rows(np.zeros(0, MEMORY))
 
     @property
+    def rows(self) -> Rows:
+        """What is drawn, oldest first."""
+        return self.memory.rows
+
+    @property
     def to_scale(self) -> bool:
         """Whether the budget line stands at its true height."""
         return self.memory.to_scale
@@ -81,7 +86,9 @@ class MemoryItem(PixelItem):
         if not height.any():
             return
         times = np.append(self.rows["time_s"], self._bounds.right())
-        steps = [self.pixel(x, y) for x, y in zip(np.repeat(times, 2)[1:-1], np.repeat(height, 2), strict=True)]
+        steps = [
+            self.pixel(x, y) for x, y in zip(np.repeat(times, 2)[1:-1], np.repeat(height, 2).tolist(), strict=True)
+        ]
         steps = [point + QPointF(0, 0.5) for point in steps]
         ends = [self.pixel(times[-1], 0), self.pixel(times[0], 0)]
         full = QColor(getattr(self.theme, color))
@@ -106,7 +113,7 @@ class MemoryItem(PixelItem):
         places = np.flatnonzero(self.rows["evicted_bytes"])
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.evicted))
-        used = used_bytes(self.rows)
+        used = used_bytes(self.rows).tolist()
         for place in places:
             x, y = self._x(self.rows["time_s"][place]), self.pixel(0, used[place]).y()
             painter.drawPolygon(QPolygonF([QPointF(x - 4, y - 9), QPointF(x + 4, y - 9), QPointF(x, y - 2)]))

@@ -1,4 +1,4 @@
-"""The right column of the window: what the newest turn cost, what it would have cost cold, and what is kept in memory."""
+"""The right column of the window: what each turn cost, what it would have cost cold, and what is kept in memory."""
 
 from __future__ import annotations
 
@@ -77,6 +77,11 @@ class ChartPanel(QWidget):
     def cards(self) -> tuple[Card, ...]:
         """All cards, from the top down."""
         return self.first_token, self.tokens, self.cache, self.saved
+
+    @property
+    def redraw_pending(self) -> bool:
+        """Whether the next beat will redraw."""
+        return self._timer.isActive()
 
     def redraw(self) -> None:
         """Show the series as they are now, without waiting for the next beat."""

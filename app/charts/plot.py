@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import PySide6.QtWidgets  # noqa: F401  pyqtgraph takes the Qt binding that is imported first
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
@@ -79,11 +78,11 @@ class Plot(pg.GraphicsView):
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right walk through the places, Escape lets go."""
+        """Left and right walk through the places, beginning at the newest; Escape lets go."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if step and self.places():
-            start = self._hover if self._hover >= 0 else self.places() - (step > 0)
-            self.hover(max(0, min(self.places() - 1, start + step)))
+            newest = self.places() - 1
+            self.hover(newest if self._hover < 0 else max(0, min(newest, self._hover + step)))
         elif event.key() == Qt.Key.Key_Escape and self._hover >= 0:
             self.hover(-1)
         else:
@@ -152,4 +151,5 @@ class PixelItem(pg.GraphicsObject):
 def mixed(color: str, ground: str, share: float) -> QColor:
     """An opaque colour that looks like `color` at this opacity on `ground`; opaque fills are cheap to paint."""
     a, b = QColor(color), QColor(ground)
-    return QColor(*(round(x * share + y * (1 - share)) for x, y in zip(a.getRgb()[:3], b.getRgb()[:3], strict=True)))
+    parts = zip((a.red(), a.green(), a.blue()), (b.red(), b.green(), b.blue()), strict=True)
+    return QColor(*(round(x * share + y * (1 - share)) for x, y in parts))

@@ -1,0 +1,195 @@
+"""The panel shows the figures that were fed to it, redraws rarely, and only while it is visible."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
+from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS
+from app.charts.panel import ChartPanel
+from app.theme import DARK, LIGHT
+from engine import CacheView, TtftParts, TurnStats
+
+
+def turn(prompt: int, reused: int, ttft_s: float | None, cold_s: float = 1.8, measured: bool = True) -> TurnStats:
+    return TurnStats(1, prompt, reused, prompt - reused, 40, ttft_s, TtftParts(), 51.0, cold_s, measured, 0)
+
+
+def view(time_s: float, pinned: int, live: int, reusable: int, evicted: int = 0) -> CacheView:
+    return CacheView(0, time_s, 1_000_000_000, pinned, live, reusable, evicted, 0)
+
+
+TURNS = [turn(3065, 0, 1.6, 1.6), turn(3100, 3056, 0.13), turn(3137, 3096, 0.11)]
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> ChartPanel:
+    made = ChartPanel(LIGHT)
+    qtbot.addWidget(made)
+    made.resize(360, 800)
+    made.show()
+    return made
+
+
+def wait_for_redraw(qtbot: QtBot, panel: ChartPanel) -> None:
+    qtbot.waitUntil(lambda: not panel.redraw_pending)
+
+
+def test_empty_it_says_in_one_sentence_what_to_do(panel: ChartPanel) -> None:
+    assert "Send a message" in panel.first_token.hint
+    assert [card.hint for card in panel.cards[1:]] == ["", "", ""]
+    assert [card.number for card in panel.cards] == ["–", "–", "–", "0 s"]
+
+
+def test_bars_equal_the_turns_that_were_fed(qtbot: QtBot, panel: ChartPanel) -> None:
+    for stats in TURNS:
+        panel.add_turn(stats)
+    wait_for_redraw(qtbot, panel)
+    cold, measured = panel.first_token.bars.layers
+    read, reused = panel.tokens.bars.layers
+    assert (cold.color, measured.color, read.color, reused.color) == ("cold", "computed", "computed", "reused")
+    assert list(cold.top) == [stats.cold_ttft_s for stats in TURNS]
+    assert list(measured.top) == [stats.ttft_s for stats in TURNS]
+    assert list(read.top) == [stats.prompt_tokens for stats in TURNS]
+    assert list(reused.top) == [stats.reused_tokens for stats in TURNS]
+
+
+def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> None:
+    for stats in TURNS:
+        panel.add_turn(stats)
+    wait_for_redraw(qtbot, panel)
+    assert (panel.first_token.number, panel.first_token.note) == ("0.11 s", "16 times sooner than cold")
+    assert (panel.tokens.number, panel.tokens.note) == ("99% reused", "3,096 of 3,137")
+    assert (panel.saved.number, panel.saved.note) == ("3.4 s", "6,152 tokens not read again")
+    assert panel.tokens.accessibleDescription() == "99% reused, 3,096 of 3,137"
+    assert panel.first_token.hint == ""
+
+
+def test_the_first_turn_says_that_it_was_cold(panel: ChartPanel) -> None:
+    panel.add_turn(TURNS[0])
+    panel.redraw()
+    assert (panel.first_token.number, panel.first_token.note) == ("1.6 s", "as long as cold")
+    assert panel.tokens.number == "0% reused"
+
+
+def test_a_live_turn_moves_and_then_stays(panel: ChartPanel) -> None:
+    panel.update_turn(turn(3137, 3096, None))
+    panel.redraw()
+    assert (panel.first_token.number, panel.first_token.note) == ("…", "waiting")
+    panel.add_turn(TURNS[2])
+    panel.redraw()
+    assert panel.first_token.number == "0.11 s"
+    assert panel.first_token.bars.places() == 1
+
+
+def test_memory_equals_the_pictures_that_were_fed(panel: ChartPanel) -> None:
+    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
+    panel.add_cache_view(view(9.0, 70_000_000, 24_000_000, 120_000_000, 24_000_000))
+    panel.redraw()
+    rows = panel.cache.areas.rows
+    assert list(rows["pinned_bytes"]) == [70_000_000] * 2
+    assert list(rows["live_bytes"]) == [20_000_000, 24_000_000]
+    assert list(rows["reusable_bytes"]) == [0, 120_000_000]
+    assert list(rows["evicted_bytes"]) == [0, 24_000_000]
+    assert (panel.cache.number, panel.cache.note) == ("214 MB", "budget 1.0 GB")
+    assert not panel.cache.areas.to_scale
+    panel.add_cache_view(view(9.5, 70_000_000, 24_000_000, 500_000_000, 24_000_000))
+    panel.redraw()
+    assert panel.cache.areas.to_scale
+
+
+def test_hovering_gives_the_exact_figures_of_that_turn(qtbot: QtBot, panel: ChartPanel) -> None:
+    panel.load_turns(TURNS)
+    panel.redraw()
+    bars = panel.first_token.bars
+    second_of_eight = QPoint(bars.width() * 3 // 16, bars.height() // 2)
+    qtbot.mouseMove(bars.viewport(), second_of_eight)
+    qtbot.waitUntil(lambda: panel.first_token.number == "0.130 s")
+    assert (panel.first_token.name, panel.first_token.note) == ("Turn 2", "cold 1.800 s, measured")
+    bars.hover(-1)
+    assert (panel.first_token.name, panel.first_token.number) == ("First token", "0.11 s")
+
+
+def test_the_arrow_keys_walk_through_the_turns(qtbot: QtBot, panel: ChartPanel) -> None:
+    panel.load_turns(TURNS)
+    panel.redraw()
+    notes = []
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Escape):
+        qtbot.keyClick(panel.tokens.bars, key)
+        notes.append(panel.tokens.note)
+    third, second = "3,096 reused, 41 computed", "3,056 reused, 44 computed"
+    assert notes == [third, second, third, "3,096 of 3,137"]
+
+
+def test_a_hovered_turn_that_is_gone_is_let_go(panel: ChartPanel) -> None:
+    panel.load_turns(TURNS)
+    panel.redraw()
+    panel.tokens.bars.hover(2)
+    panel.load_turns(TURNS[:1])
+    panel.redraw()
+    assert (panel.tokens.name, panel.tokens.number) == ("Tokens this turn", "0% reused")
+
+
+def test_hovering_memory_tells_its_parts(panel: ChartPanel) -> None:
+    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
+    panel.add_cache_view(view(41.0, 70_000_000, 24_000_000, 120_000_000))
+    panel.redraw()
+    panel.cache.areas.hover(panel.cache.areas.place_at(20.0))
+    assert (panel.cache.name, panel.cache.number) == ("40 s ago", "90 MB")
+    assert panel.cache.note == "70 pinned, 20 in use, 0 reusable"
+
+
+def test_long_conversations_show_their_newest_turns(panel: ChartPanel) -> None:
+    panel.load_turns([turn(1000 + n, 990, 0.1) for n in range(100)])
+    panel.redraw()
+    assert panel.tokens.bars.places() == MOST_SLOTS
+    panel.tokens.bars.hover(MOST_SLOTS - 1)
+    assert panel.tokens.name == "Turn 100"
+
+
+def test_many_figures_make_one_redraw_and_the_timer_rests(
+    qtbot: QtBot, panel: ChartPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    monkeypatch.setattr(panel.tokens, "draw", lambda: drawn.append(panel.turns.rows()["prompt_tokens"][-1]))
+    for written in range(1000):
+        panel.update_turn(turn(3000 + written, 0, None))
+    wait_for_redraw(qtbot, panel)
+    assert drawn == [3999]
+
+
+def test_hidden_it_does_not_draw_and_catches_up_when_shown(panel: ChartPanel) -> None:
+    panel.hide()
+    panel.load_turns(TURNS)
+    assert not panel.redraw_pending
+    assert panel.tokens.bars.places() == 0
+    panel.show()
+    assert panel.tokens.bars.places() == 3
+
+
+def test_a_theme_change_repaints_what_is_there(panel: ChartPanel) -> None:
+    panel.load_turns(TURNS)
+    panel.redraw()
+    seen = []
+    for theme in (LIGHT, DARK, LIGHT):
+        panel.set_theme(theme)
+        picture = panel.grab().toImage()
+        bars = panel.tokens.bars
+        inside = bars.mapTo(panel, QPoint(bars.width() * 3 // 16, bars.height() - 20))
+        assert picture.pixelColor(inside) == QColor(theme.reused)
+        assert picture.pixelColor(4, 4) == QColor(theme.panel)
+        seen.append(bytes(picture.constBits()))
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_small_parts_stay_visible(panel: ChartPanel) -> None:
+    panel.load_turns([turn(100_000, 99_999, 0.1)])
+    panel.redraw()
+    panel.grab()
+    read, reused = panel.tokens.bars.bars.heights([100_000.0, 99_999.0])
+    assert read - reused == MINIMUM_PIXELS
+    assert panel.tokens.bars.bars.heights([5.0, float("nan")])[1] == 0
+    assert np.isclose(*panel.tokens.bars.bars.heights([50_000.0, 50_000.0]))

@@ -1,0 +1,156 @@
+"""The rings behind the charts hold exactly what was fed to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from app.charts import words
+from app.charts.series import TURN, MemorySeries, Ring, TurnSeries
+from engine import CacheView, TtftParts, TurnStats
+
+
+def turn(
+    prompt: int, reused: int, ttft_s: float | None = 0.1, cold_s: float = 1.5, measured: bool = False
+) -> TurnStats:
+    return TurnStats(1, prompt, reused, prompt - reused, 5, ttft_s, TtftParts(), 50.0, cold_s, measured, 0)
+
+
+def view(time_s: float, pinned: int, live: int, reusable: int, evicted: int = 0, budget: int = 1000) -> CacheView:
+    return CacheView(0, time_s, budget, pinned, live, reusable, evicted, 0)
+
+
+def test_a_ring_keeps_the_newest_rows_in_order() -> None:
+    ring = Ring(4, np.dtype([("n", "i8")]))
+    for n in range(10):
+        ring.append((n,))
+        assert list(ring.rows()["n"]) == list(range(max(0, n - 3), n + 1))
+    assert list(ring.rows(2)["n"]) == [8, 9]
+    ring.replace_newest((42,))
+    assert list(ring.rows()["n"]) == [6, 7, 8, 42]
+    ring.clear()
+    assert len(ring) == len(ring.rows()) == 0
+
+
+def test_turns_are_kept_figure_by_figure() -> None:
+    series = TurnSeries()
+    series.add(turn(3065, 0, 1.6, 1.6, True))
+    series.add(turn(3137, 3096, 0.11, 1.8))
+    expected = np.array([(1.6, 1.6, True, 3065, 0, 3065), (0.11, 1.8, False, 3137, 3096, 41)], TURN)
+    assert (series.rows() == expected).all()
+    assert len(series) == 2
+
+
+def test_a_live_turn_is_replaced_by_each_update_and_by_its_end() -> None:
+    series = TurnSeries()
+    series.add(turn(100, 0))
+    series.update(turn(200, 96, None))
+    assert series.live
+    assert np.isnan(series.rows()["ttft_s"][-1])
+    series.update(turn(200, 96, 0.2))
+    assert len(series) == 2
+    assert series.saved().tokens == 0, "an answer that is not complete has saved nothing yet"
+    series.add(turn(200, 96, 0.3))
+    assert (len(series), series.live) == (2, False)
+    assert list(series.rows()["ttft_s"]) == [0.1, 0.3]
+    assert series.saved().tokens == 96
+
+
+def test_a_live_turn_in_a_full_ring_leaves_the_others_alone() -> None:
+    series = TurnSeries(capacity=3)
+    for prompt in (1, 2, 3):
+        series.add(turn(prompt, 0))
+    series.update(turn(4, 0))
+    series.update(turn(5, 0))
+    series.add(turn(6, 0))
+    assert list(series.rows()["prompt_tokens"]) == [2, 3, 6]
+    assert len(series) == 4
+
+
+def test_savings_count_every_turn_also_those_that_left_the_ring() -> None:
+    series = TurnSeries(capacity=2)
+    for _ in range(5):
+        series.add(turn(100, 80, 0.5, 2.0))
+    assert series.saved().seconds == pytest.approx(7.5)
+    assert series.saved().tokens == 400
+
+
+def test_without_reuse_nothing_is_saved_whatever_the_estimate_says() -> None:
+    series = TurnSeries()
+    series.add(turn(100, 0, 1.0, 9.0))
+    assert (series.saved().seconds, series.saved().tokens) == (0.0, 0)
+
+
+def test_loading_a_conversation_forgets_the_one_before() -> None:
+    series = TurnSeries()
+    series.add(turn(100, 80))
+    series.update(turn(200, 0, None))
+    series.load([turn(7, 3), turn(9, 4)])
+    assert list(series.rows()["reused_tokens"]) == [3, 4]
+    assert (len(series), series.live, series.saved().tokens) == (2, False, 7)
+
+
+def test_memory_rows_hold_the_parts_and_what_was_evicted_since() -> None:
+    series = MemorySeries()
+    for picture in (view(1, 10, 0, 0, 5), view(2, 10, 5, 20, 5), view(3, 10, 0, 8, 17)):
+        series.add(picture)
+    rows = series.rows()
+    assert list(rows["evicted_bytes"]) == [0, 0, 12], "what left before the first picture is not news"
+    assert [tuple(row)[2:5] for row in rows] == [(10, 0, 0), (10, 5, 20), (10, 0, 8)]
+    assert list(rows["budget_bytes"]) == [1000] * 3
+
+
+def test_another_model_starts_the_memory_anew() -> None:
+    series = MemorySeries()
+    series.add(view(1, 10, 0, 0, 50))
+    series.add(view(2, 0, 0, 0, 0))
+    assert list(series.rows()["time_s"]) == [2.0]
+
+
+def test_a_window_of_time_begins_with_the_picture_before_it() -> None:
+    series = MemorySeries()
+    for time_s in (0, 100, 690, 700):
+        series.add(view(time_s, 1, 0, 0))
+    assert list(series.rows(60)["time_s"]) == [100, 690, 700]
+    assert len(series.rows()) == 4
+    assert len(MemorySeries().rows(60)) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.004, "4 ms"), (0.114, "0.11 s"), (1.62, "1.6 s"), (14.4, "14 s"), (float("nan"), "…")],
+)
+def test_seconds(value: float, text: str) -> None:
+    assert words.seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0 kB"), (640e3, "640 kB"), (214e6, "214 MB"), (999.9e6, "1.0 GB"), (12.34e9, "12.3 GB")]
+)
+def test_sizes(value: float, text: str) -> None:
+    assert words.size(value) == text
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(3096, 3137, "99%"), (3075, 3137, "98%"), (3136, 3137, "99%"), (1, 3137, "1%"), (0, 9, "0%"), (9, 9, "100%")],
+)
+def test_percent_says_all_or_none_only_when_it_is(part: int, whole: int, text: str) -> None:
+    assert words.percent(part, whole) == text
+
+
+@pytest.mark.parametrize(
+    ("ttft_s", "cold_s", "measured", "reused", "text"),
+    [
+        (0.11, 1.8, True, 3096, "16 times sooner than cold"),
+        (0.11, 1.8, False, 3096, "about 16 times sooner than cold"),
+        (1.0, 2.4, True, 9, "2.4 times sooner than cold"),
+        (1.6, 1.6, True, 0, "as long as cold"),
+        (1.6, 9.9, False, 0, "as long as cold"),
+        (1.0, 1.05, True, 16, "as long as cold"),
+        (3.0, 2.0, True, 16, "1.5 times as long as cold"),
+        (float("nan"), 1.0, False, 16, "waiting"),
+    ],
+)
+def test_how_soon_is_said_honestly(ttft_s: float, cold_s: float, measured: bool, reused: int, text: str) -> None:
+    assert words.sooner(ttft_s, cold_s, measured, reused) == text
