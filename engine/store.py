@@ -1,0 +1,232 @@
+"""The tensors of the cache: published blocks, lanes, and their bytes. The only owner of cache memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.types import BLOCK_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class LayerGroup:
+    """Layers whose keys and values have one shape: `kv_heads` heads of `key_dim` and `value_dim` numbers a token."""
+
+    layers: tuple[int, ...]
+    kv_heads: int
+    key_dim: int
+    value_dim: int
+
+    @property
+    def elements_per_token(self) -> int:
+        """Numbers that one token adds, over all layers of the group."""
+        return len(self.layers) * self.kv_heads * (self.key_dim + self.value_dim)
+
+
+@dataclass(frozen=True, slots=True)
+class KVLayout:
+    """How a model's keys and values are laid out: groups of like layers, number type, device."""
+
+    groups: tuple[LayerGroup, ...]
+    dtype: torch.dtype
+    device: torch.device
+
+    @property
+    def elements_per_token(self) -> int:
+        """Numbers that one token adds, over all layers."""
+        return sum(group.elements_per_token for group in self.groups)
+
+    @property
+    def bytes_per_token(self) -> int:
+        """Bytes that one token adds: layers * kv_heads * (key_dim + value_dim) * bytes of a number."""
+        return self.elements_per_token * self.dtype.itemsize
+
+    @property
+    def bytes_per_block(self) -> int:
+        """Bytes of one 16-token block."""
+        return self.bytes_per_token * BLOCK_TOKENS
+
+
+class Lane:
+    """One contiguous working buffer for the path being computed; attention sees plain views of it.
+
+    `keys[g]` is `[layer, kv_head, capacity, key_dim]` for group g, `values[g]` likewise. `ids` are the tokens whose
+    keys and values stand in the first `len(ids)` slots, all of them written; what lies behind is garbage. The first
+    `settled` of them may be published and reused: all in the default mode, full grid steps in exact mode.
+    """
+
+    def __init__(self, layout: KVLayout, capacity: int, fill: float | None = None) -> None:
+        self.layout = layout
+        self.capacity = capacity
+        self.ids: list[int] = []
+        self.settled = 0
+        self.is_busy = False
+        self.keys = [self._buffer(group, group.key_dim) for group in layout.groups]
+        self.values = [self._buffer(group, group.value_dim) for group in layout.groups]
+        if fill is not None:
+            for buffer in self.keys + self.values:
+                buffer.fill_(fill)
+        self._slot = {layer: (g, i) for g, group in enumerate(layout.groups) for i, layer in enumerate(group.layers)}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole buffer."""
+        return self.capacity * self.layout.bytes_per_token
+
+    def write(self, layer: int, start: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Write `[1, kv_head, n, dim]` keys and values of one layer at `start`; views of all up to `start + n`."""
+        group, index = self._slot[layer]
+        end = start + keys.shape[2]
+        own_keys, own_values = self.keys[group][index], self.values[group][index]
+        own_keys[:, start:end] = keys[0]
+        own_values[:, start:end] = values[0]
+        return own_keys[None, :, :end], own_values[None, :, :end]
+
+    def cut(self, length: int) -> None:
+        """Forget all tokens from `length` on."""
+        del self.ids[length:]
+        self.settled = min(self.settled, length)
+
+    def _buffer(self, group: LayerGroup, dim: int) -> Tensor:
+        shape = (len(group.layers), group.kv_heads, self.capacity, dim)
+        return torch.empty(shape, dtype=self.layout.dtype, device=self.layout.device)
+
+
+class KVStore:
+    """Owns every byte of the cache. `used_bytes` never exceeds `budget_bytes`: it is checked before allocating.
+
+    A block is one contiguous stretch: for each group all keys, then all values, `[layer, kv_head, 16, dim]`.
+    `new_id` picks block numbers (tests permute them); `fill` is written into fresh lanes (tests poison them with NaN).
+    """
+
+    def __init__(
+        self,
+        layout: KVLayout,
+        budget_bytes: int,
+        new_id: Callable[[set[int]], int] | None = None,
+        fill: float | None = None,
+    ) -> None:
+        self.layout = layout
+        self.budget_bytes = budget_bytes
+        self._blocks: dict[int, Tensor] = {}
+        self._lanes: list[Lane] = []
+        self._next_id = 0
+        self._new_id = new_id
+        self._fill = fill
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of all blocks and lanes."""
+        return len(self._blocks) * self.layout.bytes_per_block + self.lane_bytes
+
+    @property
+    def lane_bytes(self) -> int:
+        """Bytes of all lanes."""
+        return sum(lane.nbytes for lane in self._lanes)
+
+    @property
+    def free_bytes(self) -> int:
+        """What may still be allocated; negative only between lowering the budget and the eviction that follows."""
+        return self.budget_bytes - self.used_bytes
+
+    @property
+    def blocks(self) -> set[int]:
+        """The numbers of all allocated blocks."""
+        return set(self._blocks)
+
+    def new_lane(self, capacity: int) -> Lane:
+        """Allocate a lane for `capacity` tokens. Raises MemoryError past the budget."""
+        if capacity * self.layout.bytes_per_token > self.free_bytes:
+            raise MemoryError("the lane does not fit in the cache budget")
+        with _memory_errors():
+            lane = Lane(self.layout, capacity, self._fill)
+        self._lanes.append(lane)
+        return lane
+
+    def free_lane(self, lane: Lane) -> None:
+        """Give a lane's memory back."""
+        self._lanes.remove(lane)
+        lane.keys.clear()
+        lane.values.clear()
+        lane.ids.clear()
+
+    def publish(self, lane: Lane, start: int, count: int) -> list[int]:
+        """Copy `count` blocks out of the lane from token `start` on; their new numbers. All or nothing.
+
+        Raises MemoryError past the budget.
+        """
+        if count * self.layout.bytes_per_block > self.free_bytes:
+            raise MemoryError("the blocks do not fit in the cache budget")
+        made: list[int] = []
+        try:
+            for i in range(count):
+                with _memory_errors():
+                    tensor = self._copy_out(lane, start + i * BLOCK_TOKENS)
+                made.append(self._take_id())
+                self._blocks[made[-1]] = tensor
+        except BaseException:
+            self.free(made)
+            raise
+        return made
+
+    def restore(self, lane: Lane, start: int, blocks: Sequence[int]) -> None:
+        """Copy published blocks into the lane from token `start` on."""
+        for i, block in enumerate(blocks):
+            at = start + i * BLOCK_TOKENS
+            for buffer, part in zip(_buffers(lane), self._parts(self._blocks[block]), strict=True):
+                buffer[:, :, at : at + BLOCK_TOKENS] = part
+
+    def free(self, blocks: Sequence[int]) -> None:
+        """Give the memory of blocks back."""
+        for block in blocks:
+            del self._blocks[block]
+
+    def _copy_out(self, lane: Lane, start: int) -> Tensor:
+        elements = self.layout.elements_per_token * BLOCK_TOKENS
+        tensor = torch.empty(elements, dtype=self.layout.dtype, device=self.layout.device)
+        for buffer, part in zip(_buffers(lane), self._parts(tensor), strict=True):
+            part.copy_(buffer[:, :, start : start + BLOCK_TOKENS])
+        return tensor
+
+    def _parts(self, tensor: Tensor) -> list[Tensor]:
+        """The keys and values of each group inside a block, as views `[layer, kv_head, 16, dim]`."""
+        parts, at = [], 0
+        for group in self.layout.groups:
+            for dim in (group.key_dim, group.value_dim):
+                shape = (len(group.layers), group.kv_heads, BLOCK_TOKENS, dim)
+                size = math.prod(shape)
+                parts.append(tensor[at : at + size].view(shape))
+                at += size
+        return parts
+
+    def _take_id(self) -> int:
+        if self._new_id is not None:
+            return self._new_id(self.blocks)
+        self._next_id += 1
+        return self._next_id
+
+
+@contextmanager
+def _memory_errors() -> Iterator[None]:
+    """Turn torch's ways of saying "no memory" into MemoryError."""
+    try:
+        yield
+    except RuntimeError as error:
+        if is_out_of_memory(error):
+            raise MemoryError(str(error)) from error
+        raise
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether the device had no memory; on the CPU torch raises a plain RuntimeError for it."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def _buffers(lane: Lane) -> list[Tensor]:
+    """A lane's keys and values in the order of a block's parts."""
+    return [buffer for pair in zip(lane.keys, lane.values, strict=True) for buffer in pair]
