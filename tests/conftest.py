@@ -1,0 +1,89 @@
+"""What every test stands on: no display, no network for models, no trace in the user's files, nothing left running."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Before Qt, torch or a Hugging Face library is imported.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+
+hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=100)
+hypothesis.settings.register_profile("soak", deadline=None, max_examples=3000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+JOIN_S = 5.0
+NOT_OURS = {"TMonitor"}  # tqdm's, one a process, started by transformers' progress bars
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that runs the default model, so that `-m "not real_model"` leaves it out."""
+    for item in items:
+        if "default_model_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.real_model)
+
+
+@pytest.fixture(scope="session")
+def default_model_dir() -> Path:
+    """The folder of the real default model. Fetched once, kept in the user's data directory like the program does."""
+    from engine.library import fetch_model
+
+    return fetch_model(lambda stage, fraction: None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Settings, logs and caches of the program go to a folder of this run; only models stay where they are kept."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+            patch.setenv(name, str(home / name))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running() -> Iterator[None]:
+    """Fail a test that leaves a thread or an active timer behind."""
+    threads, timers = set(threading.enumerate()), active_timers()
+    yield
+    running = left_threads(threads)
+    assert not running, f"threads left running: {running}"
+    ticking = [timer for timer in active_timers() if not any(timer is known for known in timers)]
+    names = [f"{timer.objectName() or timer} of {timer.parent()}" for timer in ticking]
+    for timer in ticking:
+        timer.stop()
+    assert not names, f"timers left active: {names}"
+
+
+def left_threads(before: set[threading.Thread], join_s: float = JOIN_S) -> list[str]:
+    """The names of the Python threads started since `before` that do not end within `join_s` seconds."""
+    left = [
+        thread for thread in threading.enumerate() if thread not in before and type(thread).__name__ not in NOT_OURS
+    ]
+    for thread in left:
+        thread.join(join_s)
+    return [thread.name for thread in left if thread.is_alive()]
+
+
+def active_timers() -> list:
+    """The QTimers made by Python that are running. Empty, and without importing Qt, while there is no application."""
+    core = sys.modules.get("PySide6.QtCore")
+    if core is None or core.QCoreApplication.instance() is None:
+        return []
+    import shiboken6
+
+    gc.collect()
+    timers = [
+        thing for thing in gc.get_objects() if issubclass(type(thing), core.QTimer)
+    ]  # isinstance would ask proxies
+    return [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
