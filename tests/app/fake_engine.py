@@ -1,0 +1,361 @@
+"""A scripted engine: the same methods as the real one, no model, no thread, the same events every time.
+
+Events are made when they are polled. By default everything is there at once. With `tokens_per_poll` a drain gets that
+many tokens (33 with the bridge's 33 ms: 1,000 tokens a second). With `manual=True` nothing comes until the test calls
+`advance`, `run_all` or `release`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from engine import (
+    CacheView,
+    Divergence,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Loaded,
+    Loading,
+    Matched,
+    Message,
+    ModelInfo,
+    ModelSpec,
+    NodeView,
+    Prefill,
+    Preview,
+    Request,
+    TextDelta,
+    TokenSpan,
+    TtftParts,
+    TurnStats,
+)
+
+MODEL = ModelInfo(
+    name="Fake-1M",
+    path="/models/fake",
+    architecture="FakeForCausalLM",
+    device="cpu",
+    dtype="fp32",
+    exact=True,
+    context_length=8192,
+    weights_bytes=4_000_000,
+    kv_bytes_per_token=23_040,
+    cache_budget_bytes=512 * 1024 * 1024,
+    prefill_tokens_per_s=1500.0,
+)
+FIRST_ID = 70_000
+"""Ids of the fake tokens start here: they do not fit in 16 bits."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """How one request is answered: `tokens`, one piece of text each, after `prefill_chunks` steps of prefill.
+
+    With `fail_after` n it fails once n tokens are out (0: before the first, -1: before anything). `reason` is how it
+    ends. `stats_every` n sends TurnStats after each n tokens.
+    """
+
+    tokens: tuple[str, ...] = ("Hello", " from", " a", " fake", ".")
+    prefill_chunks: int = 2
+    reason: FinishReason = "end"
+    fail_after: int | None = None
+    sentence: str = "The fake engine was told to fail."
+    detail: str = "RuntimeError: told to fail"
+    divergence: Divergence | None = None
+    stats_every: int = 10
+
+
+def words(text: str) -> tuple[str, ...]:
+    """A text cut into pieces of about one word, as tokens would be."""
+    pieces = text.split(" ")
+    return (pieces[0], *(f" {piece}" for piece in pieces[1:]))
+
+
+def many_tokens(count: int) -> tuple[str, ...]:
+    """`count` tokens of Markdown with paragraphs, for tests of speed."""
+    return tuple(f"word{i}\n\n" if i % 50 == 49 else f"word{i} " for i in range(count))
+
+
+@dataclass
+class _Job:
+    request_id: int
+    events: Iterator[Event] = field(default_factory=lambda: iter(()))
+    cancelled: bool = False
+
+
+@dataclass
+class _Turn:
+    request_id: int
+    request: Request
+    script: Script
+    prompt: int
+    reused: int
+    written: int = 0
+
+    @property
+    def computed(self) -> int:
+        return self.prompt - self.reused
+
+
+class FakeEngine:
+    """An EnginePort that follows `scripts`, one a request in the order of submission; the last one repeats.
+
+    What was asked of it is in `requests`, `previews`, `specs`, `cancelled` and `calls`. `load_failure` makes every
+    load fail with this sentence.
+    """
+
+    def __init__(
+        self,
+        *scripts: Script,
+        tokens_per_poll: int = 0,
+        manual: bool = False,
+        model: ModelInfo = MODEL,
+        load_failure: str = "",
+    ) -> None:
+        self.requests: list[Request] = []
+        self.previews: list[Request] = []
+        self.specs: list[ModelSpec] = []
+        self.cancelled: list[int] = []
+        self.calls: list[str] = []
+        self.closed = False
+        self.model = model
+        self.load_failure = load_failure
+        self.budget_bytes = model.cache_budget_bytes
+        self._scripts = scripts or (Script(),)
+        self._tokens_per_poll = tokens_per_poll
+        self._manual = manual
+        self._next_id = 1
+        self._jobs: deque[_Job] = deque()
+        self._ready: deque[Event] = deque()
+        self._rested = True
+        self._seen: list[tuple[Message, ...]] = []
+        self._tokens = 0
+        self._turns = 0
+
+    # EnginePort
+
+    def load(self, spec: ModelSpec) -> int:
+        """Two steps of loading, then the model, or `load_failure`."""
+        self.specs.append(spec)
+        return self._enqueue(self._load)
+
+    def submit(self, request: Request) -> int:
+        """Queue a request; one is answered after the other."""
+        self.requests.append(request)
+        return self._enqueue(lambda job: self._answer(job, request))
+
+    def preview(self, request: Request) -> int:
+        """Answered at once, also while something runs."""
+        self.previews.append(request)
+        request_id = self._take_id()
+        prompt, reused = self._count(request)
+        spans = _spans(request)
+        system = sum(span.end - span.start for span in spans if span.role == "system")
+        seconds = (prompt - reused) / self.model.prefill_tokens_per_s
+        self._ready.append(
+            Preview(request_id, prompt, reused, prompt - reused, seconds, system, self.model.context_length, spans)
+        )
+        return request_id
+
+    def cancel(self, request_id: int) -> None:
+        """The request ends as stopped, with what is written, when it is next its turn."""
+        self.cancelled.append(request_id)
+        for job in self._jobs:
+            if job.request_id == request_id:
+                job.cancelled = True
+
+    def set_cache_budget(self, budget_bytes: int) -> None:
+        """Remembered, and reported."""
+        self.calls.append(f"set_cache_budget {budget_bytes}")
+        self.budget_bytes = budget_bytes
+        self._ready.append(self._view(0))
+
+    def clear_cache(self) -> None:
+        """Nothing is reused after this."""
+        self.calls.append("clear_cache")
+        self._seen.clear()
+        self._tokens = 0
+        self._ready.append(self._view(0))
+
+    def cache_view(self) -> CacheView:
+        """The present figures with two nodes: the system prompt and the rest."""
+        view = self._view(0)
+        bytes_per_token = self.model.kv_bytes_per_token
+        nodes = (
+            NodeView(-1, 0, 64, 64 * bytes_per_token, 1.0, 3, True, ("fake",)),
+            NodeView(0, 64, self._tokens, self._tokens * bytes_per_token, 0.5, 1, False, ("fake",)),
+        )
+        return replace(view, nodes=nodes)
+
+    def poll(self, limit: int = 256) -> list[Event]:
+        """What is there now. With `tokens_per_poll` every second call is empty, so that a drain ends."""
+        if not self._manual:
+            self._make_ready()
+        return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
+
+    def close(self, timeout_s: float = 2.0) -> bool:
+        """Remembered in `closed`."""
+        self.closed = True
+        self._jobs.clear()
+        self._ready.clear()
+        return True
+
+    # For tests
+
+    def advance(self, events: int = 1) -> None:
+        """Make the next events ready to be polled."""
+        for _ in range(events):
+            self._step()
+
+    def advance_to(self, kind: type) -> Event:
+        """Make events ready up to and with the first of this kind, and return it."""
+        while event := self._step():
+            if isinstance(event, kind):
+                return event
+        raise AssertionError(f"no {kind.__name__} came")
+
+    def run_all(self) -> None:
+        """Make everything ready that was asked for."""
+        while self._step():
+            pass
+
+    def inject(self, event: Event) -> None:
+        """Make any event ready, for instance a stale one."""
+        self._ready.append(event)
+
+    def release(self) -> None:
+        """From now on everything comes by itself."""
+        self._manual = False
+
+    # The script
+
+    def _make_ready(self) -> None:
+        if not self._tokens_per_poll:
+            self.run_all()
+            return
+        self._rested = not self._rested
+        if self._rested:
+            return
+        tokens = 0
+        while tokens < self._tokens_per_poll and (event := self._step()):
+            tokens += isinstance(event, TextDelta)
+
+    def _step(self) -> Event | None:
+        while self._jobs:
+            event = next(self._jobs[0].events, None)
+            if event is not None:
+                self._ready.append(event)
+                return event
+            self._jobs.popleft()
+        return None
+
+    def _enqueue(self, play: Callable[[_Job], Iterator[Event]]) -> int:
+        job = _Job(self._take_id())
+        job.events = play(job)
+        self._jobs.append(job)
+        return job.request_id
+
+    def _take_id(self) -> int:
+        self._next_id += 1
+        return self._next_id - 1
+
+    def _load(self, job: _Job) -> Iterator[Event]:
+        yield Loading(job.request_id, "Reading the tokenizer", None)
+        yield Loading(job.request_id, "Reading the weights", 0.5)
+        if self.load_failure:
+            yield Failed(job.request_id, self.load_failure, "told to fail")
+            return
+        yield Loaded(job.request_id, self.model)
+
+    def _answer(self, job: _Job, request: Request) -> Iterator[Event]:
+        script = self._scripts[min(self._turns, len(self._scripts) - 1)]
+        self._turns += 1
+        turn = _Turn(job.request_id, request, script, *self._count(request))
+        for event in self._play(turn):
+            if job.cancelled:
+                break
+            yield event
+            turn.written += isinstance(event, TextDelta)
+            if isinstance(event, Failed):
+                return
+        yield from self._end(turn, "stopped" if job.cancelled else script.reason)
+
+    def _play(self, turn: _Turn) -> Iterator[Event]:
+        script, number = turn.script, turn.request_id
+        if script.fail_after == -1:
+            yield Failed(number, script.sentence, script.detail)
+        spans = _spans(turn.request)
+        yield Matched(number, turn.prompt, turn.reused, turn.computed, script.divergence, spans)
+        for chunk in range(script.prefill_chunks):
+            done = turn.computed * (chunk + 1) // script.prefill_chunks
+            yield Prefill(number, done, turn.computed, (turn.computed - done) / self.model.prefill_tokens_per_s)
+        for index, piece in enumerate(script.tokens):
+            if script.fail_after == index:
+                yield Failed(number, script.sentence, script.detail)
+            yield TextDelta(number, piece)
+            if (index + 1) % script.stats_every == 0:
+                yield self._stats(turn)
+
+    def _end(self, turn: _Turn, reason: FinishReason) -> Iterator[Event]:
+        text = "".join(turn.script.tokens[: turn.written])
+        token_ids = tuple(range(FIRST_ID, FIRST_ID + turn.written))
+        if turn.request.use_cache:
+            self._seen.append((*turn.request.messages, Message("assistant", text, token_ids)))
+            self._tokens = max(self._tokens, turn.prompt + turn.written)
+        yield self._view(turn.request_id)
+        margins = (1.0,) * turn.written if turn.request.record_margins else ()
+        yield Finished(turn.request_id, reason, text, token_ids, self._stats(turn), margins)
+
+    def _stats(self, turn: _Turn) -> TurnStats:
+        rate = self.model.prefill_tokens_per_s
+        parts = TtftParts(template=0.001, lookup=0.001, prefill=turn.computed / rate, first_token=0.01)
+        ttft = parts.template + parts.lookup + parts.prefill + parts.first_token
+        return TurnStats(
+            request_id=turn.request_id,
+            prompt_tokens=turn.prompt,
+            reused_tokens=turn.reused,
+            computed_tokens=turn.computed,
+            written_tokens=turn.written,
+            ttft_s=ttft if turn.written else None,
+            parts=parts,
+            tokens_per_s=50.0 if turn.written > 1 else 0.0,
+            cold_ttft_s=ttft + turn.reused / rate,
+            cold_measured=False,
+            cache_bytes=self._tokens * self.model.kv_bytes_per_token,
+        )
+
+    def _count(self, request: Request) -> tuple[int, int]:
+        """Tokens of the prompt, and how many of them an earlier turn left in the cache."""
+        sizes = [span.end - span.start for span in _spans(request)]
+        if not request.use_cache:
+            return sum(sizes), 0
+        shared = max((_common(seen, request.messages) for seen in self._seen), default=0)
+        return sum(sizes), min(sum(sizes[:shared]), sum(sizes) - 1)
+
+    def _view(self, request_id: int) -> CacheView:
+        held = self._tokens * self.model.kv_bytes_per_token
+        pinned = min(held, 64 * self.model.kv_bytes_per_token)
+        return CacheView(request_id, float(self._turns), self.budget_bytes, pinned, 0, held - pinned, 0, self._tokens)
+
+
+def _spans(request: Request) -> tuple[TokenSpan, ...]:
+    spans: list[TokenSpan] = []
+    start = 0
+    for index, message in enumerate(request.messages):
+        end = start + 4 + (len(message.token_ids) or len(message.content) // 4)
+        spans.append(TokenSpan(index, message.role, start, end))
+        start = end
+    return tuple(spans)
+
+
+def _common(seen: Sequence[Message], messages: Sequence[Message]) -> int:
+    count = 0
+    for old, new in zip(seen, messages, strict=False):
+        if old != new:
+            break
+        count += 1
+    return count
