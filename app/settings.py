@@ -23,10 +23,6 @@ def default_path() -> Path:
     return Path(platformdirs.user_config_dir("headstart", appauthor=False)) / "settings.json"
 
 
-def _option(default: Any, description: str) -> Any:
-    return field(default=default, metadata={"description": description})
-
-
 @dataclass
 class Settings:
     """All settings with their defaults. `Settings()` lives in memory only; `Settings.load` gives one that can be saved.
@@ -34,18 +30,33 @@ class Settings:
     `notice` holds a sentence for the user where a broken file was set aside and the defaults are in use.
     """
 
-    theme: ThemeChoice = _option("system", "Colours of the window: as the system has them, light, or dark.")
-    model_path: str = _option("", "Folder or GGUF file of the model; empty for the default model.")
-    device: DeviceChoice = _option("auto", "Where the model runs; auto takes the fastest there is.")
-    dtype: DtypeChoice = _option("auto", "Number format of the weights; auto measures which is faster.")
-    exact: bool = _option(False, "Answers equal to a run without the cache bit for bit, at some cost in speed.")
-    cache_budget_mb: int = _option(0, "Memory for cached prompts in MB; 0 chooses by the memory that is free.")
-    sampling: Sampling = _option(Sampling(), "How tokens are chosen in new conversations.")
-    system_prompt: str = _option("", "System prompt of new conversations; empty for none.")
-    use_cache: bool = _option(True, "Reuse what was computed for earlier prompts.")
-    show_charts: bool = _option(True, "Show the charts beside the transcript.")
-    show_sidebar: bool = _option(True, "Show the list of conversations.")
-    window_geometry: str = _option("", "Place and size of the window, in Qt's own form as base64.")
+    theme: ThemeChoice = field(
+        default="system", metadata={"about": "Colours of the window: as the system has them, light, or dark."}
+    )
+    model_path: str = field(
+        default="", metadata={"about": "Folder or GGUF file of the model; empty for the default model."}
+    )
+    device: DeviceChoice = field(
+        default="auto", metadata={"about": "Where the model runs; auto takes the fastest there is."}
+    )
+    dtype: DtypeChoice = field(
+        default="auto", metadata={"about": "Number format of the weights; auto measures which is faster."}
+    )
+    exact: bool = field(
+        default=False,
+        metadata={"about": "Answers equal to a run without the cache bit for bit, at some cost in speed."},
+    )
+    cache_budget_mb: int = field(
+        default=0, metadata={"about": "Memory for cached prompts in MB; 0 chooses by the memory that is free."}
+    )
+    sampling: Sampling = field(default=Sampling(), metadata={"about": "How tokens are chosen in new conversations."})
+    system_prompt: str = field(default="", metadata={"about": "System prompt of new conversations; empty for none."})
+    use_cache: bool = field(default=True, metadata={"about": "Reuse what was computed for earlier prompts."})
+    show_charts: bool = field(default=True, metadata={"about": "Show the charts beside the transcript."})
+    show_sidebar: bool = field(default=True, metadata={"about": "Show the list of conversations."})
+    window_geometry: str = field(
+        default="", metadata={"about": "Place and size of the window, in Qt's own form as base64."}
+    )
 
     def __post_init__(self) -> None:
         self.notice = ""
@@ -120,7 +131,7 @@ class Settings:
 
 def describe(name: str) -> str:
     """The description of one setting, for a tooltip."""
-    return next(option.metadata["description"] for option in fields(Settings) if option.name == name)
+    return next(option.metadata["about"] for option in fields(Settings) if option.name == name)
 
 
 def _checked(name: str, value: Any, hint: Any) -> Any:
