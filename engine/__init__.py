@@ -1,5 +1,7 @@
 """Headstart's engine: local language models behind a prefix cache. Usable from a script, without Qt."""
 
+from engine.datadir import data_dir
+from engine.device import DeviceReport, EngineReport, describe_devices
 from engine.events import (
     CacheView,
     Divergence,
@@ -17,6 +19,7 @@ from engine.events import (
     TtftParts,
     TurnStats,
 )
+from engine.library import check_model, fetch_model
 from engine.port import EnginePort
 from engine.types import (
     BLOCK_TOKENS,
@@ -38,9 +41,11 @@ from engine.types import (
 __all__ = [
     "BLOCK_TOKENS",
     "CacheView",
+    "DeviceReport",
     "DiskFullError",
     "Divergence",
     "EnginePort",
+    "EngineReport",
     "Event",
     "Failed",
     "FinishReason",
@@ -66,4 +71,8 @@ __all__ = [
     "TokenSpan",
     "TtftParts",
     "TurnStats",
+    "check_model",
+    "data_dir",
+    "describe_devices",
+    "fetch_model",
 ]
