@@ -16,24 +16,23 @@ from pathlib import Path
 import platformdirs
 
 from app.records import (
+    CONVERSATION_COLUMNS,
+    MESSAGE_COLUMNS,
     Conversation,
     StoredMessage,
     pack_ids,
-    read_divergence,
-    read_sampling,
-    read_stats,
-    unpack_ids,
+    read_conversation,
+    read_message,
     write_divergence,
     write_sampling,
     write_stats,
 )
 from app.schema import APPLICATION_ID, MIGRATIONS
-from engine import DiskFullError, Divergence, HeadstartError, Role, Sampling, TurnStats
+from app.storage_errors import in_words, is_damage
+from engine import Divergence, HeadstartError, Role, Sampling, TurnStats
 
 __all__ = ["Conversation", "History", "StoredMessage", "default_path"]
 
-_CONVERSATION = "id, title, system_prompt, sampling, day, created, updated, leaf_id"
-_MESSAGE = "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created"
 _BRANCH = """
     WITH RECURSIVE branch(id, parent_id, depth) AS (
         SELECT m.id, m.parent_id, 0 FROM message m JOIN conversation c ON c.leaf_id = m.id WHERE c.id = ?
@@ -41,7 +40,6 @@ _BRANCH = """
         SELECT m.id, m.parent_id, branch.depth + 1 FROM message m JOIN branch ON m.id = branch.parent_id
     )
 """
-_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 
 
 def default_path() -> Path:
@@ -71,8 +69,8 @@ class History:
         try:
             self._db = self._connect()
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
-                raise _in_words(error, path) from error
+            if not is_damage(_name(error)):
+                raise in_words(_name(error), str(error), path) from error
             self.notice = self._set_aside()
             with _speaking(path):
                 self._db = self._connect()
@@ -104,22 +102,22 @@ class History:
 
     def conversations(self, search: str = "") -> list[Conversation]:
         """Newest first; with `search`, those that hold it in their title or a message, in any case."""
-        query = f"SELECT {_CONVERSATION} FROM conversation c"
+        query = f"SELECT {CONVERSATION_COLUMNS} FROM conversation c"
         if search:
             query += """ WHERE holds(c.title, :needle) OR EXISTS
                 (SELECT 1 FROM message m WHERE m.conversation_id = c.id AND holds(m.content, :needle))"""
         with _speaking(self.path):
             rows = self._db.execute(f"{query} ORDER BY updated DESC, id DESC", {"needle": search.casefold()})
-            return [_conversation(row) for row in rows]
+            return [read_conversation(row) for row in rows]
 
     def conversation(self, conversation_id: int) -> Conversation:
         """One conversation. Raises HeadstartError when there is none with this id."""
         with _speaking(self.path):
-            query = f"SELECT {_CONVERSATION} FROM conversation WHERE id = ?"
+            query = f"SELECT {CONVERSATION_COLUMNS} FROM conversation WHERE id = ?"
             row = self._db.execute(query, (conversation_id,)).fetchone()
         if row is None:
             raise HeadstartError("This conversation is no longer there. Choose another one.")
-        return _conversation(row)
+        return read_conversation(row)
 
     def create(self, system_prompt: str, sampling: Sampling, day: date, title: str = "") -> Conversation:
         """A new conversation without messages."""
@@ -154,26 +152,26 @@ class History:
 
     def messages(self, conversation_id: int) -> tuple[StoredMessage, ...]:
         """The active branch, from the first message to the leaf."""
-        columns = ", ".join(f"m.{name}" for name in _MESSAGE.split(", "))
+        columns = ", ".join(f"m.{name}" for name in MESSAGE_COLUMNS.split(", "))
         query = f"{_BRANCH} SELECT {columns} FROM message m JOIN branch ON branch.id = m.id ORDER BY branch.depth DESC"
         with _speaking(self.path):
-            return tuple(_message(row) for row in self._db.execute(query, (conversation_id,)))
+            return tuple(read_message(row) for row in self._db.execute(query, (conversation_id,)))
 
     def message(self, message_id: int) -> StoredMessage:
         """One message. Raises HeadstartError when there is none with this id."""
         with _speaking(self.path):
-            row = self._db.execute(f"SELECT {_MESSAGE} FROM message WHERE id = ?", (message_id,)).fetchone()
+            row = self._db.execute(f"SELECT {MESSAGE_COLUMNS} FROM message WHERE id = ?", (message_id,)).fetchone()
         if row is None:
             raise HeadstartError("This message is no longer there. Open the conversation again.")
-        return _message(row)
+        return read_message(row)
 
     def siblings(self, message_id: int) -> tuple[StoredMessage, ...]:
         """All messages with the same parent, this one among them, oldest first."""
-        query = f"""SELECT {_MESSAGE} FROM message WHERE conversation_id = ? AND parent_id IS ? ORDER BY id"""
+        query = f"""SELECT {MESSAGE_COLUMNS} FROM message WHERE conversation_id = ? AND parent_id IS ? ORDER BY id"""
         message = self.message(message_id)
         with _speaking(self.path):
             rows = self._db.execute(query, (message.conversation_id, message.parent_id))
-            return tuple(_message(row) for row in rows)
+            return tuple(read_message(row) for row in rows)
 
     def newest_leaf(self, message_id: int) -> int:
         """The newest message at or below this one: where a branch that is shown again ends."""
@@ -293,53 +291,13 @@ class History:
             self.discard(message_id, parent_id)
 
 
-def _conversation(row: tuple) -> Conversation:
-    number, title, system_prompt, sampling, day, created, updated, leaf_id = row
-    read = read_sampling(sampling)
-    return Conversation(number, title, system_prompt, read, date.fromisoformat(day), created, updated, leaf_id)
-
-
-def _message(row: tuple) -> StoredMessage:
-    number, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created = row
-    return StoredMessage(
-        number,
-        conversation_id,
-        parent_id,
-        role,
-        content,
-        unpack_ids(token_ids),
-        read_stats(stats),
-        read_divergence(divergence),
-        finish_reason,
-        created,
-    )
-
-
 @contextmanager
 def _speaking(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _in_words(error, path) from error
+        raise in_words(_name(error), str(error), path) from error
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
-    return str(getattr(error, "sqlite_errorname", "")).startswith(_DAMAGED)
-
-
-def _in_words(error: sqlite3.Error, path: Path) -> HeadstartError:
-    name = str(getattr(error, "sqlite_errorname", ""))
-    detail = f"{path}: {error} ({name})"
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return HeadstartError(
-            "Another program, perhaps a second Headstart, has the conversations open. Close it and try again.", detail
-        )
-    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE")):
-        return DiskFullError("The disk is full, so this is not stored. Free some space and try again.", detail)
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return HeadstartError(f"{path} cannot be written. Check its permissions and those of its folder.", detail)
-    if _is_damage(error):
-        return HeadstartError(
-            "The file with your conversations is damaged. Start Headstart again to begin a new one.", detail
-        )
-    return HeadstartError("The conversations cannot be stored. Start Headstart again.", detail)
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", None) or ""

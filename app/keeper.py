@@ -38,7 +38,7 @@ class Keeper(QObject):
     def keep(self, turn: Turn, message: StoredMessage) -> bool:
         """Store an answer that has ended. False where nothing was written in it, so that it was dropped."""
         if not message.content and not message.token_ids and message.finish_reason in ("stopped", "failed"):
-            self._try(lambda: self._history.discard(message.id, turn.leaf_if_empty))
+            self._try(self._history.discard, message.id, turn.leaf_if_empty)
             return False
         self.unsaved[message.id] = message
         self._store(message)
@@ -49,7 +49,7 @@ class Keeper(QObject):
         for message in [*self.unsaved.values()]:
             self._store(message)
         for turn in self._turns():
-            if turn.unsaved and self._try(lambda turn=turn: self._history.save_text(turn.answer.id, turn.text)):
+            if turn.unsaved and self._try(self._history.save_text, turn.answer.id, turn.text):
                 turn.unsaved = False
         if not self._turns() and not self.unsaved:
             self._timer.stop()
@@ -66,15 +66,13 @@ class Keeper(QObject):
         self._timer.stop()
 
     def _store(self, message: StoredMessage) -> None:
-        m = message
-        if self._try(
-            lambda: self._history.finish(m.id, m.content, m.token_ids, m.stats, m.divergence, m.finish_reason)
-        ):
+        figures = (message.stats, message.divergence, message.finish_reason)
+        if self._try(self._history.finish, message.id, message.content, message.token_ids, *figures):
             self.unsaved.pop(message.id, None)
 
-    def _try(self, write: Callable[[], None]) -> bool:
+    def _try(self, write: Callable[..., None], *values: object) -> bool:
         try:
-            write()
+            write(*values)
         except HeadstartError as error:
             if not self._failing:
                 self._failing = True

@@ -47,6 +47,34 @@ class Conversation:
     leaf_id: int | None = None
 
 
+CONVERSATION_COLUMNS = "id, title, system_prompt, sampling, day, created, updated, leaf_id"
+MESSAGE_COLUMNS = "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created"
+
+
+def read_conversation(row: tuple[Any, ...]) -> Conversation:
+    """A conversation from a row of CONVERSATION_COLUMNS."""
+    number, title, system_prompt, sampling, day, created, updated, leaf_id = row
+    settings, began = read_sampling(sampling), date.fromisoformat(day)
+    return Conversation(number, title, system_prompt, settings, began, created, updated, leaf_id)
+
+
+def read_message(row: tuple[Any, ...]) -> StoredMessage:
+    """A message from a row of MESSAGE_COLUMNS."""
+    number, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created = row
+    return StoredMessage(
+        number,
+        conversation_id,
+        parent_id,
+        role,
+        content,
+        unpack_ids(token_ids),
+        read_stats(stats),
+        read_divergence(divergence),
+        finish_reason,
+        created,
+    )
+
+
 def pack_ids(token_ids: tuple[int, ...]) -> bytes:
     """Four bytes a token, little-endian on every machine."""
     return struct.pack(f"<{len(token_ids)}I", *token_ids)

@@ -1,0 +1,193 @@
+"""All answers on their way, in whichever conversation, and the model that writes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import Bridge
+from app.history import History, StoredMessage
+from app.keeper import Keeper
+from app.turn import Phase, Turn
+from engine import Failed, Finished, Loaded, Loading, Matched, ModelInfo, ModelSpec, Prefill, TextDelta, TurnStats
+
+
+class Answers(QObject):
+    """Turns from their submission to their end, which each has exactly once. While a model is loading they queue.
+
+    Signals: model_changed(ModelInfo | None), loading_changed(Loading), progressed() (a phase or the model changed),
+    matched(Turn, Matched), prefill_changed(Turn, Prefill), text_added(Turn, str), stats_changed(Turn, TurnStats),
+    ended(Turn, StoredMessage, bool): the final form of an answer, and whether it was kept (False: nothing was written
+    in it, so it is gone), error(sentence, detail).
+    """
+
+    model_changed = Signal(object)
+    loading_changed = Signal(object)
+    progressed = Signal()
+    matched = Signal(object, object)
+    prefill_changed = Signal(object, object)
+    text_added = Signal(object, str)
+    stats_changed = Signal(object, object)
+    ended = Signal(object, object, bool)
+    error = Signal(str, str)
+
+    def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.model: ModelInfo | None = None
+        self._bridge = bridge
+        self._loading_id = 0
+        self._running: dict[int, Turn] = {}
+        self._queued: list[Turn] = []
+        self._keeper = Keeper(history, self.turns, self)
+        self._keeper.error.connect(self.error)
+        bridge.loading.connect(self._on_loading)
+        bridge.loaded.connect(self._on_loaded)
+        bridge.matched.connect(self._on_matched)
+        bridge.prefill.connect(self._on_prefill)
+        bridge.text.connect(self._on_text)
+        bridge.stats.connect(self._on_stats)
+        bridge.finished.connect(self._on_finished)
+        bridge.failed.connect(self._on_failed)
+
+    @property
+    def loading(self) -> bool:
+        """True while a model is being loaded."""
+        return self._loading_id != 0
+
+    def turns(self) -> list[Turn]:
+        """Every answer on its way, those that wait for a model last."""
+        return [*self._running.values(), *self._queued]
+
+    def turn_of(self, conversation_id: int) -> Turn | None:
+        """The answer that is on its way in this conversation; there is at most one."""
+        return next((turn for turn in self.turns() if turn.answer.conversation_id == conversation_id), None)
+
+    def is_queued(self, turn: Turn) -> bool:
+        """True while the turn waits for a model."""
+        return turn in self._queued
+
+    def newest_form(self, message: StoredMessage) -> StoredMessage:
+        """A message of the history with what was written since it was stored."""
+        for turn in self.turns():
+            if turn.answer.id == message.id:
+                return turn.message()
+        return self._keeper.unsaved.get(message.id, message)
+
+    def load(self, spec: ModelSpec) -> None:
+        """Load a model in place of the present one."""
+        self._loading_id = self._bridge.load(spec)
+        self.progressed.emit()
+
+    def begin(self, turn: Turn) -> None:
+        """Submit a turn, or queue it until the model is there."""
+        self._queued.append(turn)
+        if not self.loading:
+            self._submit_queued()
+        self._keeper.start()
+        self.progressed.emit()
+
+    def stop(self, turn: Turn) -> None:
+        """End a turn with what is written."""
+        if turn in self._queued:
+            self._queued.remove(turn)
+            self._end(turn, replace(turn.message(), finish_reason="stopped"))
+            return
+        turn.phase = "stopping"
+        self._bridge.cancel(turn.request_id)
+        self.progressed.emit()
+
+    def forget(self, conversation_id: int) -> None:
+        """A conversation was deleted: cancel what is being written in it, and hear no more of it."""
+        turn = self.turn_of(conversation_id)
+        if turn in self._queued:
+            self._queued.remove(turn)
+        elif turn is not None:
+            del self._running[turn.request_id]
+            self._bridge.cancel(turn.request_id)
+        self._keeper.forget(conversation_id)
+
+    def shutdown(self) -> None:
+        """Store what is written of every answer and cancel it. Safe to call twice."""
+        for turn in self.turns():
+            if turn.request_id:
+                self._bridge.cancel(turn.request_id)
+            self._keeper.keep(turn, replace(turn.message(), finish_reason="stopped"))
+        self._running.clear()
+        self._queued.clear()
+        self._loading_id = 0
+        self._keeper.close()
+
+    def _submit_queued(self) -> None:
+        for turn in self._queued:
+            turn.request_id = self._bridge.submit(turn.request)
+            self._running[turn.request_id] = turn
+        self._queued.clear()
+
+    def _end(self, turn: Turn, message: StoredMessage) -> None:
+        kept = self._keeper.keep(turn, message)
+        self.ended.emit(turn, message, kept)
+        self.progressed.emit()
+
+    def _on_loading(self, event: Loading) -> None:
+        if event.request_id == self._loading_id:
+            self.loading_changed.emit(event)
+
+    def _on_loaded(self, event: Loaded) -> None:
+        if event.request_id != self._loading_id:
+            return
+        self._loading_id = 0
+        self.model = event.model
+        self._submit_queued()
+        self.model_changed.emit(event.model)
+        self.progressed.emit()
+
+    def _on_matched(self, event: Matched) -> None:
+        if turn := self._running.get(event.request_id):
+            turn.divergence = event.divergence
+            self._advance(turn, "prefill")
+            self.matched.emit(turn, event)
+
+    def _on_prefill(self, event: Prefill) -> None:
+        if turn := self._running.get(event.request_id):
+            self._advance(turn, "prefill")
+            self.prefill_changed.emit(turn, event)
+
+    def _on_text(self, event: TextDelta) -> None:
+        if turn := self._running.get(event.request_id):
+            turn.add(event.text)
+            self._advance(turn, "writing")
+            self.text_added.emit(turn, event.text)
+
+    def _on_stats(self, event: TurnStats) -> None:
+        if turn := self._running.get(event.request_id):
+            turn.stats = event
+            self.stats_changed.emit(turn, event)
+
+    def _on_finished(self, event: Finished) -> None:
+        if turn := self._running.pop(event.request_id, None):
+            turn.stats = event.stats
+            final = replace(turn.message(), content=event.text, token_ids=event.token_ids, finish_reason=event.reason)
+            self._end(turn, final)
+
+    def _on_failed(self, event: Failed) -> None:
+        if event.request_id == self._loading_id:
+            self._fail_loading(event)
+        elif turn := self._running.pop(event.request_id, None):
+            self._end(turn, replace(turn.message(), finish_reason="failed"))
+            self.error.emit(event.sentence, event.detail)
+
+    def _fail_loading(self, event: Failed) -> None:
+        self._loading_id = 0
+        if self.model:
+            self._submit_queued()
+        waiting, self._queued = self._queued, []
+        for turn in waiting:
+            self._end(turn, replace(turn.message(), finish_reason="failed"))
+        self.progressed.emit()
+        self.error.emit(event.sentence, event.detail)
+
+    def _advance(self, turn: Turn, phase: Phase) -> None:
+        if turn.phase not in ("stopping", phase):
+            turn.phase = phase
+            self.progressed.emit()
