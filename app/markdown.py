@@ -1,7 +1,7 @@
 """Markdown text to a flat list of blocks, the open one last: pure values, no Qt, no HTML.
 
-An answer arrives in pieces. `MarkdownStream` parses again only from the last block that can still change, so the cost of
-a piece does not grow with the length of the answer. HTML is text here, pictures are links, and only http, https and
+An answer arrives in pieces. `MarkdownStream` parses again only from the last block that can still change, so the cost
+of a piece does not grow with the length of the answer. HTML is text here, pictures are links, and only http, https and
 mailto links stay links.
 """
 
@@ -42,9 +42,9 @@ class Run:
 class Block:
     """One paragraph, heading, code block, table or rule, with the lists and quotes it stands in.
 
-    `depth` counts the lists around it and `quote` the quotes. `marker` ("•" or "3.") stands on the first block of a list
-    item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a table, whose first
-    row is its head.
+    `depth` counts the lists around it and `quote` the quotes. `marker` ("•" or "3.") stands on the first block of a
+    list item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a table, whose
+    first row is its head.
     """
 
     kind: BlockKind

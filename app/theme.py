@@ -28,8 +28,9 @@ class Theme:
     """One set of colours, each as "#rrggbb".
 
     `page` is behind the conversation, `panel` behind the side columns, `bubble` behind a question and a chosen row,
-    `code` behind code. `text`, `soft` and `faint` are text in falling weight; `line` separates, `edge` outlines a field.
-    `accent` is what can be pressed, `on_accent` the text on it. `warn` is behind the one warm box, `danger` an error's text.
+    `code` behind code. `text`, `soft` and `faint` are text in falling weight; `line` separates, `edge` outlines a
+    field. `accent` is what can be pressed, `on_accent` the text on it. `warn` is behind the one warm box, `danger` is
+    an error's text.
     """
 
     name: str
@@ -127,6 +128,14 @@ DARK = Theme(
 )
 
 
+_current = LIGHT
+
+
+def current() -> Theme:
+    """The theme the program wears now. A widget that paints itself asks here each time it paints."""
+    return _current
+
+
 def resolve(setting: str, app: QApplication) -> Theme:
     """The theme for the setting "light", "dark" or "system"; "system" asks the desktop, then the palette."""
     if setting == "light":
@@ -140,7 +149,9 @@ def resolve(setting: str, app: QApplication) -> Theme:
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Give the whole program this theme: style, font, palette and style sheet."""
+    """Give the whole program this theme: style, font, palette and style sheet. Widgets hear of it as PaletteChange."""
+    global _current
+    _current = theme
     if app.style().objectName() != "fusion":
         app.setStyle("Fusion")
     app.setFont(text_font())

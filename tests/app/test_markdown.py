@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,7 +115,7 @@ def test_a_paragraph_past_the_limit_is_shown_as_it_is() -> None:
 @given(MARKUP, st.lists(st.integers(0, 60), max_size=8))
 def test_pieces_give_the_same_blocks_as_the_whole(text: str, cuts: list[int]) -> None:
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    pieces = [text[start:end] for start, end in zip(places, places[1:], strict=False)]
+    pieces = [text[start:end] for start, end in pairwise(places)]
     assert streamed(pieces) == parse(text)
 
 

@@ -1,0 +1,63 @@
+"""A piece of text in the transcript: as tall as its content, selectable, without scroll bars of its own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSizeF, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextOption, QWheelEvent
+from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+
+from app import theme
+from app.markdown import LINK_SCHEMES
+
+
+class DocumentView(QTextBrowser):
+    """Shows a QTextDocument at its full height. Subclasses fill it and override `redraw` for a new theme.
+
+    It loads nothing from anywhere, and a link opens in the browser only when it is pressed and is http, https or mailto.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setUndoRedoEnabled(False)
+        self.setOpenLinks(False)
+        self.setTabChangesFocus(True)
+        self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(0)
+        self.document().setDefaultFont(theme.text_font())
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document().setDefaultTextOption(option)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
+        self.anchorClicked.connect(open_link)
+
+    def redraw(self) -> None:
+        """Fill the document again in the colours of the present theme."""
+
+    def loadResource(self, kind: int, name: QUrl) -> None:
+        """Nothing is ever loaded: no picture, no style, from no place."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.redraw()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height(self.document().size())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def _fit_height(self, size: QSizeF) -> None:
+        height = max(1, round(size.height() + 0.49))
+        if height != self.minimumHeight():
+            self.setFixedHeight(height)
+
+
+def open_link(url: QUrl) -> None:
+    """Open a pressed link in the browser, when it is one a conversation may hold."""
+    if url.toString().lower().startswith(LINK_SCHEMES):
+        QDesktopServices.openUrl(url)

@@ -1,0 +1,137 @@
+"""One message of the transcript: a question in its bubble, or an answer with its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.widgets.answer_view import AnswerView
+from app.widgets.divergence_box import DivergenceBox
+from app.widgets.message_actions import MessageActions
+from app.widgets.question_view import QuestionView
+from app.widgets.reading_note import ReadingNote
+from app.widgets.stat_strip import StatStrip
+from engine import Divergence, Prefill, Role, TurnStats
+
+
+@dataclass(frozen=True, slots=True)
+class MessageContent:
+    """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written."""
+
+    id: int
+    role: Role
+    text: str
+    stats: TurnStats | None = None
+    divergence: Divergence | None = None
+    finish_reason: str = ""
+    has_system_prompt: bool = False
+    version: int = 1
+    versions: int = 1
+
+
+class MessageWidget(QWidget):
+    """What questions and answers share. Signals: retry(), edit(int id), sibling(int id, int step)."""
+
+    retry = Signal()
+    edit = Signal(int)
+    sibling = Signal(int, int)
+
+    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.content = content
+        self.actions = MessageActions(content.role == "assistant", self)
+        self.actions.set_siblings(content.version, content.versions)
+        self.actions.copy.connect(self.copy)
+        self.actions.retry.connect(self.retry)
+        self.actions.edit.connect(lambda: self.edit.emit(content.id))
+        self.actions.sibling.connect(lambda step: self.sibling.emit(content.id, step))
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+
+    @property
+    def text(self) -> str:
+        """The message exactly as it was written or emitted."""
+        return self.content.text
+
+    def copy(self) -> None:
+        """Put the message's text on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.actions.set_hovered(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.actions.set_hovered(False)
+
+
+class Question(MessageWidget):
+    """What the user asked."""
+
+    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
+        super().__init__(content, parent)
+        self.bubble = QuestionView(content.text, self)
+        row = QHBoxLayout()
+        row.addSpacing(64)
+        row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
+        self._column.addLayout(row)
+        self._column.addWidget(self.actions)
+
+
+class Answer(MessageWidget):
+    """What the model wrote, or is writing: text, progress until it begins, figures, and why it was read again."""
+
+    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
+        super().__init__(content, parent)
+        self.view = AnswerView(self)
+        self.note = ReadingNote(self)
+        self.strip = StatStrip(self)
+        self.box = DivergenceBox(self)
+        self._column.addWidget(self.view)
+        self._column.addWidget(self.note)
+        self._column.addSpacing(4)
+        self._column.addWidget(self.strip)
+        self._column.addSpacing(4)
+        self._column.addWidget(self.box)
+        self._column.addWidget(self.actions)
+        self.finish(content)
+
+    @property
+    def text(self) -> str:
+        return self.view.text
+
+    def wait(self, sentence: str) -> None:
+        """The question is sent and nothing has come yet."""
+        self.note.begin(sentence)
+
+    def show_progress(self, progress: Prefill) -> None:
+        """The prompt is being read."""
+        self.note.show_progress(progress)
+
+    def append(self, text: str) -> None:
+        """More of the answer has come."""
+        self.note.end()
+        self.view.append(text)
+
+    def show_stats(self, stats: TurnStats) -> None:
+        """Figures so far. Nothing shows before the first token, so that the strip does not move it."""
+        if stats.ttft_s is not None:
+            self.strip.show_stats(stats)
+
+    def finish(self, content: MessageContent) -> None:
+        """The message in its final form, or as it stands when it is put into the transcript."""
+        self.content = content
+        if content.finish_reason:
+            self.note.end()
+        if self.view.text != content.text:
+            self.view.set_text(content.text)
+        self.view.settle()
+        if content.stats and content.finish_reason:
+            self.strip.show_stats(content.stats, content.finish_reason)
+        self.box.show_divergence(content.divergence, content.has_system_prompt)
+        self.actions.set_siblings(content.version, content.versions)

@@ -1,0 +1,124 @@
+"""What can be done with one message: small buttons that show when the message is pointed at or focused."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+
+from app import theme
+from app.widgets.icons import icon
+
+HEIGHT = 24
+
+
+class ActionButton(QToolButton):
+    """A small button that is always there for the keyboard and painted only when its row is awake."""
+
+    def __init__(self, name: str, says: str, row: MessageActions, shortcut: str = "") -> None:
+        super().__init__(row)
+        self._row = row
+        self.setObjectName("action")
+        self.setIcon(icon(name))
+        self.setIconSize(QSize(16, 16))
+        self.setFixedSize(HEIGHT, HEIGHT)
+        self.setAccessibleName(says)
+        self.setToolTip(f"{says} ({shortcut})" if shortcut else says)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._row.update_buttons()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._row.update_buttons()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._row.awake:
+            super().paintEvent(event)
+
+
+class MessageActions(QWidget):
+    """Signals: copy(), retry(), edit(), sibling(int) with -1 for the one before and +1 for the next."""
+
+    copy = Signal()
+    retry = Signal()
+    edit = Signal()
+    sibling = Signal(int)
+
+    def __init__(self, is_answer: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(HEIGHT)
+        self._hovered, self._always, self._versions = False, False, 1
+        self._copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
+        self._copy.clicked.connect(self._on_copy)
+        again = ActionButton("retry", "Answer again", self, "Ctrl+R") if is_answer else None
+        change = None if is_answer else ActionButton("edit", "Edit this question", self)
+        self._before = ActionButton("previous", "The version before", self)
+        self._after = ActionButton("next", "The next version", self)
+        self._count = QLabel(self)
+        self._count.setFont(theme.text_font(theme.SMALL))
+        self._count.setObjectName("soft")
+        self._before.clicked.connect(lambda: self.sibling.emit(-1))
+        self._after.clicked.connect(lambda: self.sibling.emit(1))
+        if again:
+            again.clicked.connect(self.retry)
+        if change:
+            change.clicked.connect(self.edit)
+        self._buttons = [button for button in (self._copy, again, change, self._before, self._after) if button]
+        self._lay_out(is_answer, [self._copy, again or change])
+        self.set_siblings(1, 1)
+
+    def _lay_out(self, is_answer: bool, own: list[QWidget | None]) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        if not is_answer:
+            row.addStretch()
+        for widget in (*own, self._before, self._count, self._after):
+            row.addWidget(widget)
+        if is_answer:
+            row.addStretch()
+
+    @property
+    def awake(self) -> bool:
+        """Whether the buttons are painted."""
+        return self._hovered or self._always or self._versions > 1 or any(button.hasFocus() for button in self._buttons)
+
+    def set_hovered(self, hovered: bool) -> None:
+        """The message is pointed at, or no longer."""
+        self._hovered = hovered
+        if not hovered:
+            self._copy.setIcon(icon("copy"))
+        self.update_buttons()
+
+    def set_always(self, always: bool) -> None:
+        """Keep the buttons painted, as under the newest answer."""
+        self._always = always
+        self.update_buttons()
+
+    def set_siblings(self, number: int, count: int) -> None:
+        """Show "2/3" between two arrows where there is more than one version."""
+        self._versions = count
+        for widget in (self._before, self._after, self._count):
+            widget.setVisible(count > 1)
+        self._count.setText(f"{number}/{count}")
+        self._count.setAccessibleName(f"Version {number} of {count}")
+        self._before.setEnabled(number > 1)
+        self._after.setEnabled(number < count)
+        self.update_buttons()
+
+    def update_buttons(self) -> None:
+        """Paint again after a change of hover or focus."""
+        for button in self._buttons:
+            button.update()
+
+    def _on_copy(self) -> None:
+        self._copy.setIcon(icon("done"))
+        self.copy.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.EnabledChange:
+            self.update_buttons()

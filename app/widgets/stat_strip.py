@@ -1,0 +1,93 @@
+"""The one line of figures under an answer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app import theme
+from app.widgets.words import turn_parts
+from engine import TurnStats
+
+SQUARE = 10
+COLUMNS = (112, 124)
+"""Least width of the first two parts, so that the strips of several answers stand in columns."""
+LINE = 20
+
+
+class StatStrip(QWidget):
+    """A blue square with what was reused, an orange one with what was computed, then the rest; wraps where it must."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._parts = ("", "", "")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """Everything the strip says, in one line."""
+        return " ".join(part for part in self._parts if part)
+
+    def show_stats(self, stats: TurnStats, finish_reason: str = "") -> None:
+        """Show the figures of a turn, so far or at its end."""
+        parts = turn_parts(stats, finish_reason)
+        if parts != self._parts:
+            self._parts = parts
+            self.setAccessibleName(self.text)
+            self.setToolTip(_explain(stats))
+            self.updateGeometry()
+            self.update()
+        self.setVisible(True)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, self.heightForWidth(self.width()))
+
+    def heightForWidth(self, width: int) -> int:
+        return LINE if sum(self._widths()) <= width else 2 * LINE
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.text_font(theme.SMALL))
+        colours = theme.current()
+        left, top = 0, 0
+        for part, width, colour in zip(
+            self._parts, self._widths(), (colours.reused, colours.computed, ""), strict=True
+        ):
+            if left + width > self.width() and left:
+                left, top = 0, LINE
+            self._paint_part(painter, part, left, top, colour)
+            left += width
+
+    def _paint_part(self, painter: QPainter, part: str, left: int, top: int, colour: str) -> None:
+        if colour:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colour))
+            painter.drawRoundedRect(QRectF(left, top + (LINE - SQUARE) / 2, SQUARE, SQUARE), 2, 2)
+            left += SQUARE + 6
+        painter.setPen(QColor(theme.current().soft))
+        painter.drawText(QRectF(left, top, self.width() - left, LINE), Qt.AlignmentFlag.AlignVCenter, part)
+
+    def _widths(self) -> tuple[int, int, int]:
+        metrics = QFontMetrics(theme.text_font(theme.SMALL))
+        first, second, rest = (metrics.horizontalAdvance(part) + 1 for part in self._parts)
+        gap = SQUARE + 6 + 16
+        return max(COLUMNS[0], first + gap), max(COLUMNS[1], second + gap), rest
+
+
+def _explain(stats: TurnStats) -> str:
+    """Where the wait for the first token went, for hovering."""
+    named = (
+        ("waiting its turn", stats.parts.queue),
+        ("template and tokens", stats.parts.template),
+        ("look-up", stats.parts.lookup),
+        ("restoring", stats.parts.restore),
+        ("reading", stats.parts.prefill),
+        ("first token", stats.parts.first_token),
+    )
+    parts = [f"{name} {value:.3f} s" for name, value in named if value >= 0.0005]
+    return f"{stats.prompt_tokens:,} tokens in the prompt\n" + "\n".join(parts)

@@ -1,0 +1,190 @@
+"""The conversation in view, from the top down. It follows what is written only while its end is in view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.widgets.icons import icon
+from app.widgets.message import Answer, MessageContent, MessageWidget, Question
+
+COLUMN_WIDTH = 760
+"""Lines longer than this are hard to read; a wider transcript stays this wide, in the middle."""
+FIRST_MESSAGES, FIRST_CHARACTERS = 50, 40_000
+"""What is built at once of a long conversation; the rest follows when it is scrolled to."""
+END_MARGIN = 4
+"""Pixels from the end at which it still counts as in view."""
+
+
+class Transcript(QScrollArea):
+    """Messages as widgets. Signals: retry(), edit(int id), sibling(int id, int step).
+
+    While the reader is anywhere but at the end, the message at the top of the view stays where it is, whatever is
+    written below or built above.
+    """
+
+    retry = Signal()
+    edit = Signal(int)
+    sibling = Signal(int, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Conversation")
+        self._earlier: list[MessageContent] = []
+        self._messages: list[MessageWidget] = []
+        self._following, self._moving = True, False
+        self._anchor: tuple[MessageWidget, int] | None = None
+        self._build_column()
+        self._newest = QPushButton("Newest", self)
+        self._newest.setObjectName("floating")
+        self._newest.setIcon(icon("newest"))
+        self._newest.setAccessibleName("Jump to the newest message")
+        self._newest.clicked.connect(self.follow)
+        self._newest.hide()
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(self._keep_place)
+        bar.valueChanged.connect(self._on_scrolled)
+
+    def _build_column(self) -> None:
+        page, column = QWidget(), QWidget()
+        column.setMaximumWidth(COLUMN_WIDTH)
+        self._column = QVBoxLayout(column)
+        self._column.setContentsMargins(0, 16, 0, 8)
+        self._column.setSpacing(4)
+        self._column.addStretch(1)
+        row = QHBoxLayout(page)
+        row.setContentsMargins(24, 0, 24, 0)
+        row.addStretch(1)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        self.setWidget(page)
+
+    @property
+    def following(self) -> bool:
+        """Whether the view moves along with what is written."""
+        return self._following
+
+    @property
+    def messages(self) -> tuple[MessageWidget, ...]:
+        """The messages built so far, oldest first."""
+        return tuple(self._messages)
+
+    def show_messages(self, contents: Sequence[MessageContent]) -> None:
+        """Show another conversation or branch, at its end."""
+        for message in self._messages:
+            self._column.removeWidget(message)
+            message.close()
+            message.deleteLater()
+        self._messages = []
+        self._anchor = None
+        first = _first_to_build(contents)
+        self._earlier = list(contents[:first])
+        for content in contents[first:]:
+            self._insert(content, len(self._messages))
+        self._mark_newest()
+        self.follow()
+
+    def add(self, content: MessageContent) -> MessageWidget:
+        """Add a message the user has just caused, and go to the end."""
+        message = self._insert(content, len(self._messages))
+        self._mark_newest()
+        self.follow()
+        return message
+
+    def answer(self, message_id: int) -> Answer | None:
+        """The answer with this id, when it is built."""
+        for message in reversed(self._messages):
+            if message.content.id == message_id and isinstance(message, Answer):
+                return message
+        return None
+
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._following = True
+        self._newest.hide()
+        self._move_to(self.verticalScrollBar().maximum())
+
+    def build_earlier(self) -> None:
+        """Build the next older messages; what is in view stays where it is."""
+        cut = _first_to_build(self._earlier)
+        batch, self._earlier = self._earlier[cut:], self._earlier[:cut]
+        if not batch:
+            return
+        self._choose_anchor()
+        for place, content in enumerate(batch):
+            self._insert(content, place)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_newest()
+
+    def _insert(self, content: MessageContent, place: int) -> MessageWidget:
+        message = Answer(content) if content.role == "assistant" else Question(content)
+        message.retry.connect(self.retry)
+        message.edit.connect(self.edit)
+        message.sibling.connect(self.sibling)
+        self._messages.insert(place, message)
+        self._column.insertWidget(place, message)
+        return message
+
+    def _mark_newest(self) -> None:
+        for message in self._messages:
+            is_newest = message is self._messages[-1] and isinstance(message, Answer)
+            message.actions.set_always(is_newest and bool(message.content.finish_reason))
+
+    def _keep_place(self) -> None:
+        """The content grew or shrank: stay at the end, or keep the message at the top of the view in its place."""
+        bar = self.verticalScrollBar()
+        if self._following:
+            self._move_to(bar.maximum())
+        elif self._anchor:
+            message, offset = self._anchor
+            self._move_to(self._top_of(message) - offset)
+
+    def _on_scrolled(self, value: int) -> None:
+        if self._moving:
+            return
+        self._following = value >= self.verticalScrollBar().maximum() - END_MARGIN
+        self._newest.setVisible(not self._following)
+        self._place_newest()
+        self._choose_anchor()
+        if value < self.viewport().height() and self._earlier:
+            self.build_earlier()
+
+    def _choose_anchor(self) -> None:
+        top = self.verticalScrollBar().value()
+        for message in self._messages:
+            if self._top_of(message) + message.height() > top:
+                self._anchor = (message, self._top_of(message) - top)
+                return
+
+    def _top_of(self, message: MessageWidget) -> int:
+        return message.mapTo(self.widget(), message.rect().topLeft()).y()
+
+    def _move_to(self, value: int) -> None:
+        self._moving = True
+        self.verticalScrollBar().setValue(value)
+        self._moving = False
+
+    def _place_newest(self) -> None:
+        self._newest.adjustSize()
+        view = self.viewport().geometry()
+        left = view.center().x() - self._newest.width() // 2
+        self._newest.move(left, view.bottom() - self._newest.height() - 8)
+        self._newest.raise_()
+
+
+def _first_to_build(contents: Sequence[MessageContent]) -> int:
+    """The index from which messages are built: the last FIRST_MESSAGES, fewer where they are long, but at least two."""
+    characters = 0
+    for count, content in enumerate(reversed(contents), start=1):
+        characters += len(content.text)
+        if count > FIRST_MESSAGES or (characters > FIRST_CHARACTERS and count > 2):
+            return len(contents) - count + 1
+    return 0

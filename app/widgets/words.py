@@ -1,0 +1,94 @@
+"""Figures in words, as the transcript, the composer and the sidebar say them. No Qt."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+from engine import Preview, Sampling, TurnStats
+
+
+def seconds(value: float) -> str:
+    """A measured duration: "0.13 s", "12.4 s"."""
+    return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
+
+
+def about_seconds(value: float) -> str:
+    """An estimated duration, with a digit less: "1.7 s", "0.10 s"."""
+    return f"{value:.2f} s" if value < 1 else f"{value:,.1f} s"
+
+
+def size(count: float) -> str:
+    """Bytes in decimal units: "640 kB", "214 MB", "1.0 GB"."""
+    if count >= 999.5e6:
+        return f"{count / 1e9:.1f} GB"
+    return f"{count / 1e6:.0f} MB" if count >= 999.5e3 else f"{count / 1e3:.0f} kB"
+
+
+def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str]:
+    """What the strip under an answer says: reused, computed, and the rest in one phrase."""
+    rest = [f"{stats.written_tokens:,} written"]
+    if stats.ttft_s is not None:
+        rest.append(f"first token {seconds(stats.ttft_s)}{_cold(stats)}")
+    if stats.tokens_per_s:
+        rest.append(f"{stats.tokens_per_s:,.0f} tok/s")
+    rest += [ENDINGS[finish_reason]] if finish_reason in ENDINGS else []
+    return f"{stats.reused_tokens:,} reused", f"{stats.computed_tokens:,} computed", " · ".join(rest)
+
+
+ENDINGS = {
+    "length": "ended at the length limit",
+    "stopped": "stopped",
+    "failed": "broken off by an error",
+    "interrupted": "broken off when the program ended",
+}
+"""How an answer ended, where it is not its own end."""
+
+
+def _cold(stats: TurnStats) -> str:
+    """What it would have been cold; nothing to compare where nothing was reused."""
+    if not stats.reused_tokens or stats.cold_ttft_s <= 0:
+        return ""
+    about = "" if stats.cold_measured else "about "
+    return f" (cold {about}{about_seconds(stats.cold_ttft_s)})"
+
+
+def next_prompt(preview: Preview) -> str:
+    """What sending now would cost."""
+    return (
+        f"{preview.reused_tokens:,} reused · {preview.computed_tokens:,} to compute"
+        f" · about {about_seconds(preview.seconds)}"
+    )
+
+
+def context(preview: Preview) -> str:
+    """How full the model's context is with the next prompt."""
+    return f"Context {preview.prompt_tokens:,} of {preview.context_length:,}"
+
+
+def reading(done: int, total: int, seconds_left: float) -> str:
+    """How far the prompt is read."""
+    return f"reading {done:,} of {total:,} tokens, {seconds_left:.1f} s left"
+
+
+def sampling(values: Sampling) -> str:
+    """The two settings most people change."""
+    if values.temperature == 0:
+        return "Greedy"
+    return f"Temperature {values.temperature:g} · top-p {values.top_p:g}"
+
+
+def ago(moment: float, now: float | None = None) -> str:
+    """When something was last written in, for a list: "now", "5 min ago", "3 h ago", "yesterday", "29 Nov"."""
+    now = time.time() if now is None else now
+    age = now - moment
+    then, today = datetime.fromtimestamp(moment), datetime.fromtimestamp(now)
+    if age < 60:
+        return "now"
+    if age < 3600:
+        return f"{age // 60:.0f} min ago"
+    if then.date() == today.date():
+        return f"{age // 3600:.0f} h ago"
+    if (today.date() - then.date()).days == 1:
+        return "yesterday"
+    return then.strftime("%d %b").lstrip("0") if then.year == today.year else then.strftime("%d %b %Y").lstrip("0")
