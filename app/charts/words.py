@@ -6,12 +6,12 @@ import math
 
 
 def seconds(value: float) -> str:
-    """A duration with about two digits: "4 ms", "0.11 s", "1.6 s", "14 s"."""
+    """A measured duration: "4 ms", "0.11 s", "1.59 s", "14.2 s"."""
     if math.isnan(value):
         return "…"
     if value < 0.01:
         return f"{value * 1000:.0f} ms"
-    return f"{value:.2f} s" if value < 1 else f"{value:.1f} s" if value < 10 else f"{value:,.0f} s"
+    return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
 
 
 def exact_seconds(value: float) -> str:
@@ -60,7 +60,9 @@ def sooner(ttft_s: float, cold_s: float, measured: bool, reused: int) -> str:
 
 def cold(cold_s: float, measured: bool) -> str:
     """The cold reference of one turn, and whether it was measured or estimated."""
-    return f"cold {exact_seconds(cold_s)}, measured" if measured else f"cold about {seconds(cold_s)}"
+    if measured:
+        return f"cold {exact_seconds(cold_s)}, measured"
+    return f"cold about {cold_s:.2f} s" if cold_s < 1 else f"cold about {cold_s:,.1f} s"
 
 
 def ago(age_s: float) -> str:

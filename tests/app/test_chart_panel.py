@@ -63,7 +63,7 @@ def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> Non
     wait_for_redraw(qtbot, panel)
     assert (panel.first_token.number, panel.first_token.note) == ("0.11 s", "16 times sooner than cold")
     assert (panel.tokens.number, panel.tokens.note) == ("99% reused", "3,096 of 3,137")
-    assert (panel.saved.number, panel.saved.note) == ("3.4 s", "6,152 tokens not read again")
+    assert (panel.saved.number, panel.saved.note) == ("3.36 s", "6,152 tokens not read again")
     assert panel.tokens.accessibleDescription() == "99% reused, 3,096 of 3,137"
     assert panel.first_token.hint == ""
 
@@ -71,7 +71,7 @@ def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> Non
 def test_the_first_turn_says_that_it_was_cold(panel: ChartPanel) -> None:
     panel.add_turn(TURNS[0])
     panel.redraw()
-    assert (panel.first_token.number, panel.first_token.note) == ("1.6 s", "as long as cold")
+    assert (panel.first_token.number, panel.first_token.note) == ("1.60 s", "as long as cold")
     assert panel.tokens.number == "0% reused"
 
 

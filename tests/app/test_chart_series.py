@@ -118,7 +118,7 @@ def test_a_window_of_time_begins_with_the_picture_before_it() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.004, "4 ms"), (0.114, "0.11 s"), (1.62, "1.6 s"), (14.4, "14 s"), (float("nan"), "…")],
+    [(0.004, "4 ms"), (0.114, "0.11 s"), (1.594, "1.59 s"), (14.42, "14.4 s"), (float("nan"), "…")],
 )
 def test_seconds(value: float, text: str) -> None:
     assert words.seconds(value) == text

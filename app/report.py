@@ -1,0 +1,163 @@
+"""What the demo measured, as report.json, report.csv and a table for the terminal. No Qt."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from engine import HeadstartError, ModelInfo, TurnStats
+
+NEAR_TIE = 0.3
+"""Two tokens whose logits are closer than this may change places when sums are rounded in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One turn with the cache on or off. reused_tokens + computed_tokens == prompt_tokens; sizes in bytes."""
+
+    turn: int
+    cache: Literal["off", "on"]
+    prompt_tokens: int
+    reused_tokens: int
+    computed_tokens: int
+    written_tokens: int
+    ttft_s: float
+    tokens_per_s: float
+    cache_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """The first token (counted from 0) in which the two answers of a turn differ, and how close the choice was: the
+    distance between the two best logits there, None where the engine reported none."""
+
+    turn: int
+    token: int
+    margin: float | None
+
+
+@dataclass
+class Report:
+    """Everything the demo measured. `turns` holds the rows of both passes, `parted` the turns whose answers differ."""
+
+    model: ModelInfo
+    versions: Mapping[str, str]
+    turns: list[Row] = field(default_factory=list)
+    parted: list[Parted] = field(default_factory=list)
+
+    @property
+    def answers_equal(self) -> bool:
+        """Whether the two passes wrote the same tokens in every turn."""
+        return not self.parted
+
+    def rows(self, cache: Literal["off", "on"]) -> list[Row]:
+        """The rows of one pass, by turn."""
+        return sorted((row for row in self.turns if row.cache == cache), key=lambda row: row.turn)
+
+    def as_json(self) -> str:
+        """The content of report.json."""
+        content: dict[str, Any] = {
+            "model": self.model.name,
+            "device": self.model.device,
+            "dtype": self.model.dtype,
+            "exact": self.model.exact,
+            "versions": dict(self.versions),
+            "answers_equal": self.answers_equal,
+            "parted": [asdict(parted) for parted in self.parted],
+            "turns": [asdict(row) for row in self._ordered()],
+        }
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+    def as_csv(self) -> str:
+        """The content of report.csv: the rows of report.json."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, [column.name for column in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in self._ordered())
+        return text.getvalue()
+
+    def as_table(self) -> str:
+        """A table and the sentences that belong under it."""
+        lines = [
+            f"{self.model.name} on {self.model.device}, {self.model.dtype}{', exact' if self.model.exact else ''}",
+            "",
+            "            tokens of the prompt         first token             tokens a second",
+            "turn    total   reused computed      on     off  sooner            on      off",
+        ]
+        lines += [_table_line(on, off) for on, off in zip(self.rows("on"), self.rows("off"), strict=True)]
+        return "\n".join([*lines, "", self._gain(), self._agreement()])
+
+    def _ordered(self) -> list[Row]:
+        return sorted(self.turns, key=lambda row: (row.turn, row.cache))
+
+    def _gain(self) -> str:
+        pairs = list(zip(self.rows("on"), self.rows("off"), strict=True))[1:]
+        if not pairs:
+            return "One turn is always cold: play two or more to see what the cache saves."
+        saved = sum(off.ttft_s - on.ttft_s for on, off in pairs)
+        ratios = [off.ttft_s / on.ttft_s for on, off in pairs]
+        reused = sum(on.reused_tokens for on, _ in pairs)
+        return (
+            f"From turn 2 on the first token came {min(ratios):.1f} to {max(ratios):.1f} times sooner with the cache: "
+            f"{saved:.1f} s and {reused:,} tokens saved."
+        )
+
+    def _agreement(self) -> str:
+        count = len(self.rows("on"))
+        if not self.parted:
+            return f"The answers of both passes are equal, token by token, in all {count} turns."
+        parts = [_parting(parted) for parted in self.parted]
+        return f"The answers are equal in {count - len(parts)} of {count} turns. They part in " + "; ".join(parts) + "."
+
+
+def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:
+    """The row of a turn that has ended. Raises HeadstartError where the model wrote nothing at all."""
+    if stats.ttft_s is None:
+        raise HeadstartError(f"The model wrote nothing in turn {turn}, cache {cache}. Try another model.")
+    return Row(
+        turn=turn,
+        cache=cache,
+        prompt_tokens=stats.prompt_tokens,
+        reused_tokens=stats.reused_tokens,
+        computed_tokens=stats.computed_tokens,
+        written_tokens=stats.written_tokens,
+        ttft_s=stats.ttft_s,
+        tokens_per_s=stats.tokens_per_s,
+        cache_bytes=stats.cache_bytes,
+    )
+
+
+def compare(turn: int, on: Sequence[int], off: Sequence[int], margins: Sequence[float]) -> Parted | None:
+    """Where two answers to the same prompt part, None where they are equal. `margins` belong to the answer `off`."""
+    if tuple(on) == tuple(off):
+        return None
+    shorter = min(len(on), len(off))
+    token = next((index for index in range(shorter) if on[index] != off[index]), shorter)
+    return Parted(turn, token, margins[token] if token < len(margins) else None)
+
+
+def save_report(report: Report, folder: Path) -> None:
+    """Write report.json and report.csv. Raises OSError."""
+    (folder / "report.json").write_text(report.as_json(), "utf-8")
+    (folder / "report.csv").write_text(report.as_csv(), "utf-8")
+
+
+def _table_line(on: Row, off: Row) -> str:
+    sooner = f"{off.ttft_s / on.ttft_s:.1f}x" if on.ttft_s > 0 else "-"
+    return (
+        f"{on.turn:>4} {on.prompt_tokens:>8,} {on.reused_tokens:>8,} {on.computed_tokens:>8,}"
+        f" {on.ttft_s:>5.2f} s {off.ttft_s:>5.2f} s {sooner:>7} {on.tokens_per_s:>13.1f} {off.tokens_per_s:>8.1f}"
+    )
+
+
+def _parting(parted: Parted) -> str:
+    where = f"turn {parted.turn} at token {parted.token}"
+    if parted.margin is None:
+        return f"{where} (margin not known)"
+    kind = "a near-tie" if parted.margin < NEAR_TIE else "not a near-tie"
+    return f"{where} (margin {parted.margin:.3f}, {kind})"

@@ -1,0 +1,96 @@
+"""The demo's report says what the turns measured, in the three forms it is written in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from app.report import Parted, Report, compare, make_row
+from engine import HeadstartError, TtftParts, TurnStats
+from tests.app.fake_engine import MODEL
+
+
+def stats(prompt: int, reused: int, ttft_s: float | None) -> TurnStats:
+    return TurnStats(1, prompt, reused, prompt - reused, 48, ttft_s, TtftParts(), 51.25, 1.7, False, 70_000_000)
+
+
+@pytest.fixture
+def report() -> Report:
+    made = Report(MODEL, {"headstart": "0.1.0"})
+    for turn, (prompt, reused) in enumerate([(3052, 0), (3150, 3088)], 1):
+        made.turns.append(make_row(turn, "on", stats(prompt, reused, 2.0 if turn == 1 else 0.125)))
+    for turn, prompt in enumerate([3052, 3150], 1):
+        made.turns.append(make_row(turn, "off", stats(prompt, 0, 2.0)))
+    return made
+
+
+def test_json_has_the_agreed_fields(report: Report) -> None:
+    content = json.loads(report.as_json())
+    assert list(content) == ["model", "device", "dtype", "exact", "versions", "answers_equal", "parted", "turns"]
+    assert (content["model"], content["device"], content["dtype"], content["exact"]) == ("Fake-1M", "cpu", "fp32", True)
+    assert content["turns"][3] == {
+        "turn": 2,
+        "cache": "on",
+        "prompt_tokens": 3150,
+        "reused_tokens": 3088,
+        "computed_tokens": 62,
+        "written_tokens": 48,
+        "ttft_s": 0.125,
+        "tokens_per_s": 51.25,
+        "cache_bytes": 70_000_000,
+    }
+    assert [(row["turn"], row["cache"]) for row in content["turns"]] == [(1, "off"), (1, "on"), (2, "off"), (2, "on")]
+    assert all(row["reused_tokens"] + row["computed_tokens"] == row["prompt_tokens"] for row in content["turns"])
+
+
+def test_csv_holds_the_same_rows_as_json(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(report.as_csv())))
+    content = json.loads(report.as_json())["turns"]
+    assert [{name: str(value) for name, value in row.items()} for row in content] == rows
+
+
+def test_the_table_has_a_line_a_turn_and_says_the_gain(report: Report) -> None:
+    lines = report.as_table().splitlines()
+    assert lines[5].split() == ["2", "3,150", "3,088", "62", "0.12", "s", "2.00", "s", "16.0x", "51.2", "51.2"]
+    assert "16.0 to 16.0 times sooner" in lines[7]
+    assert lines[8] == "The answers of both passes are equal, token by token, in all 2 turns."
+
+
+def test_one_turn_alone_promises_nothing(report: Report) -> None:
+    report.turns = [row for row in report.turns if row.turn == 1]
+    assert "play two or more" in report.as_table()
+
+
+def test_where_answers_part_is_named_with_its_margin(report: Report) -> None:
+    report.parted = [Parted(1, 7, 0.0625), Parted(2, 3, 1.5)]
+    assert not report.answers_equal
+    assert json.loads(report.as_json())["parted"] == [
+        {"turn": 1, "token": 7, "margin": 0.0625},
+        {"turn": 2, "token": 3, "margin": 1.5},
+    ]
+    assert report.as_table().splitlines()[-1] == (
+        "The answers are equal in 0 of 2 turns. They part in turn 1 at token 7 (margin 0.062, a near-tie); "
+        "turn 2 at token 3 (margin 1.500, not a near-tie)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "parted"),
+    [
+        ((1, 2, 3), (1, 2, 3), None),
+        ((1, 2, 3), (1, 9, 3), Parted(4, 1, 0.2)),
+        ((1, 2), (1, 2, 3), Parted(4, 2, 0.3)),
+        ((1, 2, 3, 4), (1, 2, 3), Parted(4, 3, None)),
+    ],
+)
+def test_compare_finds_the_first_difference(on: tuple[int, ...], off: tuple[int, ...], parted: Parted | None) -> None:
+    assert compare(4, on, off, (0.1, 0.2, 0.3)) == parted
+
+
+def test_a_turn_without_any_token_is_an_error() -> None:
+    with pytest.raises(HeadstartError, match="wrote nothing in turn 3"):
+        make_row(3, "off", replace(stats(10, 0, None), written_tokens=0))
