@@ -19,7 +19,7 @@ from engine.events import (
     TtftParts,
     TurnStats,
 )
-from engine.library import check_model, fetch_model
+from engine.library import check_model, default_model, fetch_model
 from engine.port import EnginePort
 from engine.types import (
     BLOCK_TOKENS,
@@ -37,6 +37,7 @@ from engine.types import (
     Sampling,
     TokenSpan,
 )
+from engine.worker import Engine
 
 __all__ = [
     "BLOCK_TOKENS",
@@ -44,6 +45,7 @@ __all__ = [
     "DeviceReport",
     "DiskFullError",
     "Divergence",
+    "Engine",
     "EnginePort",
     "EngineReport",
     "Event",
@@ -73,6 +75,7 @@ __all__ = [
     "TurnStats",
     "check_model",
     "data_dir",
+    "default_model",
     "describe_devices",
     "fetch_model",
 ]

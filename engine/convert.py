@@ -43,7 +43,7 @@ def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Repor
     detail = _last_line(log).get("detail") or log.read_text(encoding="utf-8", errors="replace")
     if "No space left" in detail or "os error 28" in detail:
         raise disk_full(made)
-    if status < 0 or "MemoryError" in detail or "not enough memory" in detail:
+    if status == -9 or "MemoryError" in detail or "not enough memory" in detail:
         raise ModelError(f"{gguf.name} does not fit into memory while it is converted: close other programs.", detail)
     reason = _last_line(log).get("error", f"exit status {status}")
     raise ModelError(f"{gguf.name} cannot be converted ({reason}): get the model's safetensors folder instead.", detail)
@@ -100,7 +100,7 @@ def _show_weights(report: Report) -> None:
 
 
 def _die_with_parent() -> None:
-    sys.stdin.buffer.read()  # ends when the parent does
+    os.read(0, 1)  # returns when the parent ends; not sys.stdin, whose lock would abort this program at its own end
     os._exit(1)
 
 

@@ -57,14 +57,14 @@ def disk_full(place: Path) -> DiskFullError:
 def alone(key: str, progress: Callable[[str, float | None], None]) -> Iterator[Path]:
     """An empty folder to work in, held by one process at a time; it is gone afterwards."""
     models_dir().mkdir(parents=True, exist_ok=True)
-    lock = FileLock(models_dir() / f"{key}.lock")
+    lock = FileLock(models_dir() / f"{key[:16]}.lock")
     while True:
         try:
             lock.acquire(timeout=POLL_S)
             break
         except Timeout:
             progress("Waiting for another Headstart that prepares this model", None)
-    stage = models_dir() / f"{key}.partial"
+    stage = models_dir() / f"{key[:16]}.partial"
     try:
         shutil.rmtree(stage, ignore_errors=True)  # left behind by a process that was killed
         stage.mkdir()

@@ -1,6 +1,6 @@
 """Which models are here: the default one is fetched, GGUF files are converted once, folders are checked. No torch.
 
-Converted models lie in `data_dir()/models/<sha256 of the GGUF>/<name>`; `source.json` inside says what they came from.
+Converted models lie in `data_dir()/models/<sha256 of the GGUF, cut>/<name>`; `source.json` inside says where from.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ def check_model(path: str) -> None:
         check_folder(place)
     else:
         check_gguf(place)
+
+
+def default_model() -> Path | None:
+    """The folder of the default model, or None while it has not been fetched."""
+    return _ready(download.GGUF_SHA256)
 
 
 def fetch_model(progress: Progress) -> Path:
@@ -112,11 +117,11 @@ def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, k
     made.mkdir()
     run_converter(gguf, made, header.dtype, stage / "convert.log", progress)
     check_folder(made)
-    source = {"conversion": _CONVERSION, **_identity(gguf)}
+    source = {"conversion": _CONVERSION, "sha256": key, **_identity(gguf)}
     if keep:
         gguf.rename(made / gguf.name)
     (made / _SOURCE).write_text(json.dumps(source), encoding="utf-8")
-    place = models_dir() / key / name
+    place = _shelf(key) / name
     shutil.rmtree(place.parent, ignore_errors=True)  # a damaged or older conversion
     place.parent.mkdir(parents=True)
     return made.rename(place)
@@ -124,12 +129,13 @@ def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, k
 
 def _ready(key: str) -> Path | None:
     """The converted model for this GGUF content, if it is here and whole."""
-    for source in (models_dir() / key).glob(f"*/{_SOURCE}"):
+    for source in _shelf(key).glob(f"*/{_SOURCE}"):
         try:
-            if json.loads(source.read_text(encoding="utf-8"))["conversion"] == _CONVERSION:
+            said = json.loads(source.read_text(encoding="utf-8"))
+            if (said["conversion"], said["sha256"]) == (_CONVERSION, key):
                 check_folder(source.parent)
                 return source.parent
-        except (OSError, ValueError, KeyError, ModelError):
+        except (OSError, ValueError, KeyError, TypeError, ModelError):
             continue  # damaged or older: it is made again, in its place
     return None
 
@@ -139,11 +145,17 @@ def _known_key(gguf: Path) -> str | None:
     identity = _identity(gguf)
     for source in models_dir().glob(f"*/*/{_SOURCE}"):
         try:
-            if identity.items() <= json.loads(source.read_text(encoding="utf-8")).items():
-                return source.parent.parent.name
-        except (OSError, ValueError, AttributeError):
+            said = json.loads(source.read_text(encoding="utf-8"))
+            if identity.items() <= said.items():
+                return str(said["sha256"])
+        except (OSError, ValueError, KeyError, AttributeError):
             continue
     return None
+
+
+def _shelf(key: str) -> Path:
+    """The folder for what was made from the GGUF file with this SHA-256."""
+    return models_dir() / key[:16]
 
 
 def _identity(gguf: Path) -> dict[str, Any]:

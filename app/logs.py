@@ -1,0 +1,39 @@
+"""The log file: where it lies, how it turns over. No Qt. It holds no text of any conversation."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+import platformdirs
+
+LOG_BYTES = 1_000_000
+KEPT_FILES = 3
+
+
+def log_path() -> Path:
+    """The log file of this user."""
+    return Path(platformdirs.user_log_dir("headstart", appauthor=False)) / "headstart.log"
+
+
+def start_logging(path: Path | None = None) -> Path:
+    """Send all log records from INFO up to the file, warnings of Python included; return its path.
+
+    Where the file cannot be written the program goes on without one, and says so on standard error.
+    """
+    path = path or log_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+    except OSError as error:
+        print(f"No log is kept: {path} cannot be written ({error.strerror}).", file=sys.stderr)
+        logging.getLogger().addHandler(logging.NullHandler())
+        return path
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    logging.captureWarnings(True)
+    return path
