@@ -22,12 +22,17 @@ LANE_STEP = 512
 
 @dataclass(slots=True)
 class Run:
-    """A request that holds a lane. `reused` tokens of the prompt stood in the lane when it began."""
+    """A request that holds a lane. The first `reused` tokens of its prompt need not be computed."""
 
     lane: Lane
     match: Match
-    reused: int
+    prefix: list[int]
     owner: str
+
+    @property
+    def reused(self) -> int:
+        """Tokens of the prompt that are in the lane or in pinned blocks."""
+        return len(self.prefix)
 
 
 class Cache(Protocol):
@@ -37,10 +42,13 @@ class Cache(Protocol):
         """Tokens that `begin` would reuse, without touching anything."""
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
-        """Hold a lane with room for `ids` and `new_tokens` more, its reusable start filled in. All or nothing.
+        """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
 
         Raises MemoryError where the lane cannot be had.
         """
+
+    def restore(self, run: Run) -> None:
+        """Bring the reusable start of the prompt into the lane. Comes right after `begin`."""
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """Note that keys and values of `ids` were written behind the lane's tokens."""
@@ -105,11 +113,23 @@ class PrefixCache:
             self.tree.unpin(match.node)
             lane = self._take_lane(usable, capacity, match)
             match = self._pinned_match(usable)
-        run = Run(lane, match, self._fill(lane, usable, match), owner)
+        reused = max(self._cut_to_grid(_common(lane, usable)), self._cut_to_grid(match.num_tokens))
+        run = Run(lane, match, list(usable[:reused]), owner)
         lane.is_busy = True
         self._runs.append(run)
         self.tree.own(match.node, owner)
         return run
+
+    def restore(self, run: Run) -> None:
+        """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
+        lane = run.lane
+        common = _common(lane, run.prefix)
+        lane.cut(common)
+        if run.reused > common:
+            first = common // BLOCK_TOKENS
+            self.store.restore(lane, first * BLOCK_TOKENS, run.match.blocks[first : run.reused // BLOCK_TOKENS])
+            lane.ids[:] = run.prefix
+            lane.settled = run.reused
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """See `Cache.commit`. In exact mode only full grid steps are settled."""
@@ -142,16 +162,14 @@ class PrefixCache:
             run.lane.is_busy = False
 
     def keep(self, ids: Sequence[int], owner: str) -> bool:
-        """Keep the cached full blocks of `ids` resident for `owner`, in place of what it kept before.
+        """Keep what is cached of `ids` resident for `owner`, in place of what it kept before.
 
-        False where not all of them are cached or where they would leave no room for a whole lane.
+        False where nothing is, or where it would leave no room for a whole lane.
         """
         match = self.tree.match(self.namespace, ids, is_hit=False)
-        if not match.blocks or match.num_tokens < len(ids) - len(ids) % BLOCK_TOKENS:
-            return False
         self.tree.keep(match.node, owner)
         self._bound_kept()
-        return bool(match.node.kept_by)
+        return owner in match.node.kept_by
 
     def release(self, owner: str) -> None:
         """Keep nothing for `owner` any more."""
@@ -250,18 +268,6 @@ class PrefixCache:
         """Whether `ids` is the next turn of what the lane holds, rather than a prompt that only shares a start."""
         return not lane.ids or _common(lane, ids) >= max(match.num_tokens, len(lane.ids) // 2)
 
-    def _fill(self, lane: Lane, ids: Sequence[int], match: Match) -> int:
-        """Bring the reusable start of `ids` into the lane; its length in tokens."""
-        common = self._cut_to_grid(_common(lane, ids))
-        reused = max(common, self._cut_to_grid(match.num_tokens))
-        lane.cut(common)
-        if reused > common:
-            first = common // BLOCK_TOKENS
-            self.store.restore(lane, first * BLOCK_TOKENS, match.blocks[first : reused // BLOCK_TOKENS])
-            lane.ids[:] = ids[:reused]
-            lane.settled = reused
-        return reused
-
     def _drop_lane(self, lane: Lane) -> None:
         self._lanes.remove(lane)
         self.store.free_lane(lane)
@@ -302,7 +308,10 @@ class NullCache:
         """See `Cache.begin`."""
         capacity = len(ids) + new_tokens
         self._make_room(capacity * self.store.layout.bytes_per_token)
-        return Run(self.store.new_lane(capacity), Match(Node(None, [], []), ()), 0, owner)
+        return Run(self.store.new_lane(capacity), Match(Node(None, [], []), ()), [], owner)
+
+    def restore(self, run: Run) -> None:
+        """There is nothing to bring in."""
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """See `Cache.commit`."""

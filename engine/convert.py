@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator

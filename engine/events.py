@@ -189,6 +189,4 @@ class Failed:
     detail: str = ""
 
 
-Event = (
-    Loading | Loaded | Matched | Prefill | TextDelta | TurnStats | CacheView | Preview | Finished | Failed
-)
+Event = Loading | Loaded | Matched | Prefill | TextDelta | TurnStats | CacheView | Preview | Finished | Failed

@@ -68,6 +68,13 @@ class LoadedModel:
             self._cache.aim(None, 0)
         return out.logits[0, -1].float()
 
+    def synchronize(self) -> None:
+        """Wait until the device has done everything, so that a clock tells the truth."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        elif self.device.type == "mps":
+            torch.mps.synchronize()
+
     def decode(self, ids: Sequence[int]) -> str:
         """Text of generated tokens, without the special ones."""
         text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)

@@ -1,0 +1,263 @@
+"""One request as a generator: match -> prefill in chunks -> decode. Yields events, checks for cancel in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from engine.cache import Cache, NullCache, PrefixCache, Run
+from engine.detokenize import Detokenizer
+from engine.diverge import Past, explain
+from engine.events import Event, Finished, FinishReason, Matched, Prefill, Preview, TextDelta, TurnStats
+from engine.metrics import ColdTimes, PrefillRate, TurnClock
+from engine.model import LoadedModel
+from engine.sampling import make_generator, margin, sample
+from engine.store import is_out_of_memory
+from engine.template import Prompt, PromptBuilder
+from engine.types import OutOfMemoryError, PromptTooLongError, Request
+
+CHUNK_TOKENS = 512
+"""Prefill piece of the default mode: a stop is heard after at most one."""
+
+STATS_INTERVAL_S = 0.05
+REMEMBERED_CONVERSATIONS = 256
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What one request carries from step to step."""
+
+    request_id: int
+    request: Request
+    prompt: Prompt
+    cache: Cache
+    clock: TurnClock
+    is_cancelled: Callable[[], bool]
+    reused: int = 0
+    ids: list[int] = field(default_factory=list)
+    margins: list[float] = field(default_factory=list)
+    reason: FinishReason = "stopped"
+
+
+class Responder:
+    """Answers requests with one loaded model, one at a time. `clock` gives seconds."""
+
+    def __init__(self, model: LoadedModel, cache: PrefixCache, clock: Callable[[], float]) -> None:
+        self.model = model
+        self.cache = cache
+        self.rate = PrefillRate()
+        self._cold_cache = NullCache(cache.store, cache.make_room)
+        self._builder = PromptBuilder(model.tokenizer)
+        self._cold_times = ColdTimes()
+        self._past: dict[str, Past] = {}
+        self._clock = clock
+
+    def warm_up(self) -> None:
+        """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
+        ids = [index % 100 for index in range(min(256, self.cache.context_length - 1))]
+        run = self._cold_cache.begin(ids, 1)
+        try:
+            for _ in range(2):
+                start = self._clock()
+                self.model.forward(ids, run.lane, 0)
+                self.model.synchronize()
+            self.rate.observe(len(ids), 0, self._clock() - start)
+        finally:
+            self._cold_cache.finish(run)
+
+    def preview(self, request_id: int, request: Request) -> Preview:
+        """What `answer` would reuse and compute now."""
+        prompt = self._builder.build(request.messages, request.day)
+        reused = (self.cache if request.use_cache else self._cold_cache).peek(prompt.ids)
+        computed = len(prompt.ids) - reused
+        return Preview(
+            request_id=request_id,
+            prompt_tokens=len(prompt.ids),
+            reused_tokens=reused,
+            computed_tokens=computed,
+            seconds=self.rate.estimate(computed, reused),
+            system_tokens=prompt.system_tokens,
+            context_length=self.cache.context_length,
+            spans=prompt.spans,
+        )
+
+    def answer(
+        self, request_id: int, request: Request, submitted: float, is_cancelled: Callable[[], bool]
+    ) -> Iterator[Event]:
+        """The events of one turn, ending with Finished. Raises HeadstartError where the request cannot be answered.
+
+        On a lack of memory the reusable blocks are dropped and the request starts once more, unless it already wrote.
+        """
+        clock = TurnClock(self._clock, submitted)
+        with clock.part("template"):
+            prompt = self._builder.build(request.messages, request.day)
+        self._check_length(prompt)
+        cache = self.cache if request.use_cache else self._cold_cache
+        turn = _Turn(request_id, request, prompt, cache, clock, is_cancelled)
+        for is_last_try in (False, True):
+            try:
+                yield from self._attempt(turn)
+                return
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                self.cache.clear()
+                if is_last_try or turn.ids:
+                    raise OutOfMemoryError(
+                        "There is not enough memory for this conversation. Close other programs, choose a smaller "
+                        "model, or start a new conversation.",
+                        str(error),
+                    ) from error
+
+    def settle(self) -> Iterator[None]:
+        """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would."""
+        if not self.cache.step or not self._past:
+            return
+        ids = next(reversed(self._past.values())).ids
+        ids = ids[: len(ids) - len(ids) % self.cache.step]
+        if self.cache.peek((*ids, 0)) == len(ids):
+            return
+        run = self.cache.begin((*ids, 0), 0)
+        try:
+            self.cache.restore(run)
+            for start, end in pieces(run.reused, len(ids), self.cache.step, is_exact=False):
+                self.model.forward(ids[start:end], run.lane, start)
+                self.cache.commit(run, ids[start:end], settled=True)
+                yield
+        finally:
+            self.cache.finish(run)
+
+    def _attempt(self, turn: _Turn) -> Generator[Event, None, None]:
+        conversation, prompt = turn.request.conversation, turn.prompt
+        with turn.clock.part("lookup"):
+            run = turn.cache.begin(prompt.ids, self._new_tokens(turn), conversation)
+        try:
+            with turn.clock.part("restore"):
+                turn.cache.restore(run)
+            turn.reused = run.reused
+            yield self._matched(turn)
+            logits = yield from self._prefill(turn, run)
+            text = ""
+            if logits is not None:
+                text = yield from self._decode(turn, run, logits)
+        finally:
+            turn.cache.finish(run)
+        self._remember(turn)
+        if turn.request.use_cache and turn.request.pin_system and conversation:
+            self.cache.keep(prompt.ids[: prompt.system_tokens], conversation)
+        yield self.cache.view(turn.request_id)
+        yield Finished(turn.request_id, turn.reason, text, tuple(turn.ids), self._stats(turn), tuple(turn.margins))
+
+    def _prefill(self, turn: _Turn, run: Run) -> Generator[Event, None, Tensor | None]:
+        """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
+        ids, start = turn.prompt.ids, run.reused
+        total = len(ids) - start
+        logits = None
+        for first, last in pieces(start, len(ids), self.cache.step or CHUNK_TOKENS, is_exact=bool(self.cache.step)):
+            if turn.is_cancelled():
+                return None
+            with turn.clock.part("prefill"):
+                logits = self._measured_forward(ids[first:last], run, first)
+            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)
+            turn.cache.commit(run, ids[first:last], settled=full_step)
+            yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
+        return logits
+
+    def _decode(self, turn: _Turn, run: Run, logits: Tensor) -> Generator[Event, None, str]:
+        """Sample until the answer ends; returns its text."""
+        sampling = turn.request.sampling
+        generator = make_generator(sampling)
+        text = Detokenizer(self.model.decode, turn.request.stop)
+        told = self._clock()
+        seen = list(turn.prompt.ids)
+        limit = self._new_tokens(turn)
+        while True:
+            token = sample(logits, seen, sampling, generator)
+            if token in self.model.end_ids:
+                turn.clock.token(is_end=True)
+                turn.reason = "end"
+                break
+            turn.clock.token()
+            if turn.request.record_margins:
+                turn.margins.append(margin(logits))
+            turn.ids.append(token)
+            seen.append(token)
+            if delta := text.add(token):
+                yield TextDelta(turn.request_id, delta)
+            if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
+                told = self._clock()
+                yield self._stats(turn)
+            if text.stopped or len(turn.ids) >= limit:
+                turn.reason = "end" if text.stopped else "length"
+                break
+            if turn.is_cancelled():
+                break
+            position = len(run.lane.ids)
+            logits = self.model.forward([token], run.lane, position)
+            turn.cache.commit(run, [token], settled=not self.cache.step)
+        if delta := text.finish():
+            yield TextDelta(turn.request_id, delta)
+        if text.stopped:
+            turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
+        return text.text
+
+    def _measured_forward(self, ids: Sequence[int], run: Run, start: int) -> Tensor:
+        began = self._clock()
+        logits = self.model.forward(ids, run.lane, start)
+        self.model.synchronize()
+        self.rate.observe(len(ids), start, self._clock() - began)
+        return logits
+
+    def _matched(self, turn: _Turn) -> Matched:
+        prompt = turn.prompt
+        past = self._past.get(turn.request.conversation) if turn.request.use_cache else None
+        return Matched(
+            request_id=turn.request_id,
+            prompt_tokens=len(prompt.ids),
+            reused_tokens=turn.reused,
+            computed_tokens=len(prompt.ids) - turn.reused,
+            divergence=explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode),
+            spans=prompt.spans,
+        )
+
+    def _stats(self, turn: _Turn) -> TurnStats:
+        ids, ttft = turn.prompt.ids, turn.clock.ttft_s
+        if turn.reused == 0 and ttft is not None:
+            self._cold_times.note(ids, ttft)
+        measured = self._cold_times.get(ids)
+        estimate = turn.clock.parts.queue + turn.clock.parts.template + self.rate.estimate(len(ids))
+        cold = (estimate, False) if measured is None else (measured, True)
+        return turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
+
+    def _remember(self, turn: _Turn) -> None:
+        """Keep the turn as its conversation's newest, to explain the next one."""
+        if (turn.request.use_cache and turn.reason != "stopped") or turn.ids:
+            self._past.pop(turn.request.conversation, None)
+            ids = turn.prompt.ids + tuple(turn.ids)
+            self._past[turn.request.conversation] = Past(turn.prompt, ids, self.cache.namespace)
+            if len(self._past) > REMEMBERED_CONVERSATIONS:
+                del self._past[next(iter(self._past))]
+
+    def _new_tokens(self, turn: _Turn) -> int:
+        return min(turn.request.sampling.max_tokens, self.cache.context_length - len(turn.prompt.ids))
+
+    def _check_length(self, prompt: Prompt) -> None:
+        if len(prompt.ids) >= self.cache.context_length:
+            raise PromptTooLongError(
+                f"This conversation is {len(prompt.ids):,} tokens long, and the model reads {self.cache.context_length:,}. "
+                "Shorten the message or the system prompt, or start a new conversation."
+            )
+
+
+def pieces(start: int, end: int, step: int, *, is_exact: bool) -> Iterator[tuple[int, int]]:
+    """The stretches to compute, in order. Exact: cut on the grid of `step`, and the last token on its own, so that
+    every token is computed in the same company whether the run began cold or warm."""
+    last = end - 1 if is_exact else end
+    while start < last:
+        stop = min(last, start - start % step + step if is_exact else start + step)
+        yield start, stop
+        start = stop
+    if is_exact:
+        yield last, end

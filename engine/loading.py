@@ -1,0 +1,74 @@
+"""From a ModelSpec to a Responder: find the files, load the weights, size the cache, measure the reading speed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from engine import library
+from engine.cache import PrefixCache
+from engine.generate import Responder
+from engine.model import LoadedModel, default_cache_bytes, load
+from engine.store import KVStore, is_out_of_memory
+from engine.types import ModelInfo, ModelSpec, OutOfMemoryError
+
+EXACT_STEP = 128
+"""Grid of exact mode, in tokens: see the log of measurements for why this size."""
+
+
+def open_model(spec: ModelSpec, clock: Callable[[], float], progress: library.Progress) -> tuple[Responder, ModelInfo]:
+    """Load a model with an empty cache. Raises HeadstartError with a sentence for whatever is wrong with it."""
+    path = library.resolve(spec.path, progress)
+    progress("Loading the model", None)
+    try:
+        model = load(path, spec.device, spec.dtype)
+        responder = Responder(model, _make_cache(model, spec, clock), clock)
+        progress("Measuring the reading speed", None)
+        responder.warm_up()
+    except (MemoryError, RuntimeError) as error:
+        if is_out_of_memory(error):
+            raise OutOfMemoryError(
+                f"There is not enough memory to load {path.name}. Close other programs or choose a smaller model.",
+                str(error),
+            ) from error
+        raise
+    return responder, _describe(responder, spec)
+
+
+def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float]) -> PrefixCache:
+    budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
+    fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
+    return PrefixCache(
+        KVStore(model.layout, budget),
+        _namespace(model, spec),
+        min(model.context_length, max(fits, 1024)),
+        clock,
+        step=EXACT_STEP if spec.exact else 0,
+    )
+
+
+def _namespace(model: LoadedModel, spec: ModelSpec) -> str:
+    """Names everything that a cached block depends on besides its tokens: weights, number type, device, grid."""
+    config = Path(model.path, "config.json").read_bytes()
+    files = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in sorted(Path(model.path).glob("*.safetensors"))]
+    content = hashlib.sha256(config + json.dumps(files).encode()).hexdigest()[:16]
+    return f"{content}/{model.dtype}/{model.device}/{'exact' if spec.exact else 'default'}"
+
+
+def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
+    model, cache = responder.model, responder.cache
+    return ModelInfo(
+        name=model.name,
+        path=spec.path,
+        architecture=model.architecture,
+        device=str(model.device),
+        dtype=model.dtype,
+        exact=spec.exact,
+        context_length=cache.context_length,
+        weights_bytes=model.weights_bytes,
+        kv_bytes_per_token=model.layout.bytes_per_token,
+        cache_budget_bytes=cache.store.budget_bytes,
+        prefill_tokens_per_s=responder.rate.tokens_per_s,
+    )

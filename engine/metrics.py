@@ -1,0 +1,146 @@
+"""What a turn took: time to first token and its parts, tokens a second, and what it would have taken without a cache."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from engine.events import TtftParts, TurnStats
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One forward pass: `tokens` computed behind `past` cached ones, in seconds."""
+
+    tokens: int
+    past: int
+    seconds: float
+
+    @property
+    def pairs(self) -> float:
+        """Query-key pairs that attention visited."""
+        return self.tokens * (self.past + self.tokens / 2)
+
+
+class PrefillRate:
+    """How fast this model reads on this machine, from the passes it made.
+
+    Seconds = a * tokens + b * query-key pairs, fitted to the last passes by least squares with a, b >= 0. Passes of a
+    few tokens say little about reading and are left out.
+    """
+
+    LEAST_TOKENS = 32
+
+    def __init__(self) -> None:
+        self._samples: deque[_Sample] = deque(maxlen=64)
+
+    def observe(self, tokens: int, past: int, seconds: float) -> None:
+        """Note one forward pass."""
+        if tokens >= self.LEAST_TOKENS:
+            self._samples.append(_Sample(tokens, past, seconds))
+
+    def estimate(self, tokens: int, past: int = 0) -> float:
+        """Seconds to compute `tokens` behind `past` ones; 0 before anything was measured."""
+        if not self._samples:
+            return 0.0
+        per_token, per_pair = self._fit()
+        return per_token * tokens + per_pair * _Sample(tokens, past, 0.0).pairs
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Reading speed of a 512-token prompt; 0 before anything was measured."""
+        seconds = self.estimate(512)
+        return 512 / seconds if seconds > 0 else 0.0
+
+    def _fit(self) -> tuple[float, float]:
+        xx = sum(float(s.tokens) ** 2 for s in self._samples)
+        xy = sum(s.tokens * s.pairs for s in self._samples)
+        yy = sum(s.pairs**2 for s in self._samples)
+        xt = sum(s.tokens * s.seconds for s in self._samples)
+        yt = sum(s.pairs * s.seconds for s in self._samples)
+        determinant = xx * yy - xy * xy
+        if determinant > 1e-6 * xx * yy:
+            per_token = (xt * yy - yt * xy) / determinant
+            per_pair = (yt * xx - xt * xy) / determinant
+            if per_token > 0 and per_pair >= 0:
+                return per_token, per_pair
+        return xt / xx, 0.0
+
+
+class ColdTimes:
+    """First-token times that were measured without reuse, by prompt; the newest 256."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, tuple[tuple[int, ...], float]] = {}
+
+    def note(self, ids: tuple[int, ...], seconds: float) -> None:
+        """Remember a measured cold first token."""
+        self._seconds.pop(hash(ids), None)
+        self._seconds[hash(ids)] = (ids, seconds)
+        if len(self._seconds) > 256:
+            del self._seconds[next(iter(self._seconds))]
+
+    def get(self, ids: tuple[int, ...]) -> float | None:
+        """The measured cold time of exactly this prompt, if there is one."""
+        known = self._seconds.get(hash(ids))
+        return known[1] if known is not None and known[0] == ids else None
+
+
+class TurnClock:
+    """Times one turn from the moment it was submitted. `clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float], submitted: float) -> None:
+        self._clock = clock
+        self._submitted = submitted
+        self._first: float | None = None
+        self._last = submitted
+        self.written = 0
+        self.parts = TtftParts(queue=clock() - submitted)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to a part of the TTFT."""
+        start = self._clock()
+        yield
+        spent = getattr(self.parts, name) + self._clock() - start
+        self.parts = replace(self.parts, **{name: spent})
+
+    def token(self, *, is_end: bool = False) -> None:
+        """A token was chosen, `is_end` the one that ends the answer. The first ends the TTFT; what no other part
+        accounts for is the first token's own."""
+        self._last = self._clock()
+        self.written += not is_end
+        if self._first is None:
+            self._first = self._last
+            known = sum(getattr(self.parts, name) for name in ("queue", "template", "lookup", "restore", "prefill"))
+            self.parts = replace(self.parts, first_token=max(0.0, self._first - self._submitted - known))
+
+    @property
+    def ttft_s(self) -> float | None:
+        """Time to first token in seconds, None before it."""
+        return None if self._first is None else self._first - self._submitted
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Decode speed without the first token and the wait for it; 0 before the second token."""
+        if self._first is None or self.written < 2 or self._last <= self._first:
+            return 0.0
+        return (self.written - 1) / (self._last - self._first)
+
+    def stats(self, request_id: int, prompt: int, reused: int, cold: tuple[float, bool], cache_bytes: int) -> TurnStats:
+        """The figures so far. `cold` is the cold TTFT in seconds and whether it was measured."""
+        return TurnStats(
+            request_id=request_id,
+            prompt_tokens=prompt,
+            reused_tokens=reused,
+            computed_tokens=prompt - reused,
+            written_tokens=self.written,
+            ttft_s=self.ttft_s,
+            parts=self.parts,
+            tokens_per_s=self.tokens_per_s,
+            cold_ttft_s=cold[0],
+            cold_measured=cold[1],
+            cache_bytes=cache_bytes,
+        )

@@ -1,0 +1,168 @@
+"""Messages -> token ids that stay the same from turn to turn, with the span of each message.
+
+The chat template is rendered twice: with the real contents, and with a marker in place of each. The second tells which
+text between the contents belongs to the template. Generated answers are then spliced in as the ids they were generated
+as; everything else is encoded from the rendered text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from functools import lru_cache
+from typing import Any
+
+from engine.types import InvalidRequestError, Message, TokenSpan
+
+PLAIN_TEMPLATE = (
+    "{% for message in messages %}{{ message['role'].capitalize() + ': ' + message['content'] + '\\n\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}"
+)
+"""For models without a chat template of their own."""
+
+_MARK = "\ue000{}\ue001"
+_MARKS = re.compile("\ue000(\\d+)\ue001")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt as ids. `spans` are in order of position; a message the template left out has none."""
+
+    ids: tuple[int, ...]
+    spans: tuple[TokenSpan, ...]
+    messages: tuple[Message, ...]
+
+    @property
+    def system_tokens(self) -> int:
+        """Tokens from the start to the end of the system prompt; 0 without one."""
+        return next((span.end for span in self.spans if span.role == "system"), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A stretch of rendered text, or of generated ids. `message` is -1 for the template's own text."""
+
+    text: str
+    message: int
+    ids: tuple[int, ...] = ()
+
+
+class PromptBuilder:
+    """Builds prompts with one tokenizer and its chat template. `tokenizer` is a transformers fast tokenizer."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        if not tokenizer.chat_template:
+            tokenizer.chat_template = PLAIN_TEMPLATE
+        self._encode = lru_cache(maxsize=512)(self._encode_text)
+
+    def build(self, messages: Sequence[Message], day: date | None = None) -> Prompt:
+        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
+
+        Raises InvalidRequestError where the template refuses the messages.
+        """
+        pieces = self._pieces(messages, day)
+        ids: list[int] = []
+        spans: list[TokenSpan] = []
+        for run in _runs(pieces):
+            if run[0].ids:
+                self._add_span(spans, messages, run[0].message, len(ids), len(ids) + len(run[0].ids))
+                ids += run[0].ids
+            else:
+                self._add_text(ids, spans, messages, run)
+        return Prompt(tuple(ids), tuple(spans), tuple(messages))
+
+    def _pieces(self, messages: Sequence[Message], day: date | None) -> list[_Piece]:
+        """The rendered text cut into the template's own parts and the messages' contents."""
+        text = self._render([(m.role, m.content) for m in messages], day)
+        frame = self._render([(m.role, _MARK.format(i)) for i, m in enumerate(messages)], day)
+        literals = _MARKS.split(frame)
+        order = [int(number) for number in literals[1::2]]
+        return _align(text, literals[::2], order, messages) or [_Piece(text, -1)]
+
+    def _add_text(
+        self, ids: list[int], spans: list[TokenSpan], messages: Sequence[Message], run: Sequence[_Piece]
+    ) -> None:
+        """Encode neighbouring pieces of text as one, and find each message's tokens by its characters."""
+        new, starts = self._encode("".join(piece.text for piece in run))
+        at = 0
+        for piece in run:
+            if piece.message >= 0:
+                start, end = bisect_left(starts, at), bisect_left(starts, at + len(piece.text))
+                self._add_span(spans, messages, piece.message, len(ids) + start, len(ids) + end)
+            at += len(piece.text)
+        ids += new
+
+    @staticmethod
+    def _add_span(spans: list[TokenSpan], messages: Sequence[Message], message: int, start: int, end: int) -> None:
+        spans.append(TokenSpan(message, messages[message].role, start, end))
+
+    def _encode_text(self, text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Ids of rendered text and the character each begins at. The template wrote any special tokens itself."""
+        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
+
+    def _render(self, messages: Sequence[tuple[str, str]], day: date | None) -> str:
+        now = datetime.combine(day, time(12)) if day else datetime.now()
+        try:
+            rendered: str = self._tokenizer.apply_chat_template(
+                [{"role": role, "content": content} for role, content in messages],
+                tokenize=False,
+                add_generation_prompt=True,
+                strftime_now=_frozen_clock(now),
+                date_string=now.strftime("%d %b %Y"),
+            )
+        except Exception as error:  # a template may raise anything: what it says is for whoever wrote the messages
+            raise InvalidRequestError(
+                "This model's chat template does not accept these messages. Try without a system prompt.", str(error)
+            ) from error
+        return rendered
+
+
+def _frozen_clock(now: datetime) -> Callable[[str], str]:
+    return now.strftime
+
+
+def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
+    """Neighbouring pieces of text together, each generated answer on its own."""
+    runs: list[list[_Piece]] = []
+    for piece in pieces:
+        if runs and not piece.ids and not runs[-1][0].ids:
+            runs[-1].append(piece)
+        else:
+            runs.append([piece])
+    return runs
+
+
+def _align(
+    text: str, literals: Sequence[str], order: Sequence[int], messages: Sequence[Message]
+) -> list[_Piece] | None:
+    """Find the contents between the template's literals. None where the template changes contents in a way that cannot
+    be followed: then nothing is spliced and the text is encoded as it is."""
+    if not text.startswith(literals[0]) or sorted(set(order)) != sorted(order):
+        return None
+    pieces = [_Piece(literals[0], -1)]
+    at = len(literals[0])
+    for message, literal in zip(order, literals[1:], strict=True):
+        content = _content_at(text, at, messages[message].content, literal, is_last=message == order[-1])
+        if content is None:
+            return None
+        whole = content.strip() == messages[message].content.strip()
+        ids = messages[message].token_ids if whole else ()
+        pieces += [_Piece(content, message, ids), _Piece(literal, -1)]
+        at += len(content) + len(literal)
+    return [piece for piece in pieces if piece.text or piece.ids or piece.message >= 0] if at == len(text) else None
+
+
+def _content_at(text: str, at: int, content: str, literal: str, *, is_last: bool) -> str | None:
+    """What stands at `at` for a message: its content whole, trimmed, or without the reasoning at its start."""
+    rest = len(text) - at - len(literal)
+    answer = content.rpartition("</think>")[2]
+    for candidate in (content, content.rstrip(), content.lstrip(), content.strip(), answer, answer.strip()):
+        fits = len(candidate) == rest if is_last else True
+        if fits and text.startswith(candidate, at) and text.startswith(literal, at + len(candidate)):
+            return candidate
+    return None

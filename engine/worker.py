@@ -1,0 +1,229 @@
+"""The engine: one thread that owns torch, a queue of commands in, a queue of events out."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import queue
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.events import CacheView, Event, Failed, Loaded, Loading
+from engine.types import HeadstartError, ModelError, ModelSpec, Request
+
+if TYPE_CHECKING:
+    from engine.generate import Responder
+
+EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(slots=True)
+class _Job:
+    """A load or an answer: its events come one by one, light commands are served in between."""
+
+    request_id: int
+    events: Iterator[Event]
+
+
+class Engine:
+    """The local engine; see `EnginePort` for what each method promises. The thread starts with the object.
+
+    Neither torch nor transformers is imported before the first `load`, and only on the worker thread. `clock` gives
+    seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._ids = itertools.count(1)
+        self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._events: deque[Event] = deque()
+        self._cancelled: set[int] = set()
+        self._jobs: deque[_Job] = deque()
+        self._responder: Responder | None = None
+        self._view = EMPTY_VIEW
+        self._view_wanted = False
+        self._closing = False
+        self._idle_work: Iterator[None] | None = None
+        self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
+        self._thread.start()
+
+    def load(self, spec: ModelSpec) -> int:
+        """See `EnginePort.load`."""
+        return self._start_job(lambda request_id: self._load(request_id, spec))
+
+    def submit(self, request: Request) -> int:
+        """See `EnginePort.submit`."""
+        submitted = self._clock()
+        return self._start_job(lambda request_id: self._answer(request_id, request, submitted))
+
+    def preview(self, request: Request) -> int:
+        """See `EnginePort.preview`."""
+        request_id = next(self._ids)
+        self._commands.put(lambda: self._preview(request_id, request))
+        return request_id
+
+    def cancel(self, request_id: int) -> None:
+        """See `EnginePort.cancel`."""
+        self._cancelled.add(request_id)
+
+    def set_cache_budget(self, budget_bytes: int) -> None:
+        """See `EnginePort.set_cache_budget`."""
+        self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.set_budget(budget_bytes)))
+
+    def clear_cache(self) -> None:
+        """See `EnginePort.clear_cache`."""
+        self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.clear()))
+
+    def cache_view(self) -> CacheView:
+        """See `EnginePort.cache_view`. Asks the worker for a newer picture, and returns the newest there is."""
+        if not self._view_wanted:
+            self._view_wanted = True
+            self._commands.put(self._refresh_view)
+        return self._view
+
+    def poll(self, limit: int = 256) -> list[Event]:
+        """See `EnginePort.poll`."""
+        return [self._events.popleft() for _ in range(min(limit, len(self._events)))]
+
+    def close(self, timeout_s: float = 2.0) -> bool:
+        """See `EnginePort.close`."""
+        self._closing = True
+        self._commands.put(lambda: None)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _start_job(self, make: Callable[[int], Iterator[Event]]) -> int:
+        request_id = next(self._ids)
+        self._commands.put(lambda: self._jobs.append(_Job(request_id, make(request_id))))
+        return request_id
+
+    def _run(self) -> None:
+        """The worker thread: serve commands, then advance the first job by one step, for ever."""
+        while not self._closing:
+            self._serve_commands()
+            if self._closing:
+                break
+            if self._jobs:
+                self._stop_idle_work()
+                self._advance(self._jobs[0])
+            else:
+                self._work_idly()
+        self._stop_idle_work()
+        for job in self._jobs:
+            _close(job.events)
+        self._responder = None
+
+    def _serve_commands(self) -> None:
+        """Carry out what is in the queue; wait for something where there is nothing else to do."""
+        has_work = bool(self._jobs) or self._idle_work is not None
+        while not self._closing:
+            try:
+                command = self._commands.get(block=not has_work)
+            except queue.Empty:
+                return
+            self._guarded(command)
+            has_work = True
+
+    def _advance(self, job: _Job) -> None:
+        try:
+            event = next(job.events)
+        except StopIteration:
+            self._jobs.popleft()
+            self._cancelled.discard(job.request_id)
+        except Exception as error:
+            self._jobs.popleft()
+            self._events.append(_failure(job.request_id, error))
+        else:
+            if isinstance(event, CacheView):
+                self._refresh_view()
+            self._events.append(event)
+
+    def _load(self, request_id: int, spec: ModelSpec) -> Iterator[Event]:
+        """Load a model; the one that is there stays until the new one is ready."""
+        yield Loading(request_id, "Starting the engine")
+        # Read once, when the OpenMP runtime is loaded: threads that spin at every barrier starve the window.
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+        os.environ.setdefault("KMP_BLOCKTIME", "0")
+        from engine.loading import open_model
+
+        def progress(stage: str, fraction: float | None) -> None:
+            if self._closing:
+                raise HeadstartError("Headstart was closed while the model was being prepared.")
+            self._events.append(Loading(request_id, stage, fraction))
+
+        self._responder, model = open_model(spec, self._clock, progress)
+        self._refresh_view()
+        yield self._responder.cache.view(request_id)
+        yield Loaded(request_id, model)
+
+    def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event]:
+        responder = self._loaded()
+        yield from responder.answer(request_id, request, submitted, lambda: request_id in self._cancelled)
+        self._idle_work = responder.settle()
+
+    def _preview(self, request_id: int, request: Request) -> None:
+        try:
+            self._events.append(self._loaded().preview(request_id, request))
+        except Exception as error:
+            self._events.append(_failure(request_id, error))
+
+    def _change_cache(self, change: Callable[[Responder], None]) -> None:
+        responder = self._loaded()
+        change(responder)
+        self._refresh_view()
+        self._events.append(responder.cache.view())
+
+    def _refresh_view(self) -> None:
+        self._view_wanted = False
+        if self._responder is not None:
+            self._view = self._responder.cache.view(with_nodes=True)
+
+    def _loaded(self) -> Responder:
+        if self._responder is None:
+            raise ModelError("No model is loaded. Open a model first.")
+        return self._responder
+
+    def _guarded(self, command: Callable[[], None]) -> None:
+        """Carry out a command; what goes wrong is reported, and the thread lives on."""
+        try:
+            command()
+        except Exception as error:
+            self._events.append(_failure(0, error))
+
+    def _work_idly(self) -> None:
+        """One step of what can be done while nobody waits."""
+        if self._idle_work is None:
+            return
+        try:
+            next(self._idle_work)
+        except StopIteration:
+            self._idle_work = None
+            self._refresh_view()
+        except Exception as error:
+            self._idle_work = None
+            self._events.append(_failure(0, error))
+
+    def _stop_idle_work(self) -> None:
+        """Before a request starts: idle work holds the lane."""
+        if self._idle_work is not None:
+            _close(self._idle_work)
+            self._idle_work = None
+
+
+def _close(events: Iterator[object]) -> None:
+    """Let a half-way job give back what it holds."""
+    if hasattr(events, "close"):
+        events.close()
+
+
+def _failure(request_id: int, error: Exception) -> Failed:
+    """An error as the one event that ends a request."""
+    if isinstance(error, HeadstartError):
+        return Failed(request_id, str(error), error.detail)
+    sentence = "Something went wrong inside the engine. The conversation is safe: try again, or restart Headstart."
+    return Failed(request_id, sentence, "".join(traceback.format_exception(error)))
