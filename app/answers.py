@@ -16,25 +16,27 @@ from engine import Failed, Finished, Loaded, Loading, Matched, ModelInfo, ModelS
 class Answers(QObject):
     """Turns from their submission to their end, which each has exactly once. While a model is loading they queue.
 
-    Signals: model_changed(ModelInfo | None), loading_changed(Loading), progressed() (a phase or the model changed),
-    matched(Turn, Matched), prefill_changed(Turn, Prefill), text_added(Turn, str), stats_changed(Turn, TurnStats),
-    ended(Turn, StoredMessage, bool): the final form of an answer, and whether it was kept (False: nothing was written
-    in it, so it is gone), error(sentence, detail).
+    Signals of every turn: progressed() (a phase or the model changed), ended(Turn, StoredMessage, bool): the final
+    form of an answer, and whether it was kept (False: nothing was written in it, so it is gone).
+    Signals of the conversation `in_view` only: matched(Matched), prefill_changed(Prefill), text_added(message id, str),
+    stats_changed(message id, TurnStats).
+    Others: model_changed(ModelInfo), loading_changed(Loading), error(sentence, detail).
     """
 
+    progressed = Signal()
+    ended = Signal(object, object, bool)
+    matched = Signal(object)
+    prefill_changed = Signal(object)
+    text_added = Signal(int, str)
+    stats_changed = Signal(int, object)
     model_changed = Signal(object)
     loading_changed = Signal(object)
-    progressed = Signal()
-    matched = Signal(object, object)
-    prefill_changed = Signal(object, object)
-    text_added = Signal(object, str)
-    stats_changed = Signal(object, object)
-    ended = Signal(object, object, bool)
     error = Signal(str, str)
 
     def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.model: ModelInfo | None = None
+        self.in_view = 0
         self._bridge = bridge
         self._loading_id = 0
         self._running: dict[int, Turn] = {}
@@ -75,7 +77,7 @@ class Answers(QObject):
         return self._keeper.unsaved.get(message.id, message)
 
     def load(self, spec: ModelSpec) -> None:
-        """Load a model in place of the present one."""
+        """Load a model in place of the present one, which stays when this fails."""
         self._loading_id = self._bridge.load(spec)
         self.progressed.emit()
 
@@ -146,23 +148,27 @@ class Answers(QObject):
         if turn := self._running.get(event.request_id):
             turn.divergence = event.divergence
             self._advance(turn, "prefill")
-            self.matched.emit(turn, event)
+            if self._is_in_view(turn):
+                self.matched.emit(event)
 
     def _on_prefill(self, event: Prefill) -> None:
         if turn := self._running.get(event.request_id):
             self._advance(turn, "prefill")
-            self.prefill_changed.emit(turn, event)
+            if self._is_in_view(turn):
+                self.prefill_changed.emit(event)
 
     def _on_text(self, event: TextDelta) -> None:
         if turn := self._running.get(event.request_id):
             turn.add(event.text)
             self._advance(turn, "writing")
-            self.text_added.emit(turn, event.text)
+            if self._is_in_view(turn):
+                self.text_added.emit(turn.answer.id, event.text)
 
     def _on_stats(self, event: TurnStats) -> None:
         if turn := self._running.get(event.request_id):
             turn.stats = event
-            self.stats_changed.emit(turn, event)
+            if self._is_in_view(turn):
+                self.stats_changed.emit(turn.answer.id, event)
 
     def _on_finished(self, event: Finished) -> None:
         if turn := self._running.pop(event.request_id, None):
@@ -171,7 +177,9 @@ class Answers(QObject):
             self._end(turn, final)
 
     def _on_failed(self, event: Failed) -> None:
-        if event.request_id == self._loading_id:
+        if event.request_id == 0:  # no request's own failure, but the engine's
+            self.error.emit(event.sentence, event.detail)
+        elif event.request_id == self._loading_id:
             self._fail_loading(event)
         elif turn := self._running.pop(event.request_id, None):
             self._end(turn, replace(turn.message(), finish_reason="failed"))
@@ -191,3 +199,6 @@ class Answers(QObject):
         if turn.phase not in ("stopping", phase):
             turn.phase = phase
             self.progressed.emit()
+
+    def _is_in_view(self, turn: Turn) -> bool:
+        return turn.answer.conversation_id == self.in_view

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import date
 
-from app.records import Conversation, StoredMessage
+from app.history import Conversation, History, StoredMessage
 from engine import HeadstartError, Message, Request
 
 TITLE_LENGTH = 40
@@ -54,10 +55,24 @@ class Branch:
         return Request(
             messages=system + tuple(Message(stored.role, stored.content, stored.token_ids) for stored in self.messages),
             sampling=self.conversation.sampling,
-            conversation=self.conversation.title or str(self.conversation.id),
+            # Titles repeat; the engine tells conversations apart by this.
+            conversation=f"{self.conversation.title} #{self.conversation.id}",
             use_cache=use_cache,
             day=self.conversation.day,
         )
+
+    def ask(self, text: str, history: History, today: date) -> tuple[Conversation, StoredMessage, StoredMessage]:
+        """Store a question at the end and an empty answer under it; all or nothing, and nothing changes here.
+
+        The conversation is created with its first question: from then on its day is `today`.
+        """
+        with history.together():
+            conversation = self.conversation
+            if not conversation.id:
+                title = make_title(text)
+                conversation = history.create(conversation.system_prompt, conversation.sampling, today, title)
+            question = history.append(conversation.id, self.leaf_id, "user", text)
+            return conversation, question, history.append(conversation.id, question.id, "assistant", "")
 
     def with_draft(self, text: str) -> Branch:
         """The branch as it would be asked now: with this question, or with the one that still waits for an answer."""

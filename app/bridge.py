@@ -98,12 +98,12 @@ class Bridge(QObject):
         self._engine.cancel(request_id)
 
     def set_cache_budget(self, budget_bytes: int) -> None:
-        """Pass through to the engine; answered by `cache_view`."""
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
         self._engine.set_cache_budget(budget_bytes)
         self._expect_cache_report()
 
     def clear_cache(self) -> None:
-        """Pass through to the engine; answered by `cache_view`."""
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
         self._engine.clear_cache()
         self._expect_cache_report()
 
@@ -138,8 +138,8 @@ class Bridge(QObject):
         return taken
 
     def _emit(self, event: Event) -> None:
-        if isinstance(event, CacheView):
-            self._cache_reports_due -= 1 if event.request_id == 0 and self._cache_reports_due else 0
+        if event.request_id == 0 and isinstance(event, CacheView | Failed):
+            self._cache_reports_due = max(0, self._cache_reports_due - 1)
         elif event.request_id not in self._outstanding:
             return
         if isinstance(event, Finished | Failed | Loaded | Preview):

@@ -27,8 +27,8 @@ from app.records import (
     write_sampling,
     write_stats,
 )
-from app.schema import APPLICATION_ID, MIGRATIONS
-from app.storage_errors import in_words, is_damage
+from app.schema import migrate, refuse_foreign
+from app.storage_errors import DamagedFileError, in_words, is_damage
 from engine import Divergence, HeadstartError, Role, Sampling, TurnStats
 
 __all__ = ["Conversation", "History", "StoredMessage", "default_path"]
@@ -66,14 +66,8 @@ class History:
             raise HeadstartError(
                 f"The folder {path.parent} cannot be made. Check its permissions.", str(error)
             ) from error
-        try:
-            self._db = self._connect()
-        except sqlite3.DatabaseError as error:
-            if not is_damage(_name(error)):
-                raise in_words(_name(error), str(error), path) from error
-            self.notice = self._set_aside()
-            with _speaking(path):
-                self._db = self._connect()
+        with _speaking(path):
+            self._db = self._open()
         with self.together():
             self._close_interrupted()
 
@@ -230,48 +224,33 @@ class History:
         with self.together():
             self._db.execute(statement, values)
 
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except DamagedFileError:
+            pass
+        except sqlite3.DatabaseError as error:
+            if not is_damage(_name(error)):
+                raise
+        self.notice = self._set_aside()
+        return self._connect()
+
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=1.0, isolation_level=None)
         try:
             # One owner at a time: another program gets "locked" at once instead of mixing its writes with ours.
             db.execute("PRAGMA locking_mode=EXCLUSIVE")
-            self._check(db)
+            if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise DamagedFileError
+            refuse_foreign(db, self.path)
             for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
                 db.execute(f"PRAGMA {pragma}")
+            migrate(db)
             db.create_function("holds", 2, lambda text, needle: needle in text.casefold(), deterministic=True)
-            self._migrate(db)
         except BaseException:
             db.close()
             raise
         return db
-
-    def _check(self, db: sqlite3.Connection) -> None:
-        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            error = sqlite3.DatabaseError("quick_check found damage")
-            error.sqlite_errorname = "SQLITE_CORRUPT"
-            raise error
-        empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        if not empty and db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise HeadstartError(f"{self.path} belongs to another program. Move it away and start Headstart again.")
-        if db.execute("PRAGMA user_version").fetchone()[0] > len(MIGRATIONS):
-            raise HeadstartError(
-                f"The conversations in {self.path} were written by a newer Headstart. Update Headstart to open them."
-            )
-
-    def _migrate(self, db: sqlite3.Connection) -> None:
-        done = db.execute("PRAGMA user_version").fetchone()[0]
-        db.execute("BEGIN EXCLUSIVE")
-        try:
-            for migration in MIGRATIONS[done:]:
-                for statement in migration():
-                    db.execute(statement)
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
 
     def _set_aside(self) -> str:
         target = self.path.with_name(f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
@@ -279,8 +258,11 @@ class History:
             target = target.with_name(target.name + "x")
         for suffix in ("", "-wal", "-shm"):
             part = self.path.with_name(self.path.name + suffix)
-            if part.exists():
-                part.rename(target.with_name(target.name + suffix))
+            try:
+                if part.exists():
+                    part.rename(target.with_name(target.name + suffix))
+            except OSError as error:
+                raise HeadstartError(f"{part} is damaged and in the way. Move it elsewhere.", str(error)) from error
         return f"The file with your conversations is damaged. It was kept as {target}, and a new one was begun."
 
     def _close_interrupted(self) -> None:

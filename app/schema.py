@@ -6,9 +6,24 @@ A migration is never changed once it was released: add another one behind it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from engine import HeadstartError
 
 APPLICATION_ID = 0x48445354
 """Written into the file's header, so that a file of another program is not taken for ours."""
+
+
+class Database(Protocol):
+    """What is needed of an SQLite connection."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """True between BEGIN and COMMIT."""
+
+    def execute(self, sql: str, /) -> Any:
+        """Run one statement; gives its cursor."""
 
 
 def conversations_and_messages() -> tuple[str, ...]:
@@ -42,3 +57,35 @@ def conversations_and_messages() -> tuple[str, ...]:
 
 
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [conversations_and_messages]
+
+
+def refuse_foreign(db: Database, path: Path) -> None:
+    """Raises HeadstartError for a file of another program or of a newer version. Changes nothing."""
+    empty = _number(db, "SELECT count(*) FROM sqlite_master") == 0
+    if not empty and _number(db, "PRAGMA application_id") != APPLICATION_ID:
+        raise HeadstartError(f"{path} belongs to another program. Move it away and start Headstart again.")
+    if _number(db, "PRAGMA user_version") > len(MIGRATIONS):
+        raise HeadstartError(
+            f"The conversations in {path} were written by a newer Headstart. Update Headstart to open them."
+        )
+
+
+def migrate(db: Database) -> None:
+    """Bring the file to the newest version; all of it or nothing."""
+    done = _number(db, "PRAGMA user_version")
+    db.execute("BEGIN EXCLUSIVE")
+    try:
+        for migration in MIGRATIONS[done:]:
+            for statement in migration():
+                db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _number(db: Database, query: str) -> int:
+    return int(db.execute(query).fetchone()[0])

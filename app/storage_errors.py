@@ -12,6 +12,10 @@ _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
 _FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 
 
+class DamagedFileError(Exception):
+    """A check of the conversation file found damage."""
+
+
 def is_damage(name: str) -> bool:
     """True where the file itself is broken, so that it has to be set aside."""
     return name.startswith(_DAMAGED)

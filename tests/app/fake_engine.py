@@ -8,12 +8,11 @@ many tokens (33 with the bridge's 33 ms: 1,000 tokens a second). With `manual=Tr
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from engine import (
     CacheView,
-    Divergence,
     Event,
     Failed,
     Finished,
@@ -29,55 +28,12 @@ from engine import (
     Preview,
     Request,
     TextDelta,
-    TokenSpan,
     TtftParts,
     TurnStats,
 )
+from tests.app.fake_script import FIRST_ID, MODEL, Script, common_length, many_tokens, spans_of, words
 
-MODEL = ModelInfo(
-    name="Fake-1M",
-    path="/models/fake",
-    architecture="FakeForCausalLM",
-    device="cpu",
-    dtype="fp32",
-    exact=True,
-    context_length=8192,
-    weights_bytes=4_000_000,
-    kv_bytes_per_token=23_040,
-    cache_budget_bytes=512 * 1024 * 1024,
-    prefill_tokens_per_s=1500.0,
-)
-FIRST_ID = 70_000
-"""Ids of the fake tokens start here: they do not fit in 16 bits."""
-
-
-@dataclass(frozen=True)
-class Script:
-    """How one request is answered: `tokens`, one piece of text each, after `prefill_chunks` steps of prefill.
-
-    With `fail_after` n it fails once n tokens are out (0: before the first, -1: before anything). `reason` is how it
-    ends. `stats_every` n sends TurnStats after each n tokens.
-    """
-
-    tokens: tuple[str, ...] = ("Hello", " from", " a", " fake", ".")
-    prefill_chunks: int = 2
-    reason: FinishReason = "end"
-    fail_after: int | None = None
-    sentence: str = "The fake engine was told to fail."
-    detail: str = "RuntimeError: told to fail"
-    divergence: Divergence | None = None
-    stats_every: int = 10
-
-
-def words(text: str) -> tuple[str, ...]:
-    """A text cut into pieces of about one word, as tokens would be."""
-    pieces = text.split(" ")
-    return (pieces[0], *(f" {piece}" for piece in pieces[1:]))
-
-
-def many_tokens(count: int) -> tuple[str, ...]:
-    """`count` tokens of Markdown with paragraphs, for tests of speed."""
-    return tuple(f"word{i}\n\n" if i % 50 == 49 else f"word{i} " for i in range(count))
+__all__ = ["FIRST_ID", "MODEL", "FakeEngine", "Script", "many_tokens", "words"]
 
 
 @dataclass
@@ -153,7 +109,7 @@ class FakeEngine:
         self.previews.append(request)
         request_id = self._take_id()
         prompt, reused = self._count(request)
-        spans = _spans(request)
+        spans = spans_of(request)
         system = sum(span.end - span.start for span in spans if span.role == "system")
         seconds = (prompt - reused) / self.model.prefill_tokens_per_s
         self._ready.append(
@@ -288,7 +244,7 @@ class FakeEngine:
         script, number = turn.script, turn.request_id
         if script.fail_after == -1:
             yield Failed(number, script.sentence, script.detail)
-        spans = _spans(turn.request)
+        spans = spans_of(turn.request)
         yield Matched(number, turn.prompt, turn.reused, turn.computed, script.divergence, spans)
         for chunk in range(script.prefill_chunks):
             done = turn.computed * (chunk + 1) // script.prefill_chunks
@@ -330,32 +286,13 @@ class FakeEngine:
 
     def _count(self, request: Request) -> tuple[int, int]:
         """Tokens of the prompt, and how many of them an earlier turn left in the cache."""
-        sizes = [span.end - span.start for span in _spans(request)]
+        sizes = [span.end - span.start for span in spans_of(request)]
         if not request.use_cache:
             return sum(sizes), 0
-        shared = max((_common(seen, request.messages) for seen in self._seen), default=0)
+        shared = max((common_length(seen, request.messages) for seen in self._seen), default=0)
         return sum(sizes), min(sum(sizes[:shared]), sum(sizes) - 1)
 
     def _view(self, request_id: int) -> CacheView:
         held = self._tokens * self.model.kv_bytes_per_token
         pinned = min(held, 64 * self.model.kv_bytes_per_token)
         return CacheView(request_id, float(self._turns), self.budget_bytes, pinned, 0, held - pinned, 0, self._tokens)
-
-
-def _spans(request: Request) -> tuple[TokenSpan, ...]:
-    spans: list[TokenSpan] = []
-    start = 0
-    for index, message in enumerate(request.messages):
-        end = start + 4 + (len(message.token_ids) or len(message.content) // 4)
-        spans.append(TokenSpan(index, message.role, start, end))
-        start = end
-    return tuple(spans)
-
-
-def _common(seen: Sequence[Message], messages: Sequence[Message]) -> int:
-    count = 0
-    for old, new in zip(seen, messages, strict=False):
-        if old != new:
-            break
-        count += 1
-    return count

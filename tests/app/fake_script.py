@@ -1,0 +1,74 @@
+"""What a fake engine answers, and how it counts tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine import Divergence, FinishReason, Message, ModelInfo, Request, TokenSpan
+
+MODEL = ModelInfo(
+    name="Fake-1M",
+    path="/models/fake",
+    architecture="FakeForCausalLM",
+    device="cpu",
+    dtype="fp32",
+    exact=True,
+    context_length=8192,
+    weights_bytes=4_000_000,
+    kv_bytes_per_token=23_040,
+    cache_budget_bytes=512 * 1024 * 1024,
+    prefill_tokens_per_s=1500.0,
+)
+FIRST_ID = 70_000
+"""Ids of the fake tokens start here: they do not fit in 16 bits."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """How one request is answered: `tokens`, one piece of text each, after `prefill_chunks` steps of prefill.
+
+    With `fail_after` n it fails once n tokens are out (0: before the first, -1: before anything). `reason` is how it
+    ends. `stats_every` n sends TurnStats after each n tokens.
+    """
+
+    tokens: tuple[str, ...] = ("Hello", " from", " a", " fake", ".")
+    prefill_chunks: int = 2
+    reason: FinishReason = "end"
+    fail_after: int | None = None
+    sentence: str = "The fake engine was told to fail."
+    detail: str = "RuntimeError: told to fail"
+    divergence: Divergence | None = None
+    stats_every: int = 10
+
+
+def words(text: str) -> tuple[str, ...]:
+    """A text cut into pieces of about one word, as tokens would be."""
+    pieces = text.split(" ")
+    return (pieces[0], *(f" {piece}" for piece in pieces[1:]))
+
+
+def many_tokens(count: int) -> tuple[str, ...]:
+    """`count` tokens of Markdown with paragraphs, for tests of speed."""
+    return tuple(f"word{i}\n\n" if i % 50 == 49 else f"word{i} " for i in range(count))
+
+
+def spans_of(request: Request) -> tuple[TokenSpan, ...]:
+    """Where each message lies in the prompt: four tokens of frame, then its ids, or a token for four characters."""
+    spans: list[TokenSpan] = []
+    start = 0
+    for index, message in enumerate(request.messages):
+        end = start + 4 + (len(message.token_ids) or len(message.content) // 4)
+        spans.append(TokenSpan(index, message.role, start, end))
+        start = end
+    return tuple(spans)
+
+
+def common_length(seen: Sequence[Message], messages: Sequence[Message]) -> int:
+    """How many messages are equal from the start on."""
+    count = 0
+    for old, new in zip(seen, messages, strict=False):
+        if old != new:
+            break
+        count += 1
+    return count
