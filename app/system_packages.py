@@ -1,4 +1,4 @@
-"""The system libraries and fonts that Qt needs on Linux: which are missing, and how to get them. Standard library only.
+"""The system libraries and fonts that are needed on Linux: which are missing, how to get them. Standard library only.
 
 `python -m app.system_packages [--offscreen]` installs them where it may, or prints the one command that does. Other
 systems need nothing.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -63,12 +64,18 @@ def missing_packages(offscreen: bool = False, is_there: Callable[[str], bool] | 
     if not sys.platform.startswith("linux"):
         return []
     found = is_there or _is_there
-    return [package.name for package in PACKAGES if (package.offscreen or not offscreen) and not found(package.file)]
+    wanted = [package for package in PACKAGES if package.offscreen or not offscreen]
+    return [*_venv(), *(package.name for package in wanted if not found(package.file))]
 
 
 def install_command(packages: list[str]) -> str:
     """What a user types to get them on Debian and Ubuntu."""
     return "sudo apt-get install -y --no-install-recommends " + " ".join(packages)
+
+
+def _venv() -> list[str]:
+    """Debian and Ubuntu keep what `python -m venv` needs in a package of its own."""
+    return [] if importlib.util.find_spec("ensurepip") else [f"python3.{sys.version_info.minor}-venv"]
 
 
 def _is_there(file: str) -> bool:
@@ -108,7 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not packages:
         return 0
     needed = [name for name in packages if not name.startswith("fonts-")]
-    print(f"{'Qt needs' if needed else 'Better with'} these system packages:", file=sys.stderr)
+    print(f"{'Headstart needs' if needed else 'Better with'} these system packages:", file=sys.stderr)
     print(f"    {install_command(packages)}", file=sys.stderr)
     return 1 if needed else 0
 

@@ -1,0 +1,78 @@
+# make run    set everything up and open the window; without a display: play the demo
+# make test   set everything up and run all tests, without a display
+# make help   the rest
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+PICTURES := packaging/pictures
+OFFSCREEN := QT_QPA_PLATFORM=offscreen
+# Options for the window: make run ARGS="--model PATH"
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check soak bench pictures clean setup packages
+
+help:
+	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
+	@echo "make test      set everything up and run all tests, without a display"
+	@echo "make check     format, lint, types, tests"
+	@echo "make soak      the engine's random tests, for much longer"
+	@echo "make bench     the measurements of tests/bench"
+	@echo "make pictures  the pictures and the table of README.md, from the demo"
+	@echo "make clean     remove .venv and all that was built; models and conversations stay"
+
+run: setup
+	@case "$(ARGS)" in *--model*) ;; *) $(BIN)/headstart fetch ;; esac
+	@if $(BIN)/python -c 'import sys; from app.system_packages import has_display; sys.exit(not has_display())'; then \
+		exec $(BIN)/headstart $(ARGS); \
+	else \
+		echo "There is no display here, so the demo runs without one; it leaves pictures and a table in out/demo."; \
+		exec $(BIN)/headstart demo --offscreen --out out/demo $(ARGS); \
+	fi
+
+test: setup
+	@$(BIN)/headstart fetch
+	$(OFFSCREEN) $(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	@$(MAKE) --no-print-directory test
+
+soak: setup
+	HYPOTHESIS_PROFILE=soak $(OFFSCREEN) $(BIN)/python -m pytest --timeout 7200 -m "not real_model" tests/engine
+
+bench: setup
+	@$(BIN)/headstart fetch
+	@for script in tests/bench/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+
+pictures: setup
+	$(BIN)/headstart demo --offscreen --turns 8 --out out/pictures
+	@mkdir -p $(PICTURES)
+	cp out/pictures/window-light.png out/pictures/window-dark.png out/pictures/charts.png $(PICTURES)/
+	@large=$$(find $(PICTURES) -name '*.png' -size +300k); test -z "$$large" || { echo "over 300 kB: $$large"; exit 1; }
+	$(BIN)/python packaging/fill_readme.py out/pictures/report.json
+
+clean:
+	rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find app engine resources tests packaging -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup: packages $(STAMP)
+
+# Only the window needs what belongs to a display.
+test check soak bench pictures: PACKAGES := --offscreen
+
+packages:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Headstart needs Python 3.11 or newer, and '$(PYTHON)' is not: install one, or name it: make run PYTHON=python3.12" >&2; \
+		exit 1; }
+	@$(PYTHON) -m app.system_packages $(PACKAGES)
+
+# The stamp is written last: a set-up that was broken off is done again. It is also newer than pyproject.toml, so that
+# new dependencies are installed the next time.
+$(STAMP): pyproject.toml | packages
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' $$($(BIN)/python packaging/pick_torch.py)
+	@touch $@
