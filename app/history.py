@@ -29,7 +29,7 @@ from app.records import (
 )
 from app.schema import migrate, refuse_foreign
 from app.storage_errors import DamagedFileError, in_words, is_damage
-from engine import Divergence, HeadstartError, Role, Sampling, TurnStats
+from engine import DiskFullError, Divergence, HeadstartError, Role, Sampling, TurnStats
 
 __all__ = ["Conversation", "History", "StoredMessage", "default_path"]
 
@@ -68,8 +68,10 @@ class History:
             ) from error
         with _speaking(path):
             self._db = self._open()
-        with self.together():
+        try:
             self._close_interrupted()
+        except DiskFullError as error:  # reading still works, and the next start tries again
+            self.notice = str(error)
 
     def close(self) -> None:
         """Give the file back. Safe to call twice."""
@@ -266,11 +268,19 @@ class History:
         return f"The file with your conversations is damaged. It was kept as {target}, and a new one was begun."
 
     def _close_interrupted(self) -> None:
-        open_answers = "role = 'assistant' AND finish_reason = ''"
-        self._change(f"UPDATE message SET finish_reason = 'interrupted' WHERE {open_answers} AND content <> ''")
-        rows = self._db.execute(f"SELECT id, parent_id FROM message WHERE {open_answers}").fetchall()
-        for message_id, parent_id in rows:
-            self.discard(message_id, parent_id)
+        """Answers that were open when the program ended: mark them, and drop those in which nothing was written."""
+        query = f"SELECT {MESSAGE_COLUMNS} FROM message WHERE role = 'assistant' AND finish_reason = ''"
+        with _speaking(self.path):
+            cut_off = [read_message(row) for row in self._db.execute(query)]
+        for answer in cut_off:
+            if answer.content:
+                self._change("UPDATE message SET finish_reason = 'interrupted' WHERE id = ?", answer.id)
+            else:
+                self.discard(answer.id, self._leaf_without(answer))
+
+    def _leaf_without(self, answer: StoredMessage) -> int | None:
+        others = [other.id for other in self.siblings(answer.id) if other.id != answer.id]
+        return self.newest_leaf(others[-1]) if others else answer.parent_id
 
 
 @contextmanager

@@ -73,6 +73,8 @@ def refuse_foreign(db: Database, path: Path) -> None:
 def migrate(db: Database) -> None:
     """Bring the file to the newest version; all of it or nothing."""
     done = _number(db, "PRAGMA user_version")
+    if done == len(MIGRATIONS):
+        return
     db.execute("BEGIN EXCLUSIVE")
     try:
         for migration in MIGRATIONS[done:]:
