@@ -43,8 +43,8 @@ class Block:
     """One paragraph, heading, code block, table or rule, with the lists and quotes it stands in.
 
     `depth` counts the lists around it and `quote` the quotes. `marker` ("•" or "3.") stands on the first block of a
-    list item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a table, whose
-    first row is its head.
+    list item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a table; its
+    first row is the head.
     """
 
     kind: BlockKind

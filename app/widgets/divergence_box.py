@@ -13,7 +13,7 @@ QUOTE_LENGTH = 40
 """Characters of the old and of the new text that are shown."""
 
 _CURES = {
-    "edited": "Text that changes from turn to turn belongs into the newest message.",
+    "edited": "Put what changes into the newest message.",
     "date": "A conversation keeps the date it began with; begin a new one for today's.",
     "reasoning removed": "The chat template of this model drops earlier reasoning.",
     "tools": "Keep the tools and their order the same from turn to turn.",

@@ -13,7 +13,7 @@ from app.markdown import LINK_SCHEMES
 class DocumentView(QTextBrowser):
     """Shows a QTextDocument at its full height. Subclasses fill it and override `redraw` for a new theme.
 
-    It loads nothing from anywhere, and a link opens in the browser only when it is pressed and is http, https or mailto.
+    It loads nothing from anywhere. A link opens in the browser only when it is pressed, and only http, https or mailto.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from PySide6.QtGui import QColor, QTextCharFormat
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
+from PySide6.QtGui import QColor, QTextCharFormat
 
 from app import theme
 

@@ -61,6 +61,9 @@ class MessageWidget(QWidget):
         """Put the message's text on the clipboard."""
         QGuiApplication.clipboard().setText(self.text)
 
+    def end(self) -> None:
+        """The message leaves the transcript: nothing of it goes on."""
+
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
         self.actions.set_hovered(True)
@@ -68,6 +71,11 @@ class MessageWidget(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self.actions.set_hovered(False)
+
+    def finish(self, content: MessageContent) -> None:
+        """The message in its final form, or as it stands when it is put into the transcript."""
+        self.content = content
+        self.actions.set_siblings(content.version, content.versions)
 
 
 class Question(MessageWidget):
@@ -105,6 +113,10 @@ class Answer(MessageWidget):
     def text(self) -> str:
         return self.view.text
 
+    def end(self) -> None:
+        self.note.end()
+        self.view.settle()
+
     def wait(self, sentence: str) -> None:
         """The question is sent and nothing has come yet."""
         self.note.begin(sentence)
@@ -125,7 +137,7 @@ class Answer(MessageWidget):
 
     def finish(self, content: MessageContent) -> None:
         """The message in its final form, or as it stands when it is put into the transcript."""
-        self.content = content
+        super().finish(content)
         if content.finish_reason:
             self.note.end()
         if self.view.text != content.text:
@@ -134,4 +146,3 @@ class Answer(MessageWidget):
         if content.stats and content.finish_reason:
             self.strip.show_stats(content.stats, content.finish_reason)
         self.box.show_divergence(content.divergence, content.has_system_prompt)
-        self.actions.set_siblings(content.version, content.versions)

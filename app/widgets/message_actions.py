@@ -53,8 +53,10 @@ class MessageActions(QWidget):
         self._hovered, self._always, self._versions = False, False, 1
         self._copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
         self._copy.clicked.connect(self._on_copy)
-        again = ActionButton("retry", "Answer again", self, "Ctrl+R") if is_answer else None
-        change = None if is_answer else ActionButton("edit", "Edit this question", self)
+        self._again = ActionButton("retry", "Answer again" if is_answer else "Answer this", self, "Ctrl+R")
+        self._again.clicked.connect(self.retry)
+        self._edit = ActionButton("edit", "Edit this question", self)
+        self._edit.clicked.connect(self.edit)
         self._before = ActionButton("previous", "The version before", self)
         self._after = ActionButton("next", "The next version", self)
         self._count = QLabel(self)
@@ -62,21 +64,19 @@ class MessageActions(QWidget):
         self._count.setObjectName("soft")
         self._before.clicked.connect(lambda: self.sibling.emit(-1))
         self._after.clicked.connect(lambda: self.sibling.emit(1))
-        if again:
-            again.clicked.connect(self.retry)
-        if change:
-            change.clicked.connect(self.edit)
-        self._buttons = [button for button in (self._copy, again, change, self._before, self._after) if button]
-        self._lay_out(is_answer, [self._copy, again or change])
+        self._buttons = [self._copy, self._again, self._edit, self._before, self._after]
+        self._edit.setVisible(not is_answer)
+        self.set_can_retry(is_answer)
+        self._lay_out(is_answer)
         self.set_siblings(1, 1)
 
-    def _lay_out(self, is_answer: bool, own: list[QWidget | None]) -> None:
+    def _lay_out(self, is_answer: bool) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         if not is_answer:
             row.addStretch()
-        for widget in (*own, self._before, self._count, self._after):
+        for widget in (*self._buttons[:-1], self._count, self._after):
             row.addWidget(widget)
         if is_answer:
             row.addStretch()
@@ -92,6 +92,10 @@ class MessageActions(QWidget):
         if not hovered:
             self._copy.setIcon(icon("copy"))
         self.update_buttons()
+
+    def set_can_retry(self, can_retry: bool) -> None:
+        """Offer to answer again; a question offers it when it has no answer."""
+        self._again.setVisible(can_retry)
 
     def set_always(self, always: bool) -> None:
         """Keep the buttons painted, as under the newest answer."""

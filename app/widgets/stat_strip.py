@@ -11,7 +11,7 @@ from app.widgets.words import turn_parts
 from engine import TurnStats
 
 SQUARE = 10
-COLUMNS = (112, 124)
+COLUMNS = (112, 132)
 """Least width of the first two parts, so that the strips of several answers stand in columns."""
 LINE = 20
 

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from app.widgets.icons import icon
 from app.widgets.message import Answer, MessageContent, MessageWidget, Question
 
+SIDE = 24
+"""Pixels left and right of the text."""
 COLUMN_WIDTH = 760
 """Lines longer than this are hard to read; a wider transcript stays this wide, in the middle."""
 FIRST_MESSAGES, FIRST_CHARACTERS = 50, 40_000
@@ -56,10 +58,10 @@ class Transcript(QScrollArea):
         column.setMaximumWidth(COLUMN_WIDTH)
         self._column = QVBoxLayout(column)
         self._column.setContentsMargins(0, 16, 0, 8)
-        self._column.setSpacing(4)
+        self._column.setSpacing(2)
         self._column.addStretch(1)
-        row = QHBoxLayout(page)
-        row.setContentsMargins(24, 0, 24, 0)
+        row = self._row = QHBoxLayout(page)
+        row.setContentsMargins(SIDE, 0, SIDE, 0)
         row.addStretch(1)
         row.addWidget(column, 1000)
         row.addStretch(1)
@@ -76,24 +78,38 @@ class Transcript(QScrollArea):
         return tuple(self._messages)
 
     def show_messages(self, contents: Sequence[MessageContent]) -> None:
-        """Show another conversation or branch, at its end."""
-        for message in self._messages:
-            self._column.removeWidget(message)
-            message.close()
-            message.deleteLater()
-        self._messages = []
-        self._anchor = None
-        first = _first_to_build(contents)
-        self._earlier = list(contents[:first])
-        for content in contents[first:]:
+        """Show another conversation, at its end, or another branch, whose common start stays as and where it is."""
+        kept = self._count_kept(contents)
+        self._drop(kept)
+        if not kept:
+            self._anchor, self._following = None, True
+            self._earlier = list(contents[: _first_to_build(contents)])
+        new = len(self._earlier) + kept
+        for message, content in zip(self._messages, contents[new - kept : new], strict=True):
+            message.finish(content)
+        for content in contents[new:]:
             self._insert(content, len(self._messages))
-        self._mark_newest()
-        self.follow()
+        self.mark_newest()
+        if self._following:
+            self.follow()
+
+    def _count_kept(self, contents: Sequence[MessageContent]) -> int:
+        """How many of the messages that are built can stay."""
+        shown = [*self._earlier, *(message.content for message in self._messages)]
+        return max(0, _common_start(shown, contents) - len(self._earlier))
+
+    def _drop(self, kept: int) -> None:
+        for message in self._messages[kept:]:
+            self._column.removeWidget(message)
+            message.end()
+            message.hide()
+            message.deleteLater()
+        del self._messages[kept:]
 
     def add(self, content: MessageContent) -> MessageWidget:
         """Add a message the user has just caused, and go to the end."""
         message = self._insert(content, len(self._messages))
-        self._mark_newest()
+        self.mark_newest()
         self.follow()
         return message
 
@@ -122,6 +138,9 @@ class Transcript(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # The scroll bar takes its width from the margin beside it, so that no line breaks anew when it appears.
+        taken = self.width() - self.viewport().width()
+        self._row.setContentsMargins(SIDE, 0, max(0, SIDE - taken), 0)
         self._place_newest()
 
     def _insert(self, content: MessageContent, place: int) -> MessageWidget:
@@ -133,10 +152,13 @@ class Transcript(QScrollArea):
         self._column.insertWidget(place, message)
         return message
 
-    def _mark_newest(self) -> None:
+    def mark_newest(self) -> None:
+        """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""
         for message in self._messages:
-            is_newest = message is self._messages[-1] and isinstance(message, Answer)
-            message.actions.set_always(is_newest and bool(message.content.finish_reason))
+            is_last = message is self._messages[-1]
+            message.actions.set_always(is_last and bool(message.content.finish_reason))
+            if isinstance(message, Question):
+                message.actions.set_can_retry(is_last)
 
     def _keep_place(self) -> None:
         """The content grew or shrank: stay at the end, or keep the message at the top of the view in its place."""
@@ -178,6 +200,16 @@ class Transcript(QScrollArea):
         left = view.center().x() - self._newest.width() // 2
         self._newest.move(left, view.bottom() - self._newest.height() - 8)
         self._newest.raise_()
+
+
+def _common_start(shown: Sequence[MessageContent], wanted: Sequence[MessageContent]) -> int:
+    """How many messages at the start are the same ones."""
+    count = 0
+    for old, new in zip(shown, wanted, strict=False):
+        if old.id != new.id:
+            break
+        count += 1
+    return count
 
 
 def _first_to_build(contents: Sequence[MessageContent]) -> int:

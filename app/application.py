@@ -1,0 +1,136 @@
+"""The composition root: builds everything once, starts it in order, and ends it in the opposite order."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
+
+from app import theme
+from app.bridge import Bridge
+from app.dialogs import Dialogs, model_spec
+from app.history import History, default_path
+from app.presenter import Presenter
+from app.script import read_script
+from app.session import Session
+from app.settings import Settings
+from app.window import Window
+from engine import Engine, EnginePort, HeadstartError, ModelSpec
+
+
+class Application(QObject):
+    """The running program. Attributes: settings, bridge, history, session, window, presenter, dialogs."""
+
+    def __init__(self, engine: EnginePort, settings: Settings, history_path: Path) -> None:
+        super().__init__()
+        self.settings = settings
+        self.history = History(history_path)
+        self.bridge = Bridge(engine)
+        self.session = Session(self.bridge, self.history, settings)
+        self.apply_theme()
+        self.window = Window()
+        self.presenter = Presenter(self.window, self.session, _support_prompt())
+        self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter)
+        self._closed = False
+        self._connect()
+
+    def _connect(self) -> None:
+        for name, action in self.window.actions_.themes.items():
+            action.triggered.connect(partial(self.choose_theme, name))
+        self.window.actions_.themes[self.settings.theme].setChecked(True)
+        _app().styleHints().colorSchemeChanged.connect(self._on_system_scheme)
+        self.window.closing.connect(self.close)
+
+    def open(self, spec: ModelSpec | None = None) -> None:
+        """Show the window, then load the model; None takes the one of the settings."""
+        self.window.set_geometry_text(self.settings.window_geometry)
+        self.window.set_wishes(self.settings.show_sidebar, self.settings.show_charts)
+        self.window.show()
+        self.window.composer.edit.setFocus()
+        for notice in (self.settings.notice, self.history.notice):
+            if notice:
+                self.window.notice.show_notice(notice)
+        self.session.load_model(spec or model_spec(self.settings))
+
+    def choose_theme(self, setting: str, checked: bool = True) -> None:
+        """Use and remember "system", "light" or "dark"."""
+        self.settings.theme = setting  # type: ignore[assignment]
+        self.apply_theme()
+        self.window.charts.set_theme(theme.current())
+        self._save_settings()
+
+    def apply_theme(self) -> None:
+        """Wear the theme of the settings."""
+        theme.apply(_app(), theme.resolve(self.settings.theme, _app()))
+
+    def close(self) -> None:
+        """Store everything and end the engine. Safe to call twice; the window calls it when it is closed."""
+        if self._closed:
+            return
+        self._closed = True
+        _app().styleHints().colorSchemeChanged.disconnect(self._on_system_scheme)
+        self.settings.window_geometry = self.window.geometry_text()
+        self.settings.show_sidebar, self.settings.show_charts = self.window.wishes
+        self._save_settings()
+        self.window.transcript.show_messages([])
+        self.session.shutdown()
+        self.bridge.close()
+        self.history.close()
+
+    def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
+        if self.settings.theme == "system":
+            self.apply_theme()
+            self.window.charts.set_theme(theme.current())
+
+    def _save_settings(self) -> None:
+        try:
+            self.settings.save()
+        except HeadstartError as error:
+            self.window.notice.show_error(str(error), error.detail)
+
+
+def build(engine: EnginePort, settings: Settings, history_path: Path | None = None) -> Application:
+    """Everything but the loaded model; `open` shows it. Raises HeadstartError when the conversations cannot be read."""
+    return Application(engine, settings, history_path or default_path())
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("Headstart")
+    app.setDesktopFileName("headstart")
+    settings = Settings.load()
+    application = build(Engine(), settings)
+    application.open(spec_of(options, settings))
+    try:
+        return app.exec()
+    finally:
+        application.close()
+
+
+def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
+    """What the settings ask for, with what the command line says in its place."""
+    asked = {"path": options.model, "device": options.device, "dtype": options.dtype, "exact": options.exact}
+    spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
+    if options.cache_mb is not None:
+        spec = replace(spec, cache_bytes=options.cache_mb * 1_000_000 or None)
+    return spec
+
+
+def _app() -> QApplication:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    return app
+
+
+def _support_prompt() -> str:
+    try:
+        return read_script().system_prompt
+    except OSError:
+        return ""

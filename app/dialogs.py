@@ -1,0 +1,181 @@
+"""What opens on top of the window: system prompt, sampling, preferences, model files, questions."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
+
+from app.bridge import Bridge
+from app.presenter import Presenter
+from app.previewer import Previewer
+from app.session import Session
+from app.settings import Settings, describe
+from app.widgets.preferences import PreferencesDialog, PreferenceValues
+from app.widgets.sampling_popover import SamplingPopover
+from app.widgets.system_prompt import SystemPromptEditor
+from app.window import Window
+from engine import HeadstartError, Message, ModelSpec, Preview, Request, Sampling
+
+MEGABYTE = 1_000_000
+_SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "sampling", "system_prompt")
+
+
+class Dialogs(QObject):
+    """Opens each and does what it was closed with. `open_dialog` is the one on screen, None when there is none.
+
+    `apply_theme` is called when another theme was chosen; the window's own choice is in the settings.
+    """
+
+    def __init__(
+        self, window: Window, session: Session, bridge: Bridge, settings: Settings, presenter: Presenter
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._bridge = bridge
+        self._settings = settings
+        self._presenter = presenter
+        self.open_dialog: QDialog | None = None
+        self.popover = SamplingPopover(window)
+        self._counter = Previewer(bridge, self._prompt_request, self)
+        self._counter.preview_changed.connect(self._on_counted)
+        self._connect()
+
+    def _connect(self) -> None:
+        window, actions = self._window, self._window.actions_
+        window.header.prompt_wanted.connect(self.edit_system_prompt)
+        window.composer.sampling_wanted.connect(self.edit_sampling)
+        window.sidebar.list.delete_wanted.connect(self.confirm_delete)
+        self.popover.changed.connect(self._on_sampling)
+        actions.system_prompt.triggered.connect(self.edit_system_prompt)
+        actions.sampling.triggered.connect(self.edit_sampling)
+        actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
+        actions.preferences.triggered.connect(self.edit_preferences)
+        actions.open_folder.triggered.connect(self.choose_folder)
+        actions.open_gguf.triggered.connect(self.choose_gguf)
+        actions.open_default.triggered.connect(lambda: self.load(""))
+        actions.clear_cache.triggered.connect(self._bridge.clear_cache)
+        actions.use_cache.triggered.connect(self._on_use_cache)
+        actions.use_cache.setChecked(self._session.use_cache)
+
+    def edit_system_prompt(self) -> None:
+        """Show the system prompt of the conversation in view, to be changed."""
+        editor = SystemPromptEditor(self._session.conversation.system_prompt, self._window)
+        editor.text_changed.connect(lambda text: self._count())
+        editor.saved.connect(self._presenter.show_system_prompt)
+        self._open(editor)
+        self._count()
+
+    def edit_sampling(self) -> None:
+        """Show the sampling settings of the conversation in view; a change holds at once."""
+        button = self._window.composer.sampling
+        self.popover.open_above(button, self._session.conversation.sampling, self._settings.sampling)
+
+    def confirm_delete(self, conversation_id: int) -> None:
+        """Ask, then delete a conversation for good."""
+        titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
+        if not titles:
+            return
+        box = QMessageBox(self._window)
+        box.setWindowTitle("Delete conversation")
+        box.setText(f"Delete “{titles[0]}”?")
+        box.setInformativeText("Its messages are removed for good.")
+        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
+        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        delete.clicked.connect(lambda: self._session.delete(conversation_id))
+        self._open(box)
+
+    def edit_preferences(self) -> None:
+        """Show what holds for the whole program."""
+        values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
+        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window)
+        dialog.saved.connect(self.save_preferences)
+        self._open(dialog)
+
+    def save_preferences(self, values: PreferenceValues) -> None:
+        """Take over what was chosen; the model is loaded again where that is needed."""
+        settings = self._settings
+        before = (settings.device, settings.dtype, settings.exact)
+        budget_before = settings.cache_budget_mb
+        for name in _SHOWN:
+            setattr(settings, name, getattr(values, name))
+        self._save_settings()
+        self._window.actions_.themes[values.theme].trigger()
+        reload_ = (settings.device, settings.dtype, settings.exact) != before
+        if reload_ or (settings.cache_budget_mb == 0 and budget_before):
+            self.load(settings.model_path)
+        elif settings.cache_budget_mb != budget_before:
+            self._bridge.set_cache_budget(settings.cache_budget_mb * MEGABYTE)
+
+    def choose_folder(self) -> None:
+        """Ask for the folder of a model."""
+        self._choose(QFileDialog.FileMode.Directory, "Open a folder with config.json and safetensors files", "")
+
+    def choose_gguf(self) -> None:
+        """Ask for a GGUF file."""
+        self._choose(QFileDialog.FileMode.ExistingFile, "Open a GGUF file", "GGUF models (*.gguf)")
+
+    def load(self, path: str) -> None:
+        """Load the model at `path` ("" is the default one) and remember it."""
+        self._settings.model_path = path
+        self._save_settings()
+        self._session.load_model(model_spec(self._settings))
+
+    def _choose(self, mode: QFileDialog.FileMode, title: str, kind: str) -> None:
+        dialog = QFileDialog(self._window, title)
+        dialog.setFileMode(mode)
+        if kind:
+            dialog.setNameFilter(kind)
+        dialog.fileSelected.connect(self.load)
+        self._open(dialog)
+
+    def _open(self, dialog: QDialog) -> None:
+        if self.open_dialog:
+            self.open_dialog.close()
+        self.open_dialog = dialog
+        dialog.finished.connect(lambda: self._forget(dialog))
+        dialog.open()
+
+    def _forget(self, dialog: QDialog) -> None:
+        if self.open_dialog is dialog:
+            self.open_dialog = None
+        self._counter.drop()
+        dialog.deleteLater()
+
+    def _count(self) -> None:
+        if self._session.model:
+            self._counter.schedule()
+
+    def _prompt_request(self) -> Request | None:
+        editor = self.open_dialog
+        if not isinstance(editor, SystemPromptEditor):
+            return None
+        if not editor.text:
+            editor.show_tokens(0)
+            return None
+        messages = (Message("system", editor.text), Message("user", ""))
+        return Request(messages, day=self._session.conversation.day)
+
+    def _on_counted(self, preview: Preview) -> None:
+        if isinstance(self.open_dialog, SystemPromptEditor):
+            self.open_dialog.show_tokens(preview.system_tokens)
+
+    def _on_sampling(self, sampling: Sampling) -> None:
+        self._session.set_sampling(sampling)
+        self._window.composer.show_sampling(sampling)
+
+    def _on_use_cache(self, wanted: bool) -> None:
+        self._session.use_cache = wanted
+
+    def _save_settings(self) -> None:
+        try:
+            self._settings.save()
+        except HeadstartError as error:
+            self._window.notice.show_error(str(error), error.detail)
+
+
+def model_spec(settings: Settings) -> ModelSpec:
+    """Which model the settings ask for, and how it is to be loaded."""
+    budget = settings.cache_budget_mb * MEGABYTE or None
+    return ModelSpec(settings.model_path, settings.device, settings.dtype, settings.exact, budget)

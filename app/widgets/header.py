@@ -1,0 +1,145 @@
+"""The line above the conversation: its title, its system prompt, and the buttons for columns and the menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from app import theme
+from app.widgets.icons import icon
+
+HEIGHT = 56
+
+
+class Header(QWidget):
+    """Signals: renamed(str), prompt_wanted()."""
+
+    renamed = Signal(str)
+    prompt_wanted = Signal()
+
+    def __init__(self, show_sidebar: QAction, show_charts: QAction, menu: QMenu, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedHeight(HEIGHT)
+        self.title = ElidedTitle(self)
+        self.title.edit_wanted.connect(self.rename)
+        self.field = QLineEdit(self)
+        self.field.setAccessibleName("Title of the conversation")
+        self.field.editingFinished.connect(self._end_rename)
+        self.field.installEventFilter(self)
+        self.field.hide()
+        self.pill = QPushButton(self)
+        self.pill.setObjectName("pill")
+        self.pill.clicked.connect(self.prompt_wanted)
+        self.menu_button = _icon_button("menu", "Menu")
+        self.menu_button.setMenu(menu)
+        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 0, 12, 0)
+        row.setSpacing(8)
+        row.addWidget(_toggle(show_sidebar, "sidebar"))
+        row.addWidget(self.title)
+        row.addWidget(self.field)
+        row.addWidget(self.pill)
+        row.addStretch(1)
+        row.addWidget(_toggle(show_charts, "charts"))
+        row.addWidget(self.menu_button)
+        self.show_prompt("", None, kept=False)
+
+    def show_title(self, title: str, can_rename: bool) -> None:
+        """Show the conversation's title."""
+        self.title.show_title(title, can_rename)
+
+    def show_prompt(self, prompt: str, tokens: int | None, kept: bool) -> None:
+        """Sum up the system prompt: its tokens as far as they are known, and whether it is kept resident."""
+        if not prompt:
+            says = "Add a system prompt"
+        else:
+            parts = ["System prompt"]
+            parts += [f"{tokens:,} tokens"] if tokens else []
+            parts += ["kept resident"] if kept else []
+            says = " · ".join(parts)
+        self.pill.setText(says)
+        self.pill.setToolTip("Read or change the system prompt of this conversation")
+
+    def rename(self) -> None:
+        """Let the user type another title in place of the present one."""
+        if not self.title.can_rename:
+            return
+        self.field.setText(self.title.title)
+        self.title.hide()
+        self.field.show()
+        self.field.selectAll()
+        self.field.setFocus()
+
+    def _end_rename(self) -> None:
+        if self.field.isHidden():
+            return
+        new = self.field.text().strip()
+        self._leave_field()
+        if new and new != self.title.title:
+            self.renamed.emit(new)
+
+    def _leave_field(self) -> None:
+        self.field.hide()
+        self.title.show()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
+            self._leave_field()
+            return True
+        return super().eventFilter(watched, event)
+
+
+class ElidedTitle(QWidget):
+    """The title in bold, with an ellipsis where there is no room. Signals: edit_wanted() on a double click."""
+
+    edit_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title, self.can_rename = "", False
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.setMinimumWidth(48)
+
+    def show_title(self, title: str, can_rename: bool) -> None:
+        """Show this title."""
+        self.title, self.can_rename = title, can_rename
+        self.setAccessibleName(title)
+        self.setToolTip(f"{title}\nDouble-click to rename" if can_rename else "")
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(theme.text_font(bold=True))
+        return QSize(metrics.horizontalAdvance(self.title) + 4, 24)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        font = theme.text_font(bold=True)
+        painter.setFont(font)
+        shown = QFontMetrics(font).elidedText(self.title, Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.edit_wanted.emit()
+
+
+def _icon_button(name: str, says: str) -> QToolButton:
+    button = QToolButton()
+    button.setObjectName("quiet")
+    button.setIcon(icon(name))
+    button.setIconSize(QSize(16, 16))
+    button.setFixedSize(28, 28)
+    button.setAccessibleName(says)
+    button.setToolTip(says)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return button
+
+
+def _toggle(action: QAction, name: str) -> QToolButton:
+    shortcut = action.shortcut().toString()
+    button = _icon_button(name, action.text().replace("&", ""))
+    button.setToolTip(f"{button.accessibleName()} ({shortcut})")
+    button.clicked.connect(action.trigger)
+    return button

@@ -1,0 +1,71 @@
+"""One sentence across the top of the conversation: an error, or something to know."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from app import theme
+from app.widgets.icons import icon
+
+
+class NoticeBar(QWidget):
+    """Shows the newest sentence until it is closed. `detail` is what "Copy details" puts on the clipboard."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.detail = ""
+        self._is_error = False
+        self._says = QLabel(self)
+        self._says.setWordWrap(True)
+        self._says.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._copy = QPushButton("Copy details", self)
+        self._copy.setObjectName("link")
+        self._copy.clicked.connect(self._copy_details)
+        close = QToolButton(self)
+        close.setObjectName("action")
+        close.setIcon(icon("close"))
+        close.setIconSize(QSize(16, 16))
+        close.setFixedSize(24, 24)
+        close.setAccessibleName("Close this notice")
+        close.clicked.connect(self.hide)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(24, 8, 16, 8)
+        row.addWidget(self._says, 1)
+        row.addWidget(self._copy)
+        row.addWidget(close)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence shown, "" when there is none."""
+        return "" if self.isHidden() else self._says.text()
+
+    def show_error(self, sentence: str, detail: str = "") -> None:
+        """Something failed: `sentence` says what to do."""
+        self._show(sentence, detail, is_error=True)
+
+    def show_notice(self, sentence: str) -> None:
+        """Something to know."""
+        self._show(sentence, "", is_error=False)
+
+    def _show(self, sentence: str, detail: str, is_error: bool) -> None:
+        self._is_error = is_error
+        self.detail = detail
+        self._says.setText(sentence)
+        self._says.setAccessibleName(f"Error: {sentence}" if is_error else sentence)
+        self._copy.setText("Copy details")
+        self._copy.setVisible(bool(detail))
+        self.show()
+        self.update()
+
+    def _copy_details(self) -> None:
+        QGuiApplication.clipboard().setText(f"{self._says.text()}\n\n{self.detail}")
+        self._copy.setText("Copied")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours = theme.current()
+        painter.fillRect(self.rect(), QColor(colours.bubble))
+        painter.fillRect(0, 0, 3, self.height(), QColor(colours.danger if self._is_error else colours.accent))

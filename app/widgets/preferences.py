@@ -1,0 +1,153 @@
+"""What holds for the whole program and for new conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.widgets.sampling_popover import SamplingForm
+from engine import Sampling
+
+THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
+DEVICES = (("auto", "Fastest there is"), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
+DTYPES = (("auto", "Measure at load"), ("fp32", "fp32"), ("bf16", "bf16"), ("fp16", "fp16"))
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceValues:
+    """What the dialog shows and gives back. `cache_budget_mb` 0 chooses by the free memory."""
+
+    theme: str
+    device: str
+    dtype: str
+    exact: bool
+    cache_budget_mb: int
+    sampling: Sampling
+    system_prompt: str
+
+
+class PreferencesDialog(QDialog):
+    """Signals: saved(PreferenceValues). `about` has a description for each field, shown on hovering."""
+
+    saved = Signal(object)
+
+    def __init__(self, values: PreferenceValues, about: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Preferences")
+        self.setModal(True)
+        self.theme = _choice(THEMES, values.theme)
+        self.device = _choice(DEVICES, values.device)
+        self.dtype = _choice(DTYPES, values.dtype)
+        self.exact = QCheckBox("Equal to a run without the cache, bit for bit")
+        self.exact.setChecked(values.exact)
+        self.budget = QSpinBox()
+        self.budget.setRange(0, 10_000_000)
+        self.budget.setSingleStep(256)
+        self.budget.setSuffix(" MB")
+        self.budget.setSpecialValueText("automatic")
+        self.budget.setValue(values.cache_budget_mb)
+        self.sampling = SamplingForm()
+        self.sampling.set_values(values.sampling)
+        self.system_prompt = QPlainTextEdit(values.system_prompt)
+        self.system_prompt.setObjectName("field")
+        self.system_prompt.setTabChangesFocus(True)
+        self.system_prompt.setPlaceholderText("None")
+        self.system_prompt.setMinimumHeight(96)
+        self._lay_out(about)
+
+    def _lay_out(self, about: Mapping[str, str]) -> None:
+        left, right = self._left_column(about), QVBoxLayout()
+        right.setSpacing(8)
+        right.addWidget(_heading("New conversations"))
+        right.addWidget(self.sampling)
+        right.addStretch()
+        columns = QHBoxLayout()
+        columns.setSpacing(32)
+        columns.addLayout(left, 3)
+        columns.addLayout(right, 2)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
+        buttons.button(QDialogButtonBox.StandardButton.Save).setObjectName("primary")
+        buttons.accepted.connect(self._save)
+        buttons.rejected.connect(self.reject)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(24, 24, 24, 24)
+        whole.setSpacing(16)
+        whole.addLayout(columns)
+        whole.addWidget(buttons)
+
+    def _left_column(self, about: Mapping[str, str]) -> QVBoxLayout:
+        rows = (
+            ("theme", "Colours", self.theme),
+            ("device", "Device", self.device),
+            ("dtype", "Number format", self.dtype),
+            ("exact", "Exact", self.exact),
+            ("cache_budget_mb", "Cache budget", self.budget),
+        )
+        form = QFormLayout()
+        form.setSpacing(8)
+        for name, label, field in rows:
+            field.setAccessibleName(label)
+            field.setToolTip(about.get(name, ""))
+            form.addRow(label, field)
+        note = QLabel(
+            "Device, number format and exactness take effect when the model is loaded again: at once on Save."
+        )
+        note.setObjectName("soft")
+        note.setWordWrap(True)
+        note.setFont(theme.text_font(theme.SMALL))
+        self.system_prompt.setAccessibleName("System prompt of new conversations")
+        column = QVBoxLayout()
+        column.setSpacing(8)
+        column.addWidget(_heading("Program and model"))
+        column.addLayout(form)
+        column.addWidget(note)
+        column.addSpacing(8)
+        column.addWidget(_heading("System prompt of new conversations"))
+        column.addWidget(self.system_prompt, 1)
+        return column
+
+    def values(self) -> PreferenceValues:
+        """What the fields hold."""
+        return PreferenceValues(
+            theme=self.theme.currentData(),
+            device=self.device.currentData(),
+            dtype=self.dtype.currentData(),
+            exact=self.exact.isChecked(),
+            cache_budget_mb=self.budget.value(),
+            sampling=self.sampling.values(),
+            system_prompt=self.system_prompt.toPlainText(),
+        )
+
+    def _save(self) -> None:
+        self.saved.emit(self.values())
+        self.accept()
+
+
+def _choice(options: tuple[tuple[str, str], ...], chosen: str) -> QComboBox:
+    box = QComboBox()
+    for value, label in options:
+        box.addItem(label, value)
+    box.setCurrentIndex(max(0, box.findData(chosen)))
+    return box
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setFont(theme.text_font(bold=True))
+    return label

@@ -1,0 +1,153 @@
+"""How the next token is chosen: all sampling settings of a conversation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from engine import Sampling
+
+_ABOUT = {
+    "temperature": ("Temperature", "0 always takes the likeliest token; higher is more varied."),
+    "top_p": ("Top-p", "Keeps the likeliest tokens that together have this share; 1 keeps all."),
+    "top_k": ("Top-k", "Keeps this many of the likeliest tokens; 0 keeps all."),
+    "min_p": ("Min-p", "Drops tokens less likely than this share of the likeliest; 0 drops none."),
+    "repetition_penalty": ("Repetition penalty", "Above 1, what was said before becomes less likely."),
+    "seed": ("Seed", "The same seed gives the same answer; “random” draws a new one each time."),
+    "max_tokens": ("Length", "Tokens after which an answer ends at the latest."),
+}
+_RANDOM = -1
+Field = TypeVar("Field", QSpinBox, QDoubleSpinBox)
+
+
+class SamplingForm(QWidget):
+    """One field for each setting. Signals: changed(Sampling) whenever the user changes one."""
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.fields: dict[str, QSpinBox | QDoubleSpinBox] = {
+            "temperature": _decimal(5.0, 0.1),
+            "top_p": _decimal(1.0, 0.05),
+            "top_k": _whole(0, 1_000_000, 10),
+            "min_p": _decimal(1.0, 0.01),
+            "repetition_penalty": _decimal(10.0, 0.05, least=0.01),
+            "seed": _whole(_RANDOM, 2**31 - 1, 1),
+            "max_tokens": _whole(1, 1_000_000, 64),
+        }
+        self.fields["seed"].setSpecialValueText("random")
+        form = QFormLayout(self)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setSpacing(8)
+        for name, field in self.fields.items():
+            label, about = _ABOUT[name]
+            field.setAccessibleName(label)
+            field.setAccessibleDescription(about)
+            field.setToolTip(about)
+            field.valueChanged.connect(self._on_change)
+            form.addRow(label, field)
+
+    def set_values(self, values: Sampling) -> None:
+        """Show these values; nothing is signalled."""
+        for name, field in self.fields.items():
+            value = getattr(values, name)
+            field.blockSignals(True)
+            field.setValue(_RANDOM if value is None else value)
+            field.blockSignals(False)
+
+    def values(self) -> Sampling:
+        """What the fields hold."""
+        held = {name: field.value() for name, field in self.fields.items()}
+        seed = held.pop("seed")
+        return replace(Sampling(**held), seed=None if seed == _RANDOM else int(seed))
+
+    def _on_change(self) -> None:
+        self.changed.emit(self.values())
+
+
+class SamplingPopover(QWidget):
+    """The form in a small window that closes when anything else is pressed. Signals: changed(Sampling)."""
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setAccessibleName("Sampling settings")
+        self._defaults = Sampling()
+        self.form = SamplingForm(self)
+        self.form.changed.connect(self.changed)
+        title = QLabel("How the next token is chosen", self)
+        title.setFont(theme.text_font(bold=True))
+        note = QLabel("For this conversation, from the next answer on.", self)
+        note.setObjectName("soft")
+        note.setFont(theme.text_font(theme.SMALL))
+        self.reset_button = QPushButton("Reset", self)
+        self.reset_button.setToolTip("Back to the settings of new conversations")
+        self.reset_button.clicked.connect(self._reset)
+        bottom = QHBoxLayout()
+        bottom.addStretch()
+        bottom.addWidget(self.reset_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(8)
+        column.addWidget(title)
+        column.addWidget(note)
+        column.addSpacing(4)
+        column.addWidget(self.form)
+        column.addLayout(bottom)
+
+    def open_above(self, button: QWidget, values: Sampling, defaults: Sampling) -> None:
+        """Show these values just above `button`; Reset goes back to `defaults`."""
+        self._defaults = defaults
+        self.form.set_values(values)
+        self.adjustSize()
+        self.move(button.mapToGlobal(QPoint(0, -self.height() - 8)))
+        self.show()
+        self.form.fields["temperature"].setFocus()
+
+    def _reset(self) -> None:
+        self.form.set_values(self._defaults)
+        self.changed.emit(self._defaults)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours = theme.current()
+        painter.setPen(QColor(colours.edge))
+        painter.setBrush(QColor(colours.page))
+        painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+
+
+def _decimal(most: float, step: float, least: float = 0.0) -> QDoubleSpinBox:
+    field = QDoubleSpinBox()
+    field.setRange(least, most)
+    field.setSingleStep(step)
+    return _quiet(field)
+
+
+def _whole(least: int, most: int, step: int) -> QSpinBox:
+    field = QSpinBox()
+    field.setRange(least, most)
+    field.setSingleStep(step)
+    return _quiet(field)
+
+
+def _quiet(field: Field) -> Field:
+    """A field that tells its value when typing is done, not at every key."""
+    field.setKeyboardTracking(False)
+    field.setMinimumWidth(112)
+    return field

@@ -1,0 +1,174 @@
+"""The left column: what the user has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QEnterEvent, QFocusEvent, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.widgets.conversation_list import ConversationList, ConversationRow
+from app.widgets.words import size
+from engine import CacheView, ModelInfo
+
+WIDTH = 232
+
+
+class Sidebar(QFrame):
+    """Signals: search_changed(str); those of `list` are its own. `model_button` opens the model menu."""
+
+    search_changed = Signal(str)
+
+    def __init__(self, new: QAction, model_menu: QMenu, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sidebar")
+        self.setFixedWidth(WIDTH)
+        self.setAccessibleName("Conversations and model")
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search conversations")
+        self.search.setAccessibleName("Search conversations")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self.search_changed)
+        self.list = ConversationList(self)
+        self._nothing = QLabel(self)
+        self._nothing.setObjectName("soft")
+        self._nothing.setWordWrap(True)
+        self._nothing.setFont(theme.text_font(theme.SMALL))
+        self._nothing.setContentsMargins(20, 8, 20, 8)
+        self.model_button = ModelButton(model_menu, self)
+        self._lay_out(new)
+
+    def _lay_out(self, new: QAction) -> None:
+        name = QLabel("Headstart", self)
+        name.setFont(theme.text_font(bold=True))
+        button = QPushButton("New", self)
+        button.setObjectName("primary")
+        button.setAccessibleName("New conversation")
+        button.setToolTip(f"New conversation ({new.shortcut().toString()})")
+        button.clicked.connect(new.trigger)
+        top = QHBoxLayout()
+        top.setContentsMargins(16, 0, 16, 0)
+        top.addWidget(name, 1)
+        top.addWidget(button)
+        field = QHBoxLayout()
+        field.setContentsMargins(16, 0, 16, 0)
+        field.addWidget(self.search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 13, 0, 0)
+        column.setSpacing(12)
+        column.addLayout(top)
+        column.addLayout(field)
+        column.addWidget(self._nothing)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.model_button)
+
+    def show_rows(self, rows: Sequence[ConversationRow], current: int) -> None:
+        """Show these conversations, or what to do where there are none."""
+        self.list.show_rows(rows, current)
+        self._nothing.setVisible(not rows)
+        searched = self.search.text()
+        self._nothing.setText(
+            f"No conversation holds “{searched}”." if searched else "Your conversations will be listed here."
+        )
+
+
+class ModelButton(QAbstractButton):
+    """Which model answers and what its cache holds, in two lines; pressing it opens the model menu."""
+
+    def __init__(self, menu: QMenu, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._menu = menu
+        self._model: ModelInfo | None = None
+        self._cache: CacheView | None = None
+        self._pointed = False
+        self.setFixedHeight(64)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.clicked.connect(self._open_menu)
+        self._say("No model", "Open one")
+
+    @property
+    def lines(self) -> tuple[str, str]:
+        """The two lines shown."""
+        return self._lines
+
+    def show_model(self, model: ModelInfo | None) -> None:
+        """A model was loaded, or there is none."""
+        self._model, self._cache = model, None
+        self._refresh()
+
+    def show_cache(self, view: CacheView) -> None:
+        """What the cache holds now."""
+        self._cache = view
+        self._refresh()
+
+    def show_loading(self) -> None:
+        """A model is being loaded."""
+        self._say("Loading the model", "You can write meanwhile")
+
+    def _refresh(self) -> None:
+        if self._model is None:
+            self._say("No model", "Open one")
+            return
+        held = self._cache.used_bytes if self._cache else 0
+        budget = self._cache.budget_bytes if self._cache else self._model.cache_budget_bytes
+        exact = " · exact" if self._model.exact else ""
+        device = {"cpu": "CPU", "mps": "MPS"}.get(self._model.device, self._model.device.upper())
+        self._say(
+            f"{self._model.name} · {self._model.dtype}{exact}", f"{device} · cache {size(held)} of {size(budget)}"
+        )
+
+    def _say(self, first: str, second: str) -> None:
+        self._lines = (first, second)
+        self.setAccessibleName(f"Model: {first}. {second}")
+        self.setToolTip(f"{first}\n{second}\nOpen another model")
+        self.update()
+
+    def _open_menu(self) -> None:
+        above = QPoint(8, -self._menu.sizeHint().height())
+        self._menu.popup(self.mapToGlobal(above))
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH, 64)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._pointed = True
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._pointed = False
+        self.update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours = theme.current()
+        painter.fillRect(16, 0, self.width() - 32, 1, QColor(colours.line))
+        if self._pointed or self.hasFocus():
+            painter.setPen(QColor(colours.accent) if self.hasFocus() else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.bubble))
+            painter.drawRoundedRect(QRectF(8.5, 8.5, self.width() - 17, self.height() - 17), 6, 6)
+        self._paint_line(painter, self._lines[0], 13, colours.text)
+        self._paint_line(painter, self._lines[1], 31, colours.soft)
+
+    def _paint_line(self, painter: QPainter, line: str, top: int, colour: str) -> None:
+        font = theme.text_font(theme.SMALL)
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        shown = QFontMetrics(font).elidedText(line, Qt.TextElideMode.ElideRight, self.width() - 32)
+        painter.drawText(QRectF(16, top, self.width() - 32, 20), Qt.AlignmentFlag.AlignVCenter, shown)
