@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TextIO
 
 from app import history, settings
 from app.logs import log_path
@@ -30,7 +29,7 @@ class Finding:
     cure: str = ""
 
 
-def main(out: TextIO = sys.stdout) -> int:
+def main() -> int:
     """Print the report. 0 when Headstart can run, 1 when something is missing."""
     missing = 0
     for title, findings in (
@@ -40,13 +39,13 @@ def main(out: TextIO = sys.stdout) -> int:
         ("Places", places()),
         ("Display", display()),
     ):
-        print(title, file=out)
+        print(title)
         for finding in findings:
-            print(f"  {finding.subject:<20}{finding.text}", file=out)
+            print(f"  {finding.subject:<20}{finding.text}")
             if finding.cure:
                 missing += 1
-                print(f"  {'':<20}-> {finding.cure}", file=out)
-    print("\nHeadstart can run here." if not missing else f"\nMissing: {missing}. See the arrows above.", file=out)
+                print(f"  {'':<20}-> {finding.cure}")
+    print("\nHeadstart can run here." if not missing else f"\nMissing: {missing}. See the arrows above.")
     return 1 if missing else 0
 
 

@@ -1,0 +1,190 @@
+"""The command line: what it opens, what it refuses, with which words and status."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import app.__main__ as command_line
+from app import doctor
+from app.progress_line import ProgressLine
+from engine import HeadstartError
+
+
+@pytest.fixture(autouse=True)
+def _log_handlers() -> Iterator[None]:
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    for handler in set(root.handlers) - set(before):
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(level)
+    logging.captureWarnings(False)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEADSTART_DATA_DIR", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run the command line, make sure that it refuses with one sentence, and return that."""
+    assert command_line.main(list(arguments)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+@pytest.mark.parametrize("command", [[], ["demo", "--offscreen", "--out", "never-made"]])
+def test_bad_model_is_refused_before_anything_opens(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
+) -> None:
+    assert "There is no model at" in refusal(capsys, *command, "--model", str(tmp_path / "nowhere"))
+    (tmp_path / "pickles").mkdir()
+    (tmp_path / "pickles" / "config.json").write_text('{"model_type": "llama"}')
+    (tmp_path / "pickles" / "pytorch_model.bin").write_bytes(b"\x80\x04")
+    assert "a pickle can run any program" in refusal(capsys, *command, "--model", str(tmp_path / "pickles"))
+    (tmp_path / "half.gguf").write_bytes(b"GGUF\x03\0\0\0")
+    assert "is not a readable GGUF file" in refusal(capsys, *command, "--model", str(tmp_path / "half.gguf"))
+    assert not Path("never-made").exists()
+
+
+def test_without_display_the_window_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_line, "has_display", lambda: False)
+    assert "headstart demo --offscreen" in refusal(capsys)
+
+
+def test_missing_libraries_are_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "has_display", lambda: True)
+    monkeypatch.setattr(command_line, "missing_packages", lambda: ["fonts-dejavu", "libegl1"])
+    assert "install -y --no-install-recommends libegl1" in refusal(capsys)
+
+
+@pytest.mark.parametrize("arguments", [["--cache-mb", "many"], ["--cache-mb", "-1"], ["--device", "tpu"], ["dance"]])
+def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command_line.main(arguments)
+    assert "usage: headstart" in capsys.readouterr().err
+
+
+def test_options_of_the_window() -> None:
+    options = command_line.parse(
+        ["--model", "here", "--device", "cpu", "--dtype", "fp32", "--exact", "--cache-mb", "512"]
+    )
+    assert (options.model, options.device, options.dtype, options.exact, options.cache_mb) == (
+        "here",
+        "cpu",
+        "fp32",
+        True,
+        512,
+    )
+    plain = command_line.parse([])
+    assert [plain.model, plain.device, plain.dtype, plain.exact, plain.cache_mb] == [None] * 5
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        command_line.main(["--version"])
+    assert capsys.readouterr().out.startswith("headstart ")
+
+
+def stop(options: argparse.Namespace) -> int:
+    raise KeyboardInterrupt
+
+
+def crash(options: argparse.Namespace) -> int:
+    raise RuntimeError("as planned")
+
+
+def test_unexpected_error_is_one_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "examine", crash)
+    assert command_line.main(["doctor"]) == 1
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    log = Path(error.rpartition("details are in ")[2].strip().rstrip("."))
+    assert "RuntimeError: as planned" in log.read_text()
+
+
+def test_interrupt_is_quiet(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "examine", stop)
+    assert command_line.main(["doctor"]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_unwritable_log_is_said_and_survived(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(command_line, "examine", lambda options: 0)
+    assert command_line.main(["doctor"]) == 0
+    assert "No log is kept" in capsys.readouterr().err
+
+
+def test_fetch_shows_progress(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bring(progress: command_line.Progress) -> Path:
+        for part in (0.0, 0.5, 1.0):
+            progress("Downloading", part)
+        return tmp_path
+
+    monkeypatch.setattr(command_line, "fetch_model", bring)
+    assert command_line.main(["fetch"]) == 0
+    assert capsys.readouterr().out == f"Downloading\nThe default model is in {tmp_path}.\n"
+
+
+def test_progress_on_a_terminal_overwrites(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ProgressLine()
+    line.overwrite = True
+    line.show("Downloading", 0.5)
+    line.show("Short", None)
+    line.end()
+    assert capsys.readouterr().out == "\rDownloading  50%\rShort           \n"
+
+
+def test_failed_fetch_is_a_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(progress: command_line.Progress) -> Path:
+        raise HeadstartError("No network here.")
+
+    monkeypatch.setattr(command_line, "fetch_model", refuse)
+    assert refusal(capsys, "fetch") == "headstart: No network here.\n"
+
+
+def test_doctor_prints_everything(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "missing_packages", lambda offscreen: [])
+    assert command_line.main(["doctor"]) == 0
+    printed = capsys.readouterr().out
+    for word in ("headstart", "python", "torch", "PySide6_Essentials", "cpu", "GB free", "default model", "log"):
+        assert word in printed
+    assert "Headstart can run here." in printed
+
+
+def test_doctor_says_what_to_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def no_torch() -> None:
+        raise ImportError("No module named 'torch'")
+
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("HEADSTART_DATA_DIR", str(blocked / "home"))
+    monkeypatch.setattr(doctor, "missing_packages", lambda offscreen: ["libegl1"])
+    monkeypatch.setattr(doctor, "describe_devices", no_torch)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10))
+    assert command_line.main(["doctor"]) == 1
+    printed = capsys.readouterr().out
+    for cure in ("pip install . in Headstart's folder", "sudo apt-get install", "writable for this user"):
+        assert cure in printed
+    assert "Missing: 3" in printed
