@@ -120,7 +120,9 @@ class CrashHooks(QObject):
         copy = dialog.addButton("Copy details", QMessageBox.ButtonRole.ActionRole)
         copy.clicked.disconnect()  # an action button would close the dialog
         copy.clicked.connect(self._copy)
-        dialog.addButton(QMessageBox.StandardButton.Close)
+        close = dialog.addButton(QMessageBox.StandardButton.Close)
+        dialog.setDefaultButton(close)
+        dialog.setEscapeButton(close)
         dialog.destroyed.connect(self._forget_dialog)
         return dialog
 
