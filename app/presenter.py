@@ -26,8 +26,8 @@ class Presenter(QObject):
         self._window = window
         self._session = session
         self._support_prompt = support_prompt
-        self._system_tokens: int | None = None
-        self._kept = False
+        # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
+        self._counted: tuple[str, int, bool] = ("", 0, False)
         self._connect_session()
         self._connect_window()
         self._on_conversation(session.conversation)
@@ -95,7 +95,6 @@ class Presenter(QObject):
     def show_system_prompt(self, text: str) -> None:
         """The system prompt of the conversation in view is another one now."""
         self._session.set_system_prompt(text)
-        self._system_tokens, self._kept = None, False
         self._refresh_header()
         self._refresh_empty()
 
@@ -130,7 +129,6 @@ class Presenter(QObject):
         window, messages = self._window, self._session.messages
         window.composer.stop_editing()
         window.composer.show_sampling(conversation.sampling)
-        self._system_tokens, self._kept = None, False
         self._refresh_header()
         window.transcript.show_messages(self._contents(messages))
         window.show_transcript(bool(messages))
@@ -198,8 +196,9 @@ class Presenter(QObject):
 
     def _on_preview(self, preview: Preview) -> None:
         self._window.composer.show_preview(preview)
-        self._system_tokens = preview.system_tokens
-        self._kept = 0 < preview.system_tokens <= preview.reused_tokens
+        prompt = self._session.conversation.system_prompt
+        kept = 0 < preview.system_tokens <= preview.reused_tokens
+        self._counted = (prompt, preview.system_tokens, kept)
         self._refresh_header()
 
     def _on_model(self, model: ModelInfo | None) -> None:
@@ -229,7 +228,10 @@ class Presenter(QObject):
         conversation = self._session.conversation
         title = conversation.title or UNTITLED
         self._window.header.show_title(title, can_rename=conversation.id != 0)
-        self._window.header.show_prompt(conversation.system_prompt, self._system_tokens, self._kept)
+        prompt, tokens, kept = self._counted
+        if prompt != conversation.system_prompt:
+            tokens, kept = 0, False
+        self._window.header.show_prompt(conversation.system_prompt, tokens, kept)
         self._window.setWindowTitle(f"{title} – Headstart" if conversation.title else "Headstart")
         for action in (self._window.actions_.rename, self._window.actions_.delete):
             action.setEnabled(conversation.id != 0)

@@ -131,6 +131,7 @@ class AnswerView(DocumentView):
         button.setCursor(Qt.CursorShape.ArrowCursor)
         button.clicked.connect(lambda: self._copy_code(number))
         button.setFixedSize(button.sizeHint().width(), 24)
+        QWidget.setTabOrder(self._buttons[-1] if self._buttons else self, button)
         return button
 
     def _copy_code(self, number: int) -> None:

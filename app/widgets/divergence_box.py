@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from app import theme
 from engine import Divergence
 
-QUOTE_LENGTH = 40
+QUOTE_LENGTH = 28
 """Characters of the old and of the new text that are shown."""
 
 _CURES = {

@@ -32,6 +32,7 @@ class DocumentView(QTextBrowser):
         self.document().setDefaultTextOption(option)
         self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
         self.anchorClicked.connect(open_link)
+        self._worn = theme.current()
 
     def redraw(self) -> None:
         """Fill the document again in the colours of the present theme."""
@@ -41,7 +42,9 @@ class DocumentView(QTextBrowser):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
+        # Qt sends PaletteChange also when a widget is first shown; only another theme is worth drawing anew.
+        if event.type() == QEvent.Type.PaletteChange and self._worn is not theme.current():
+            self._worn = theme.current()
             self.redraw()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

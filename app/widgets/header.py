@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
@@ -21,6 +23,7 @@ class Header(QWidget):
     def __init__(self, show_sidebar: QAction, show_charts: QAction, menu: QMenu, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFixedHeight(HEIGHT)
+        sidebar, charts = _toggle(show_sidebar, "sidebar", self), _toggle(show_charts, "charts", self)
         self.title = ElidedTitle(self)
         self.title.edit_wanted.connect(self.rename)
         self.field = QLineEdit(self)
@@ -31,27 +34,30 @@ class Header(QWidget):
         self.pill = QPushButton(self)
         self.pill.setObjectName("pill")
         self.pill.clicked.connect(self.prompt_wanted)
-        self.menu_button = _icon_button("menu", "Menu")
+        self.menu_button = _icon_button("menu", "Menu", self)
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 0, 12, 0)
         row.setSpacing(8)
-        row.addWidget(_toggle(show_sidebar, "sidebar"))
+        row.addWidget(sidebar)
         row.addWidget(self.title)
         row.addWidget(self.field)
         row.addWidget(self.pill)
         row.addStretch(1)
-        row.addWidget(_toggle(show_charts, "charts"))
+        row.addWidget(charts)
         row.addWidget(self.menu_button)
-        self.show_prompt("", None, kept=False)
+        stops = (sidebar, self.field, self.pill, charts, self.menu_button)
+        for before, after in pairwise(stops):
+            self.setTabOrder(before, after)
+        self.show_prompt("", 0, kept=False)
 
     def show_title(self, title: str, can_rename: bool) -> None:
         """Show the conversation's title."""
         self.title.show_title(title, can_rename)
 
-    def show_prompt(self, prompt: str, tokens: int | None, kept: bool) -> None:
-        """Sum up the system prompt: its tokens as far as they are known, and whether it is kept resident."""
+    def show_prompt(self, prompt: str, tokens: int, kept: bool) -> None:
+        """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is kept resident."""
         if not prompt:
             says = "Add a system prompt"
         else:
@@ -125,8 +131,8 @@ class ElidedTitle(QWidget):
         self.edit_wanted.emit()
 
 
-def _icon_button(name: str, says: str) -> QToolButton:
-    button = QToolButton()
+def _icon_button(name: str, says: str, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent)
     button.setObjectName("quiet")
     button.setIcon(icon(name))
     button.setIconSize(QSize(16, 16))
@@ -137,9 +143,9 @@ def _icon_button(name: str, says: str) -> QToolButton:
     return button
 
 
-def _toggle(action: QAction, name: str) -> QToolButton:
+def _toggle(action: QAction, name: str, parent: QWidget) -> QToolButton:
     shortcut = action.shortcut().toString()
-    button = _icon_button(name, action.text().replace("&", ""))
+    button = _icon_button(name, action.text().replace("&", ""), parent)
     button.setToolTip(f"{button.accessibleName()} ({shortcut})")
     button.clicked.connect(action.trigger)
     return button

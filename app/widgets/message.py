@@ -57,6 +57,11 @@ class MessageWidget(QWidget):
         """The message exactly as it was written or emitted."""
         return self.content.text
 
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        """What the Tab key stops at, in order."""
+        raise NotImplementedError
+
     def copy(self) -> None:
         """Put the message's text on the clipboard."""
         QGuiApplication.clipboard().setText(self.text)
@@ -91,6 +96,11 @@ class Question(MessageWidget):
         self._column.addWidget(self.actions)
 
 
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        return (self.bubble.view, self.bubble.show_all, *self.actions.buttons)
+
+
 class Answer(MessageWidget):
     """What the model wrote, or is writing: text, progress until it begins, figures, and why it was read again."""
 
@@ -112,6 +122,10 @@ class Answer(MessageWidget):
     @property
     def text(self) -> str:
         return self.view.text
+
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        return (self.view, *self.actions.buttons)
 
     def end(self) -> None:
         self.note.end()

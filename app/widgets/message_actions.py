@@ -64,7 +64,7 @@ class MessageActions(QWidget):
         self._count.setObjectName("soft")
         self._before.clicked.connect(lambda: self.sibling.emit(-1))
         self._after.clicked.connect(lambda: self.sibling.emit(1))
-        self._buttons = [self._copy, self._again, self._edit, self._before, self._after]
+        self.buttons = [self._copy, self._again, self._edit, self._before, self._after]
         self._edit.setVisible(not is_answer)
         self.set_can_retry(is_answer)
         self._lay_out(is_answer)
@@ -76,7 +76,7 @@ class MessageActions(QWidget):
         row.setSpacing(0)
         if not is_answer:
             row.addStretch()
-        for widget in (*self._buttons[:-1], self._count, self._after):
+        for widget in (*self.buttons[:-1], self._count, self._after):
             row.addWidget(widget)
         if is_answer:
             row.addStretch()
@@ -84,7 +84,7 @@ class MessageActions(QWidget):
     @property
     def awake(self) -> bool:
         """Whether the buttons are painted."""
-        return self._hovered or self._always or self._versions > 1 or any(button.hasFocus() for button in self._buttons)
+        return self._hovered or self._always or self._versions > 1 or any(button.hasFocus() for button in self.buttons)
 
     def set_hovered(self, hovered: bool) -> None:
         """The message is pointed at, or no longer."""
@@ -115,7 +115,7 @@ class MessageActions(QWidget):
 
     def update_buttons(self) -> None:
         """Paint again after a change of hover or focus."""
-        for button in self._buttons:
+        for button in self.buttons:
             button.update()
 
     def _on_copy(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -74,7 +74,7 @@ class PreferencesDialog(QDialog):
     def _lay_out(self, about: Mapping[str, str]) -> None:
         left, right = self._left_column(about), QVBoxLayout()
         right.setSpacing(8)
-        right.addWidget(_heading("New conversations"))
+        right.addWidget(_heading("Sampling of new conversations"))
         right.addWidget(self.sampling)
         right.addStretch()
         columns = QHBoxLayout()
@@ -101,12 +101,13 @@ class PreferencesDialog(QDialog):
         )
         form = QFormLayout()
         form.setSpacing(8)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for name, label, field in rows:
             field.setAccessibleName(label)
             field.setToolTip(about.get(name, ""))
             form.addRow(label, field)
         note = QLabel(
-            "Device, number format and exactness take effect when the model is loaded again: at once on Save."
+            "A change of device, number format or exactness loads the model again."
         )
         note.setObjectName("soft")
         note.setWordWrap(True)

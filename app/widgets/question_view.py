@@ -44,16 +44,16 @@ class QuestionView(QWidget):
         self.text = text
         self.view = PlainView(self)
         self.view.setAccessibleName("Question")
-        self._all = QPushButton(f"Show all {text.count(chr(10)) + 1:,} lines", self)
-        self._all.setObjectName("link")
-        self._all.clicked.connect(self._show_all)
+        self.show_all = QPushButton(f"Show all {text.count(chr(10)) + 1:,} lines", self)
+        self.show_all.setObjectName("link")
+        self.show_all.clicked.connect(self._on_show_all)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         column = QVBoxLayout(self)
         column.setContentsMargins(PADDING, 9, PADDING, 6)
         column.addWidget(self.view)
-        column.addWidget(self._all, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.show_all, 0, Qt.AlignmentFlag.AlignLeft)
         short = shortened(text)
-        self._all.setVisible(short != text)
+        self.show_all.setVisible(short != text)
         self._show(short)
 
     def _show(self, text: str) -> None:
@@ -61,8 +61,8 @@ class QuestionView(QWidget):
         self._width = self.view.natural_width()
         self.updateGeometry()
 
-    def _show_all(self) -> None:
-        self._all.hide()
+    def _on_show_all(self) -> None:
+        self.show_all.hide()
         self._show(self.text)
         self.grown.emit()
 

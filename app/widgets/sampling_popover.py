@@ -54,6 +54,7 @@ class SamplingForm(QWidget):
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(8)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for name, field in self.fields.items():
             label, about = _ABOUT[name]
             field.setAccessibleName(label)

@@ -36,6 +36,7 @@ class Sidebar(QFrame):
         self.setObjectName("sidebar")
         self.setFixedWidth(WIDTH)
         self.setAccessibleName("Conversations and model")
+        self._new_button = self._make_new_button(new)
         self.search = QLineEdit(self)
         self.search.setPlaceholderText("Search conversations")
         self.search.setAccessibleName("Search conversations")
@@ -48,20 +49,23 @@ class Sidebar(QFrame):
         self._nothing.setFont(theme.text_font(theme.SMALL))
         self._nothing.setContentsMargins(20, 8, 20, 8)
         self.model_button = ModelButton(model_menu, self)
-        self._lay_out(new)
+        self._lay_out()
 
-    def _lay_out(self, new: QAction) -> None:
-        name = QLabel("Headstart", self)
-        name.setFont(theme.text_font(bold=True))
+    def _make_new_button(self, new: QAction) -> QPushButton:
         button = QPushButton("New", self)
         button.setObjectName("primary")
         button.setAccessibleName("New conversation")
         button.setToolTip(f"New conversation ({new.shortcut().toString()})")
         button.clicked.connect(new.trigger)
+        return button
+
+    def _lay_out(self) -> None:
+        name = QLabel("Headstart", self)
+        name.setFont(theme.text_font(bold=True))
         top = QHBoxLayout()
         top.setContentsMargins(16, 0, 16, 0)
         top.addWidget(name, 1)
-        top.addWidget(button)
+        top.addWidget(self._new_button)
         field = QHBoxLayout()
         field.setContentsMargins(16, 0, 16, 0)
         field.addWidget(self.search)

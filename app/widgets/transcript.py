@@ -150,7 +150,15 @@ class Transcript(QScrollArea):
         message.sibling.connect(self.sibling)
         self._messages.insert(place, message)
         self._column.insertWidget(place, message)
+        self._order_tabs(place)
         return message
+
+    def _order_tabs(self, place: int) -> None:
+        """The Tab key goes through the messages from the top down, before it leaves the transcript."""
+        before: QWidget = self._messages[place - 1].tab_stops[-1] if place else self
+        for widget in self._messages[place].tab_stops:
+            QWidget.setTabOrder(before, widget)
+            before = widget
 
     def mark_newest(self) -> None:
         """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""

@@ -22,7 +22,7 @@ def size(count: float) -> str:
     """Bytes in decimal units: "640 kB", "214 MB", "1.0 GB"."""
     if count >= 999.5e6:
         return f"{count / 1e9:.1f} GB"
-    return f"{count / 1e6:.0f} MB" if count >= 999.5e3 else f"{count / 1e3:.0f} kB"
+    return f"{count / 1e3:.0f} kB" if 0 < count < 999.5e3 else f"{count / 1e6:.0f} MB"
 
 
 def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str]:
