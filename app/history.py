@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import date
 from pathlib import Path
 
@@ -81,20 +81,23 @@ class History:
     def together(self) -> Iterator[None]:
         """Changes made inside are stored all or none. May be nested."""
         self._depth += 1
+        outermost = self._depth == 1
         try:
-            with _speaking(self.path):
-                if self._depth == 1:
-                    self._db.execute("BEGIN IMMEDIATE")
+            with _speaking(self.path), self._transaction() if outermost else nullcontext():
                 yield
-                if self._depth == 1:
-                    self._db.execute("COMMIT")
-        except BaseException:
-            # A full disk may have rolled the transaction back already.
-            if self._depth == 1 and self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
         finally:
             self._depth -= 1
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:  # a full disk may have rolled it back already
+                self._db.execute("ROLLBACK")
+            raise
 
     def conversations(self, search: str = "") -> list[Conversation]:
         """Newest first; with `search`, those that hold it in their title or a message, in any case."""

@@ -55,10 +55,11 @@ class Desk:
         self.bridge.drain()
 
     def play(self) -> None:
-        """Everything the engine still has to say."""
-        self.engine.run_all()
-        while self.bridge.busy:
+        """Everything the engine still has to say, also to what is asked for meanwhile."""
+        for _ in range(10):
+            self.engine.run_all()
             self.bridge.drain()
+        assert not self.bridge.busy
 
     def until(self, kind: type) -> Any:
         """Everything up to and with the next event of this kind."""

@@ -1,0 +1,118 @@
+"""Without a model, while one loads, and when loading fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from engine import Failed, Loading, ModelSpec
+from tests.app.conftest import Desk
+from tests.app.fake_engine import MODEL, FakeEngine
+
+
+@pytest.fixture
+def bare(make_desk: Callable[..., Desk]) -> Desk:
+    return make_desk(loaded=False)
+
+
+def contents(desk: Desk) -> list[str]:
+    return [message.content for message in desk.session.messages]
+
+
+def test_without_a_model_a_question_is_refused_with_what_to_do(bare: Desk) -> None:
+    assert bare.session.state == "no_model"
+    assert not bare.session.send("Hi")
+    ((sentence, _),) = bare.heard("error")
+    assert "model" in sentence
+    assert "Open one" in sentence
+    assert bare.session.conversations() == []
+
+
+def test_loading_is_shown_and_ends_with_the_model(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec(path="/models/x"))
+    assert bare.session.state == "loading"
+    bare.until(Loading)
+    assert bare.heard("loading_changed")[0].stage == "Reading the tokenizer"
+    bare.play()
+    assert bare.heard("model_changed") == [MODEL]
+    assert (bare.session.model, bare.session.state) == (MODEL, "idle")
+    assert bare.engine.specs == [ModelSpec(path="/models/x")]
+
+
+def test_a_question_sent_while_loading_waits_in_view(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec())
+    assert bare.session.send("Hi")
+    assert (contents(bare), bare.session.state) == (["Hi", ""], "loading")
+    assert bare.engine.requests == []
+    bare.play()
+    assert contents(bare) == ["Hi", "Hello from a fake."]
+    assert bare.heard("state_changed") == ["loading", "waiting", "prefill", "writing", "idle"]
+
+
+def test_questions_of_two_conversations_wait_in_order(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec())
+    bare.session.send("One")
+    bare.session.new_conversation()
+    bare.session.send("Two")
+    bare.play()
+    assert [request.messages[-1].content for request in bare.engine.requests] == ["One", "Two"]
+
+
+def test_a_waiting_question_can_be_stopped(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec())
+    bare.session.send("Hi")
+    bare.session.stop()
+    assert (contents(bare), bare.session.state) == (["Hi"], "loading")
+    bare.play()
+    assert bare.engine.requests == []
+    assert bare.session.state == "idle"
+
+
+def test_a_waiting_question_goes_with_its_conversation(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec())
+    bare.session.send("Hi")
+    bare.session.delete(bare.session.conversation.id)
+    bare.play()
+    assert bare.engine.requests == []
+    assert contents(bare) == []
+
+
+def test_a_load_that_fails_says_why_and_keeps_the_question(make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk(FakeEngine(manual=True, load_failure="This folder has no model."), loaded=False)
+    desk.session.load_model(ModelSpec())
+    desk.session.send("Hi")
+    desk.play()
+    assert desk.heard("error") == [("This folder has no model.", "told to fail")]
+    assert (contents(desk), desk.session.state, desk.session.model) == (["Hi"], "no_model", None)
+    desk.engine.load_failure = ""
+    desk.load()
+    assert desk.session.retry()
+    desk.play()
+    assert contents(desk) == ["Hi", "Hello from a fake."]
+
+
+def test_the_present_model_stays_when_another_one_fails(desk: Desk) -> None:
+    desk.engine.load_failure = "This folder has no model."
+    desk.session.load_model(ModelSpec(path="/nothing"))
+    desk.session.send("Hi")
+    desk.play()
+    assert len(desk.heard("error")) == 1
+    assert (desk.session.model, desk.session.state) == (MODEL, "idle")
+    assert contents(desk) == ["Hi", "Hello from a fake."]
+
+
+def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec(path="/a"))
+    bare.session.load_model(ModelSpec(path="/b"))
+    bare.engine.model = replace(MODEL, name="B")
+    bare.play()
+    assert [model.name for model in bare.heard("model_changed")] == ["B"]
+
+
+def test_a_failure_of_the_engine_itself_is_told(desk: Desk) -> None:
+    desk.engine.inject(Failed(0, "The idle work failed.", "trace"))
+    desk.drain()
+    assert desk.heard("error") == [("The idle work failed.", "trace")]
+    assert desk.session.state == "idle"
