@@ -184,8 +184,9 @@ class PrefixCache:
         return self.store.free_bytes >= nbytes
 
     def set_budget(self, nbytes: int) -> None:
-        """Change the budget, not below one whole lane; what no longer fits is evicted at once."""
-        self.store.budget_bytes = max(nbytes, self.least_budget_bytes)
+        """Change the budget, not below one whole lane or what running requests hold; what no longer fits is evicted at
+        once."""
+        self.store.budget_bytes = max(nbytes, self._lane_room)
         self._bound_kept()
         if self.make_room(0):
             return
@@ -227,6 +228,11 @@ class PrefixCache:
         assert all(0 <= lane.settled <= len(lane.ids) <= lane.capacity for lane in self._lanes)
         if not any(lane.is_busy for lane in self._lanes):
             assert all(node.pins == 0 for node in self.tree.nodes())
+
+    @property
+    def _lane_room(self) -> int:
+        """Bytes that lanes must be able to have: one whole one, or all that are running."""
+        return max(self.least_budget_bytes, sum(run.lane.nbytes for run in self._runs))
 
     def _lane_capacity(self, tokens: int) -> int:
         return min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length)
@@ -282,7 +288,7 @@ class PrefixCache:
 
     def _bound_kept(self) -> None:
         """Release the oldest kept prefixes until a whole lane fits beside the rest."""
-        room = self.store.budget_bytes - self.least_budget_bytes
+        room = self.store.budget_bytes - self._lane_room
         for owner in self.tree.kept():
             kept = sum(len(node.blocks) for node in self.tree.nodes() if node.kept_by)
             if kept * self.store.layout.bytes_per_block <= room:
