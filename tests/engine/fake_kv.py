@@ -1,0 +1,216 @@
+"""A model without weights whose keys and values give away any block that stands in the wrong place.
+
+Token i of a prompt gets the number digest(namespace, ids[:i + 1]) in every slot of the lane, marked with layer, head,
+and key or value. Reading a lane back tells whether each slot belongs to exactly this prefix.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from engine.cache import Cache, PrefixCache, Run
+from engine.store import KVLayout, KVStore, Lane, LayerGroup
+from engine.tree import Node
+from engine.types import BLOCK_TOKENS
+
+LAYOUT = KVLayout(
+    (LayerGroup((0, 2), kv_heads=2, key_dim=2, value_dim=1), LayerGroup((1,), kv_heads=1, key_dim=1, value_dim=3)),
+    torch.float64,
+    torch.device("cpu"),
+)
+"""Two groups of unlike shape, whole numbers up to 2**53 exact."""
+
+MARKS = 64
+NAN = float("nan")
+
+
+class DigestModel:
+    """Writes digests into lanes. `namespace` stands for the weights: another one gives other digests."""
+
+    def __init__(self, namespace: str = "a", layout: KVLayout = LAYOUT) -> None:
+        self.namespace = namespace
+        self.layout = layout
+        self._chains: dict[tuple[int, ...], list[int]] = {}
+
+    def digests(self, ids: Sequence[int]) -> Tensor:
+        """The digest of each token's prefix."""
+        key = tuple(ids)
+        if key not in self._chains:
+            digest, chain = hashlib.sha256(self.namespace.encode()).digest(), []
+            for token in ids:
+                digest = hashlib.sha256(digest + token.to_bytes(4, "little")).digest()
+                chain.append(int.from_bytes(digest[:5], "little"))
+            self._chains[key] = chain
+        return torch.tensor(self._chains[key], dtype=torch.float64) * MARKS
+
+    def forward(self, prompt: Sequence[int], start: int, end: int, lane: Lane) -> int:
+        """Compute tokens `start` to `end` on top of what the lane holds, and return logits: a digest of all it read."""
+        numbers = self.digests(prompt[:end])[start:]
+        for group, buffers in enumerate(zip(lane.keys, lane.values, strict=True)):
+            for kind, buffer in enumerate(buffers):
+                buffer[:, :, start:end] = numbers[None, None, :, None] + _marks(buffer, group, kind)
+        return hash(b"".join(buffer[:, :, :end].contiguous().numpy().tobytes() for buffer in _all_buffers(lane)))
+
+    def check_lane(self, lane: Lane) -> None:
+        """Every slot that the lane vouches for belongs to its own ids."""
+        self._check(_all_buffers(lane), 0, len(lane.ids), lane.ids)
+
+    def check_pool(self, store: KVStore, path: Sequence[int], blocks: Sequence[int]) -> None:
+        """Each published block holds what belongs to its place on the path."""
+        for index, block in enumerate(blocks):
+            parts = store._parts(store._blocks[block])
+            self._check(parts, index * BLOCK_TOKENS, BLOCK_TOKENS, path[: (index + 1) * BLOCK_TOKENS])
+
+    def _check(self, buffers: Sequence[Tensor], first: int, count: int, path: Sequence[int]) -> None:
+        numbers = self.digests(path)[first : first + count]
+        for at, buffer in enumerate(buffers):
+            expected = numbers[None, None, :, None] + _marks(buffer, at // 2, at % 2)
+            assert torch.equal(buffer[:, :, :count], expected.expand_as(buffer[:, :, :count])), "a misplaced block"
+
+
+class FlakyStore(KVStore):
+    """A store whose memory runs out. `fail_after` counts the allocations that still succeed; negative means all do.
+
+    `fail_for` allocations in a row are refused then.
+    """
+
+    fail_after = -1
+    fail_for = 1
+    allocations = 0
+
+    def new_lane(self, capacity: int) -> Lane:
+        """As in KVStore, or MemoryError."""
+        self._allocate()
+        return super().new_lane(capacity)
+
+    def _copy_out(self, lane: Lane, start: int) -> Tensor:
+        self._allocate()
+        return super()._copy_out(lane, start)
+
+    def _allocate(self) -> None:
+        self.allocations += 1
+        if self.fail_after == 0:
+            self.fail_for -= 1
+            if self.fail_for <= 0:
+                self.fail_after = -1
+            raise MemoryError("made to fail")
+        if self.fail_after > 0:
+            self.fail_after -= 1
+
+
+def scattered_ids(seed: int = 7) -> Callable[[set[int]], int]:
+    """Block numbers in no order and with gaps, and each freed one is given out again soon."""
+    state = seed
+
+    def new_id(taken: set[int]) -> int:
+        nonlocal state
+        while True:
+            state = (state * 1103515245 + 12345) % 2**31
+            if state % 211 not in taken:
+                return state % 211
+
+    return new_id
+
+
+def run_prompt(
+    cache: Cache,
+    model: DigestModel,
+    prompt: Sequence[int],
+    answer: Sequence[int] = (),
+    *,
+    chunk: int = 24,
+    owner: str = "",
+) -> tuple[int, list[int]]:
+    """A whole request: how many tokens were reused, and the logits after the prompt and after each answer token."""
+    run = cache.begin(prompt, len(answer), owner)
+    try:
+        cache.restore(run)
+        logits = [compute(cache, model, run, prompt, chunk)]
+        for count in range(1, len(answer) + 1):
+            logits.append(compute(cache, model, run, [*prompt, *answer[:count]], chunk))
+    finally:
+        cache.finish(run)
+    return run.reused, logits
+
+
+def compute(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chunk: int) -> int:
+    """Compute what is missing of `path` in pieces; the last logits."""
+    logits = 0
+    while len(run.lane.ids) < len(path):
+        logits = step(cache, model, run, path, chunk)
+    return logits
+
+
+def step(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chunk: int) -> int:
+    """Compute the next piece of `path`; its logits. In exact mode pieces end on the grid."""
+    start = len(run.lane.ids)
+    grid = getattr(cache, "step", 0)
+    end = min(len(path), start - start % grid + grid if grid else start + chunk)
+    logits = model.forward(path, start, end, run.lane)
+    cache.commit(run, path[start:end], settled=not grid or end - start == grid)
+    return logits
+
+
+def make_cache(
+    *,
+    context: int = 256,
+    tokens: int = 2048,
+    model: DigestModel | None = None,
+    clock: Callable[[], float] | None = None,
+    step: int = 0,
+    max_lanes: int = 1,
+    scattered: bool = True,
+) -> PrefixCache:
+    """A cache whose budget holds `tokens` tokens, lanes included. Fresh lanes are full of NaN."""
+    layout = model.layout if model else LAYOUT
+    new_id = scattered_ids() if scattered else None
+    store = FlakyStore(layout, tokens * layout.bytes_per_token, new_id, fill=NAN)
+    times = iter(range(1, 10**9))
+    return PrefixCache(store, "a", context, clock or (lambda: float(next(times))), step=step, max_lanes=max_lanes)
+
+
+def check_contents(cache: PrefixCache, *models: DigestModel) -> None:
+    """All invariants, and that every lane and every block holds what its place in the tree says."""
+    cache.check_integrity()
+    assert real_bytes(cache.store) == cache.store.used_bytes <= cache.store.budget_bytes
+    for model in models:
+        for path, blocks in paths(cache, model.namespace):
+            model.check_pool(cache.store, path, blocks)
+        if model.namespace == cache.namespace:
+            for lane in cache._lanes:
+                model.check_lane(lane)
+
+
+def paths(cache: PrefixCache, namespace: str) -> list[tuple[list[int], list[int]]]:
+    """Token ids and blocks of every path from the root to a leaf."""
+    found = []
+    stack: list[tuple[Node, list[int], list[int]]] = [(cache.tree.root(namespace), [], [])]
+    while stack:
+        node, ids, blocks = stack.pop()
+        ids = ids + [token for key in node.keys for token in key]
+        blocks = blocks + node.blocks
+        if not node.children:
+            found.append((ids, blocks))
+        stack.extend((child, ids, blocks) for child in node.children.values())
+    return found
+
+
+def real_bytes(store: KVStore) -> int:
+    """Bytes that the store's tensors really take."""
+    lanes = [buffer for lane in store._lanes for buffer in _all_buffers(lane)]
+    return sum(tensor.untyped_storage().nbytes() for tensor in [*lanes, *store._blocks.values()])
+
+
+def _all_buffers(lane: Lane) -> list[Tensor]:
+    return [buffer for pair in zip(lane.keys, lane.values, strict=True) for buffer in pair]
+
+
+def _marks(buffer: Tensor, group: int, kind: int) -> Tensor:
+    """A number for each layer, head and component, all different."""
+    layers, heads, _, dim = buffer.shape
+    number = torch.arange(layers * heads * dim, dtype=torch.float64).reshape(layers, heads, 1, dim)
+    return number + 16 * (2 * group + kind)

@@ -1,0 +1,203 @@
+"""Every model class that is promised something, with the real transformers class: what is reused equals what is read.
+
+The truth is the class's own written-out attention over the whole sequence, without any cache. Kinds of ENGINE_BUGS:
+29-33 (windows, shared layers, a class that silently reuses nothing), 37-38 (position codes), B11-12 (permuted blocks,
+positions after a hit), E30 (stale slots: fresh lanes are NaN).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+from engine import attention
+from engine.cache import PrefixCache
+from engine.lanecache import check_reuse
+from engine.model import LoadedModel
+from engine.regime import RegimeSwitch
+from engine.reuse import ReuseClass, classify
+from engine.store import KVStore, Lane
+from engine.types import BLOCK_TOKENS
+from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, VOCABULARY, WINDOW, ModelCase
+
+TOLERANCE = 2e-5
+"""Largest difference of a logit, relative to the largest logit: fp32, sums in another order."""
+
+CHUNKS = (7, BLOCK_TOKENS, LENGTH)
+ALL = [pytest.param(case, id=case.name) for case in CASES + ROPE_CASES]
+BORDERS = sorted(
+    {
+        border + step
+        for border in (BLOCK_TOKENS, 2 * BLOCK_TOKENS, WINDOW, 2 * WINDOW, 3 * WINDOW)
+        for step in (-1, 0, 1)
+    }
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A class ready to be tested: behind the engine's door, and as its own authors wrote it."""
+
+    case: ModelCase
+    ours: PreTrainedModel
+    model: LoadedModel
+    own: PreTrainedModel
+    reuse: ReuseClass
+    switch: RegimeSwitch
+
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, total: int) -> Tensor:
+        """Compute a piece of a sequence that grows to `total` tokens."""
+        self.switch.use(self.reuse.regime(total))
+        return self.model.forward(ids, lane, start)
+
+    @torch.inference_mode()
+    def cold(self, ids: Sequence[int]) -> Tensor:
+        """The logits at every position, fp32 `[token, vocabulary]`."""
+        logits: Tensor = self.own(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
+        return logits
+
+    def lane(self, capacity: int) -> Lane:
+        """A fresh lane full of NaN."""
+        return Lane(self.model.layout, capacity, fill=float("nan"))
+
+
+@pytest.fixture(scope="module", params=ALL)
+def tested(request: pytest.FixtureRequest) -> Subject:
+    """The class of a case with random weights; nothing in it is left at zero or one."""
+    case = request.param
+    attention.register()
+    torch.manual_seed(7)
+    ours, own = (
+        AutoModelForCausalLM.from_config(case.config(), attn_implementation=name).eval().requires_grad_(False)
+        for name in (attention.NAME, "eager")
+    )
+    for parameter in ours.parameters():
+        if parameter.dim() == 1:
+            parameter.add_(torch.randn_like(parameter), alpha=0.3)
+    own.load_state_dict(ours.state_dict())
+    reuse = classify(ours.config)
+    tokenizer = SimpleNamespace(eos_token_id=None)
+    return Subject(case, ours, LoadedModel(ours, tokenizer, "/nowhere/tiny"), own, reuse, RegimeSwitch(ours, reuse))
+
+
+def prompt(length: int, seed: int = 1) -> list[int]:
+    """Random tokens."""
+    return [random.Random(seed).randrange(3, VOCABULARY) for _ in range(length)]
+
+
+def assert_equal(warm: Tensor, cold: Tensor) -> None:
+    """Equal but for the order of sums."""
+    torch.testing.assert_close(warm, cold, rtol=0, atol=TOLERANCE * float(cold.abs().max()))
+
+
+def read_on(tested: Subject, lane: Lane, ids: Sequence[int], start: int, *chunks: int) -> None:
+    """Compute the rest of `ids` in pieces of each size; the logits at the end of each piece are those of a cold run."""
+    cold = tested.cold(ids)
+    for chunk in chunks:
+        for first in range(start, len(ids), chunk):
+            last = min(first + chunk, len(ids))
+            assert_equal(tested.forward(ids[first:last], lane, first, len(ids)), cold[last - 1])
+
+
+def lengths(case: ModelCase) -> Iterator[int]:
+    """How long a prompt is tested: past every window, and on both sides of a switch of the position code."""
+    yield case.length
+    if case.name == "LongRoPE":
+        yield SWITCH
+
+
+def test_class_has_the_declared_reuse(tested: Subject) -> None:
+    """ENGINE_BUGS 33: each class declares what it gets."""
+    assert tested.reuse.name == tested.case.reuse
+    assert tested.reuse.sentence.endswith(".")
+
+
+def test_our_attention_equals_the_class_own(tested: Subject) -> None:
+    for length in lengths(tested.case):
+        read_on(tested, tested.lane(length), prompt(length), 0, length)
+        assert tested.ours.config._attn_implementation == attention.NAME
+
+
+def test_warm_equals_cold_at_every_branch_point(tested: Subject) -> None:
+    """ENGINE_BUGS 31: rewind to around block borders and around the window, after the window was passed."""
+    for length in lengths(tested.case):
+        trunk = prompt(length)
+        read_on(tested, lane := tested.lane(length), trunk, 0, length)
+        for branch in reversed([1, *BORDERS, length - 1]):
+            if branch < length:
+                read_on(tested, lane, trunk[:branch] + prompt(length - branch, seed=branch), branch, *CHUNKS)
+
+
+def test_decode_steps_equal_a_cold_run(tested: Subject) -> None:
+    for length in lengths(tested.case):
+        lane = tested.lane(length)
+        trunk = prompt(length, seed=2)
+        read_on(tested, lane, trunk, 0, 1)
+
+
+def test_restored_blocks_equal_a_cold_run(tested: Subject) -> None:
+    """ENGINE_BUGS 11, 30: blocks with permuted numbers, restored into lanes of NaN."""
+    numbers = random.Random(3).sample(range(100), 50)
+    for length in lengths(tested.case):
+        store = KVStore(tested.model.layout, 1 << 30, new_id=lambda _: numbers.pop(), fill=float("nan"))
+        trunk = prompt(length)
+        read_on(tested, lane := store.new_lane(length), trunk, 0, length)
+        blocks = store.publish(lane, 0, length // BLOCK_TOKENS)
+        for count in range(1, len(blocks) + 1):
+            lane, at = store.new_lane(length), count * BLOCK_TOKENS
+            store.restore(lane, 0, blocks[:count])
+            read_on(tested, lane, trunk[:at] + prompt(length - at, seed=count), at, 7)
+
+
+def test_a_wrong_block_would_be_seen(tested: Subject) -> None:
+    """The tests above can fail: a block of another prompt changes the logits a thousand times as much."""
+    length, at = min(lengths(tested.case)), 2 * BLOCK_TOKENS
+    store = KVStore(tested.model.layout, 1 << 30)
+    ids = prompt(length)
+    for seed in (9, 1):
+        read_on(tested, lane := store.new_lane(length), prompt(length, seed), 0, length)
+        blocks = store.publish(lane, 0, 2)
+        if seed == 9:
+            foreign = blocks[1]
+    store.restore(lane, 0, [blocks[0], foreign])
+    cold = tested.cold(ids[: at + 1])[-1]
+    warm = tested.forward(ids[at : at + 1], lane, at, length)
+    assert (warm - cold).abs().max() > 1000 * TOLERANCE * cold.abs().max()
+
+
+def test_cache_reuses_every_full_block(tested: Subject) -> None:
+    """ENGINE_BUGS 32, 33: the hit is as long as the class promises, also inside the last window."""
+    length = min(lengths(tested.case))
+    clock = iter(range(1000)).__next__
+    store = KVStore(tested.model.layout, 1 << 30, fill=float("nan"))
+    cache = PrefixCache(store, tested.reuse.regime(length), length, clock)
+    trunk = prompt(length)
+    other = prompt(length, seed=9)
+    edited = [*trunk[: length - 3], 1, 1, 1]
+    hits = [run_prompt(tested, cache, ids) for ids in (trunk, other, edited, trunk)]
+    assert hits[:2] == [0, 0]
+    assert all(hit >= (length - 3) // BLOCK_TOKENS * BLOCK_TOKENS for hit in hits[2:])
+
+
+def run_prompt(tested: Subject, cache: PrefixCache, ids: Sequence[int]) -> int:
+    """Read a prompt through the cache as a request does; the tokens that were reused."""
+    run = cache.begin(ids, 0)
+    try:
+        cache.restore(run)
+        read_on(tested, run.lane, ids, run.reused, 16)
+        cache.commit(run, ids[run.reused :], settled=True)
+    finally:
+        cache.finish(run)
+    return run.reused
+
+
+def test_load_check_lets_the_class_pass(tested: Subject) -> None:
+    check_reuse(tested.ours, tested.model.layout)
+    assert tested.ours.config._attn_implementation == attention.NAME

@@ -1,0 +1,110 @@
+"""A tiny random Llama and a tiny tokenizer, built in code in a moment: real classes, no download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
+
+from engine import attention
+from engine.cache import PrefixCache
+from engine.generate import Responder
+from engine.model import LoadedModel
+from engine.store import KVStore, Lane
+from tests.engine.chat_templates import CHATML
+
+CONTEXT = 1024
+TRAINING_TEXT = (
+    "The parcel left the warehouse on Monday. The customer asks where the parcel is. The tent, the stove and the pack "
+    "are in the parcel. Where is the answer? The answer is in the account of the customer. system user assistant "
+)
+SPECIAL = ("<|im_end|>", "<|im_start|>", "<s>", "</s>", "[INST]", "[/INST]", "<bos>", "<end_of_turn>")
+MORE_SPECIAL = ("<start_of_turn>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|begin_of_text|>")
+
+
+class Ticks:
+    """A clock that tests move: every look at it takes `step` seconds."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.now = 100.0
+        self.step = step
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def make_tokenizer(template: str = CHATML, end: str = "<|im_end|>") -> PreTrainedTokenizerFast:
+    """A byte-level BPE of about 330 tokens: every text can be encoded, an emoji takes several tokens."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(vocab_size=320, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator([TRAINING_TEXT], trainer)
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL + MORE_SPECIAL])
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=end, bos_token="<s>")
+    fast.chat_template = template
+    return fast
+
+
+def make_llama(vocabulary: int = 340, dtype: torch.dtype = torch.float32, seed: int = 0) -> PreTrainedModel:
+    """Two layers, grouped queries (4 heads on 2), random weights large enough that each token matters."""
+    config = LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        max_position_embeddings=CONTEXT,
+        initializer_range=0.4,
+        bos_token_id=None,
+        eos_token_id=None,
+        pad_token_id=None,
+    )
+    torch.manual_seed(seed)
+    attention.register()
+    config._attn_implementation = attention.NAME
+    return LlamaForCausalLM(config).to(dtype).eval().requires_grad_(False)
+
+
+def make_model(dtype: torch.dtype = torch.float32, template: str = CHATML, end: str = "<|im_end|>") -> LoadedModel:
+    """The tiny Llama behind the engine's own door."""
+    return LoadedModel(make_llama(dtype=dtype), make_tokenizer(template, end), "/nowhere/tiny")
+
+
+def make_folder(folder: Path, seed: int = 0, template: str = CHATML) -> Path:
+    """The tiny model as files, as `Engine.load` opens them."""
+    make_llama(seed=seed).save_pretrained(folder)
+    make_tokenizer(template).save_pretrained(folder)
+    return folder
+
+
+def make_responder(
+    model: LoadedModel,
+    *,
+    tokens: int = 8 * CONTEXT,
+    step: int = 0,
+    clock: Callable[[], float] | None = None,
+    context: int = CONTEXT,
+) -> Responder:
+    """A responder whose cache holds `tokens` tokens, lane included."""
+    clock = clock or Ticks(0.001)
+    store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=float("nan"))
+    return Responder(model, PrefixCache(store, "tiny", context, clock, step=step), clock)
+
+
+def cold_logits(model: LoadedModel, ids: Sequence[int], step: int = 0) -> torch.Tensor:
+    """The last token's logits, computed in a fresh lane: in one piece, or on the grid of exact mode."""
+    from engine.generate import pieces
+
+    lane = Lane(model.layout, len(ids), fill=float("nan"))
+    logits = torch.empty(0)
+    for start, end in pieces(0, len(ids), step or len(ids), is_exact=bool(step)):
+        logits = model.forward(ids[start:end], lane, start)
+    return logits
