@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
@@ -97,7 +98,8 @@ class Settings:
             draft.write_text(text + "\n", "utf-8")
             os.replace(draft, self._path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
             raise HeadstartError(
                 f"The settings cannot be written to {self._path}. Check its permissions and the free disk space.",
                 str(error),
@@ -148,9 +150,11 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
 def _read_sampling(value: Any) -> Sampling:
     if not isinstance(value, dict):
         raise TypeError("sampling is not a JSON object")
+    hints = get_type_hints(Sampling)
     for name, number in value.items():
-        if not isinstance(number, int | float | None) or isinstance(number, bool):
-            raise TypeError(f"{name} in sampling is {number!r}, not a number")
+        hint = int | float if hints.get(name) is float else hints.get(name, object)
+        if not isinstance(number, hint) or isinstance(number, bool):
+            raise TypeError(f"{name} in sampling is {number!r}, not a fitting number")
     return Sampling(**value)
 
 

@@ -1,0 +1,196 @@
+"""From the engine's queue to signals: joined, in order, in time, and only for what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QEventLoop
+from pytestqt.qtbot import QtBot
+
+from app.bridge import DRAIN_FOR_S, Bridge
+from app.merge import merge
+from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
+from tests.app.fake_engine import FakeEngine, Script, many_tokens
+
+REQUEST = Request((Message("user", "Hi"),))
+SIGNALS = ("loading", "loaded", "matched", "prefill", "text", "stats", "cache_view", "preview", "finished", "failed")
+
+
+class Ear:
+    """Writes down every event of a bridge."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self.heard: list[tuple[str, Any]] = []
+        for name in SIGNALS:
+            getattr(bridge, name).connect(lambda event, name=name: self.heard.append((name, event)))
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.heard]
+
+
+@pytest.fixture
+def make_bridge(qapp: object) -> Iterator[Callable[..., tuple[Bridge, Ear]]]:
+    bridges: list[Bridge] = []
+
+    def make(engine: FakeEngine, **values: Any) -> tuple[Bridge, Ear]:
+        bridges.append(Bridge(engine, **values))
+        return bridges[-1], Ear(bridges[-1])
+
+    yield make
+    for bridge in bridges:
+        bridge.close()
+
+
+def test_the_timer_brings_a_whole_turn(make_bridge: Callable[..., Any], qtbot: QtBot) -> None:
+    bridge, ear = make_bridge(FakeEngine(Script(tokens=many_tokens(100)), tokens_per_poll=40))
+    with qtbot.waitSignal(bridge.finished):
+        request_id = bridge.submit(REQUEST)
+    names = ear.names()
+    assert names[0] == "matched"
+    assert names[-2:] == ["cache_view", "finished"]
+    assert names.count("text") == 3
+    assert {event.request_id for _, event in ear.heard} == {request_id}
+    assert not bridge._timer.isActive()
+
+
+def test_the_timer_runs_only_while_something_is_outstanding(make_bridge: Callable[..., Any]) -> None:
+    bridge, _ = make_bridge(FakeEngine(manual=True))
+    assert not bridge._timer.isActive()
+    bridge.submit(REQUEST)
+    bridge.drain()
+    assert bridge._timer.isActive()
+    bridge._engine.release()
+    bridge.drain()
+    assert not bridge._timer.isActive()
+    assert not bridge.busy
+
+
+@pytest.mark.parametrize("ask", [lambda b: b.load(ModelSpec()), lambda b: b.request_preview(REQUEST)])
+def test_loads_and_previews_end_too(make_bridge: Callable[..., Any], ask: Callable[[Bridge], int]) -> None:
+    bridge, ear = make_bridge(FakeEngine())
+    ask(bridge)
+    assert bridge.busy
+    bridge.drain()
+    assert not bridge.busy
+    assert ear.names()[-1] in ("loaded", "preview")
+
+
+def test_commands_reach_the_engine(make_bridge: Callable[..., Any]) -> None:
+    engine = FakeEngine(manual=True)
+    bridge, ear = make_bridge(engine)
+    bridge.set_cache_budget(123)
+    bridge.clear_cache()
+    request_id = bridge.submit(REQUEST)
+    bridge.cancel(request_id)
+    assert bridge.read_cache_view().budget_bytes == 123
+    bridge.drain()
+    assert ear.names() == ["cache_view", "cache_view"]
+    assert (engine.calls, engine.cancelled) == (["set_cache_budget 123", "clear_cache"], [request_id])
+    assert bridge.busy
+
+
+def test_a_cache_command_that_fails_is_told_and_ends(make_bridge: Callable[..., Any]) -> None:
+    engine = FakeEngine(manual=True)
+    bridge, ear = make_bridge(engine)
+    bridge.clear_cache()
+    bridge._engine.poll()
+    engine.inject(Failed(0, "No model is loaded."))
+    bridge.drain()
+    assert ear.names() == ["failed"]
+    assert not bridge.busy
+
+
+def test_each_request_ends_once_and_strangers_are_dropped(make_bridge: Callable[..., Any]) -> None:
+    engine = FakeEngine()
+    bridge, ear = make_bridge(engine)
+    request_id = bridge.submit(REQUEST)
+    bridge.drain()
+    end = ear.heard[-1][1]
+    ear.heard.clear()
+    for event in (end, Failed(request_id, "late"), TextDelta(request_id, "late"), TextDelta(77, "x"), Failed(78, "y")):
+        engine.inject(event)
+    bridge.drain()
+    assert ear.heard == []
+
+
+def test_a_drain_stops_after_its_time_and_the_rest_comes_next(make_bridge: Callable[..., Any]) -> None:
+    now = [0.0]
+    engine = FakeEngine(Script(tokens=many_tokens(1000)), tokens_per_poll=0)
+    poll = engine.poll
+
+    def slow_poll(limit: int = 256) -> list[Event]:
+        now[0] += DRAIN_FOR_S / 2
+        return poll(limit)
+
+    engine.poll = slow_poll  # type: ignore[method-assign]
+    bridge, ear = make_bridge(engine, clock=lambda: now[0])
+    bridge.submit(REQUEST)
+    bridge.drain()
+    assert "text" in ear.names()
+    assert "finished" not in ear.names()
+    assert bridge._timer.isActive()
+    while bridge.busy:
+        bridge.drain()
+    text = "".join(event.text for name, event in ear.heard if name == "text")
+    assert text == "".join(many_tokens(1000))
+
+
+def test_a_dialog_in_a_slot_does_not_turn_the_order_round(make_bridge: Callable[..., Any]) -> None:
+    engine = FakeEngine(Script(tokens=("a", "b")), manual=True)
+    bridge, ear = make_bridge(engine)
+
+    def nested(_: object) -> None:
+        bridge.matched.disconnect(nested)
+        engine.run_all()
+        QEventLoop().processEvents()
+        bridge.drain()
+
+    bridge.matched.connect(nested)
+    bridge.submit(REQUEST)
+    engine.advance(3)
+    bridge.drain()
+    assert ear.names() == ["matched", "prefill", "text", "cache_view", "finished"]
+
+
+def test_a_slot_may_close_the_bridge(make_bridge: Callable[..., Any]) -> None:
+    engine = FakeEngine()
+    bridge, ear = make_bridge(engine)
+    bridge.matched.connect(lambda _: bridge.close())
+    bridge.submit(REQUEST)
+    bridge.drain()
+    assert ear.names() == ["matched"]
+    assert engine.closed
+    assert not bridge._timer.isActive()
+
+
+def test_merge_joins_text_and_keeps_the_newest_progress() -> None:
+    end = Failed(1, "x")
+    events: list[Event] = [
+        Prefill(1, 1, 3, 0.2),
+        TextDelta(2, "A"),
+        Prefill(1, 2, 3, 0.1),
+        TextDelta(1, "a"),
+        TextDelta(2, "B"),
+        TextDelta(1, "b"),
+        end,
+    ]
+    assert merge(events) == [Prefill(1, 2, 3, 0.1), TextDelta(2, "AB"), TextDelta(1, "ab"), end]
+
+
+def test_merge_keeps_every_view_of_the_cache_and_every_preview() -> None:
+    view = CacheView(0, 0.0, 10, 0, 0, 0, 0, 0)
+    preview = Preview(3, 1, 0, 1, 0.1, 0, 100, ())
+    assert merge([view, preview, view, preview]) == [view, preview, view, preview]
+    assert merge([]) == []
+
+
+def test_finished_comes_last_of_its_request(make_bridge: Callable[..., Any]) -> None:
+    bridge, ear = make_bridge(FakeEngine(Script(tokens=many_tokens(50), stats_every=5)))
+    one, two = bridge.submit(REQUEST), bridge.submit(REQUEST)
+    bridge.drain()
+    for request_id in (one, two):
+        mine = [event for _, event in ear.heard if event.request_id == request_id]
+        assert isinstance(mine[-1], Finished)
+        assert sum(isinstance(event, TextDelta) for event in mine) == 1

@@ -1,0 +1,199 @@
+"""The conversation file when something is wrong with it: a sentence, and nothing lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.history import History
+from app.schema import MIGRATIONS
+from engine import DiskFullError, HeadstartError, Sampling
+
+DAY = date(2026, 3, 14)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "history.sqlite3"
+
+
+def fill(path: Path, text: str = "Hi") -> None:
+    """A file with one conversation of one message."""
+    history = History(path)
+    number = history.create("", Sampling(), DAY, "Kept").id
+    history.append(number, None, "user", text)
+    history.close()
+
+
+def titles(path: Path) -> list[str]:
+    history = History(path)
+    found = [conversation.title for conversation in history.conversations()]
+    history.close()
+    return found
+
+
+def aside(path: Path) -> list[Path]:
+    return sorted(path.parent.glob("*.damaged-*"))
+
+
+def test_a_new_file_is_made_with_its_folder(path: Path) -> None:
+    history = History(path)
+    assert (history.conversations(), history.notice) == ([], "")
+    history.close()
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    db.close()
+
+
+@pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_file_is_set_aside_and_a_new_one_begun(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    history = History(path)
+    (kept,) = aside(path)
+    assert kept.read_bytes() == content
+    assert str(kept) in history.notice
+    assert history.conversations() == []
+    history.close()
+    assert titles(path) == []
+
+
+def test_a_page_of_noise_in_the_middle_is_found(path: Path) -> None:
+    fill(path, "long " * 5000)
+    content = bytearray(path.read_bytes())
+    content[4096:8192] = b"\xa5" * 4096
+    path.write_bytes(content)
+    history = History(path)
+    history.close()
+    (kept,) = aside(path)
+    assert kept.read_bytes() == bytes(content)
+
+
+def test_two_damaged_files_on_one_day_are_both_kept(path: Path) -> None:
+    path.parent.mkdir()
+    for content in (b"one" * 999, b"two" * 999):
+        path.write_bytes(content)
+        History(path).close()
+    assert sorted(kept.read_bytes()[:3] for kept in aside(path)) == [b"one", b"two"]
+
+
+def test_a_file_of_a_newer_version_is_refused_untouched(path: Path) -> None:
+    fill(path)
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(HeadstartError, match="newer Headstart"):
+        History(path)
+    assert path.read_bytes() == before
+    assert aside(path) == []
+
+
+def test_a_file_of_another_program_is_refused_untouched(path: Path) -> None:
+    path.parent.mkdir()
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE theirs (x)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(HeadstartError, match="another program"):
+        History(path)
+    assert path.read_bytes() == before
+
+
+def test_a_second_headstart_is_told_and_the_first_goes_on(path: Path) -> None:
+    fill(path)
+    first = History(path)
+    with pytest.raises(HeadstartError, match="Close it and try again"):
+        History(path)
+    first.create("", Sampling(), DAY, "Another")
+    assert len(first.conversations()) == 2
+    first.close()
+    assert len(titles(path)) == 2
+    assert aside(path) == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(HeadstartError, match="cannot be made"):
+        History(tmp_path / "file" / "history.sqlite3")
+
+
+def test_a_path_that_is_a_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HeadstartError, match="cannot be written") as caught:
+        History(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_a_full_disk_is_said_and_what_was_there_stays(path: Path) -> None:
+    fill(path)
+    history = History(path)
+    (conversation,) = history.conversations()
+    fill_disk(history)
+    with pytest.raises(DiskFullError, match="disk is full"):
+        history.append(conversation.id, None, "user", "x" * 500_000)
+    assert [message.content for message in history.messages(conversation.id)] == ["Hi"]
+    free_disk(history)
+    history.append(conversation.id, None, "user", "x" * 500_000)
+    history.close()
+    assert titles(path) == ["Kept"]
+
+
+def test_a_full_disk_does_not_keep_the_conversations_closed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = History(path)
+    number = history.create("", Sampling(), DAY, "Kept").id
+    history.append(number, None, "user", "Hi")
+    history.append(number, 1, "assistant", "")
+    history.close()
+
+    def refuse(*values: object) -> None:
+        raise DiskFullError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(History, "discard", refuse)
+        history = History(path)
+    assert history.notice == "The disk is full."
+    assert len(history.messages(number)) == 2
+    history.close()
+
+
+def test_an_old_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    monkeypatch.setattr(
+        "app.schema.MIGRATIONS", [*MIGRATIONS, lambda: ("ALTER TABLE message ADD COLUMN star INTEGER",)]
+    )
+    assert titles(path) == ["Kept"]
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT star FROM message").fetchall() == [(None,)]
+    db.close()
+
+
+def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    broken = [*MIGRATIONS, lambda: ("ALTER TABLE message ADD COLUMN star INTEGER", "this is no SQL")]
+    with monkeypatch.context() as patch:
+        patch.setattr("app.schema.MIGRATIONS", broken)
+        with pytest.raises(HeadstartError):
+            History(path)
+    assert titles(path) == ["Kept"]
+
+
+def test_use_after_close_is_a_sentence(path: Path) -> None:
+    history = History(path)
+    history.close()
+    history.close()
+    with pytest.raises(HeadstartError, match="cannot be stored"):
+        history.create("", Sampling(), DAY)
+
+
+def fill_disk(history: History) -> None:
+    """No page more than there is."""
+    pages = history._db.execute("PRAGMA page_count").fetchone()[0]
+    history._db.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def free_disk(history: History) -> None:
+    history._db.execute("PRAGMA max_page_count = 1000000")

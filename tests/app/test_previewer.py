@@ -1,0 +1,128 @@
+"""What the next prompt would cost: asked when typing rests, and only the newest answer counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytestqt.qtbot import QtBot
+
+from app.previewer import REST_MS
+from engine import Failed, Message, ModelSpec, Preview, TextDelta
+from tests.app.conftest import Desk
+
+
+def rest(desk: Desk) -> None:
+    """Typing has rested: what the timer does, if it runs."""
+    previewer = desk.session._previewer
+    if previewer._rest.isActive():
+        previewer.ask()
+    desk.drain()
+
+
+def asked(desk: Desk) -> list[tuple[Message, ...]]:
+    return [request.messages for request in desk.engine.previews]
+
+
+def test_typing_is_asked_about_once_it_rests(desk: Desk, qtbot: QtBot) -> None:
+    desk.engine.previews.clear()
+    with qtbot.waitSignal(desk.session.preview_changed):
+        for text in ("H", "He", "Hel"):
+            desk.session.draft_changed(text)
+    assert asked(desk) == [(Message("user", "Hel"),)]
+    assert REST_MS == 150
+
+
+def test_a_preview_is_the_request_that_would_be_sent(desk: Desk) -> None:
+    desk.session.set_system_prompt("Be brief.")
+    desk.session.send("Hi")
+    desk.play()
+    desk.session.draft_changed("And?")
+    rest(desk)
+    desk.session.send("And?")
+    assert desk.engine.previews[-1] == desk.engine.requests[-1]
+    assert isinstance(desk.heard("preview_changed")[-1], Preview)
+
+
+def test_each_change_asks_again(desk: Desk) -> None:
+    rest(desk)
+    before = len(asked(desk))
+    desk.session.draft_changed("a")
+    rest(desk)
+    desk.session.set_system_prompt("p")
+    rest(desk)
+    desk.session.new_conversation()
+    rest(desk)
+    desk.session.use_cache = False
+    rest(desk)
+    assert len(asked(desk)) == before + 4
+    desk.session.draft_changed("a")
+    desk.session.set_system_prompt("")
+    rest(desk)
+    assert len(asked(desk)) == before + 4
+
+
+def test_an_answer_to_an_older_question_is_dropped(desk: Desk) -> None:
+    rest(desk)
+    desk.said.clear()
+    desk.session.draft_changed("old")
+    desk.session._previewer.ask()
+    desk.session.draft_changed("new")
+    desk.drain()
+    assert desk.heard("preview_changed") == []
+    rest(desk)
+    assert len(desk.heard("preview_changed")) == 1
+
+
+def test_another_conversation_makes_a_preview_stale(desk: Desk) -> None:
+    desk.session.draft_changed("old")
+    desk.session._previewer.ask()
+    desk.session.new_conversation()
+    desk.said.clear()
+    desk.drain()
+    assert desk.heard("preview_changed") == []
+
+
+def test_nothing_is_asked_without_a_model_or_while_one_loads(make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk(loaded=False)
+    desk.session.draft_changed("a")
+    rest(desk)
+    desk.session.load_model(ModelSpec())
+    desk.session.draft_changed("b")
+    rest(desk)
+    assert asked(desk) == []
+    desk.play()
+    rest(desk)
+    assert asked(desk) == [(Message("user", "b"),)]
+
+
+def test_nothing_is_asked_about_a_chat_that_is_being_answered(desk: Desk) -> None:
+    rest(desk)
+    desk.engine.previews.clear()
+    desk.session.send("Hi")
+    desk.until(TextDelta)
+    desk.session.draft_changed("next")
+    rest(desk)
+    assert asked(desk) == []
+    desk.play()
+    rest(desk)
+    assert asked(desk)[0][-1] == Message("user", "next")
+
+
+def test_without_a_draft_a_question_that_waits_is_what_would_be_sent(desk: Desk) -> None:
+    desk.session.send("Hi")
+    desk.session.stop()
+    desk.play()
+    rest(desk)
+    assert asked(desk)[-1] == (Message("user", "Hi"),)
+
+
+def test_a_failed_preview_is_quiet(desk: Desk) -> None:
+    rest(desk)
+    desk.said.clear()
+    desk.session.draft_changed("a")
+    desk.session._previewer.ask()
+    awaited = desk.session._previewer._awaited
+    desk.engine.poll()
+    desk.engine.inject(Failed(awaited, "too long"))
+    desk.drain()
+    assert desk.said == []

@@ -1,0 +1,128 @@
+"""Settings on disk: the difference from the defaults, and what happens to a broken file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings, default_path, describe
+from engine import HeadstartError, Sampling
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "settings.json"
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir()
+    path.write_text(text, "utf-8")
+
+
+def test_a_missing_file_gives_the_defaults_and_is_not_made(path: Path) -> None:
+    settings = Settings.load(path)
+    assert (settings, settings.notice) == (Settings(), "")
+    assert not path.exists()
+
+
+def test_only_the_difference_is_written_and_comes_back(path: Path) -> None:
+    settings = Settings.load(path)
+    settings.theme = "dark"
+    settings.use_cache = False
+    settings.system_prompt = "Sé breve. 👋"
+    settings.sampling = Sampling(temperature=0, seed=1)
+    settings.save()
+    assert json.loads(path.read_text("utf-8")) == {
+        "theme": "dark",
+        "use_cache": False,
+        "system_prompt": "Sé breve. 👋",
+        "sampling": {"temperature": 0, "seed": 1},
+    }
+    assert Settings.load(path) == settings
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_back_at_the_default_nothing_is_left_of_it(path: Path) -> None:
+    settings = Settings.load(path)
+    settings.theme = "dark"
+    settings.save()
+    settings.theme = "system"
+    settings.save()
+    assert json.loads(path.read_text("utf-8")) == {}
+
+
+def test_what_a_newer_version_wrote_is_kept(path: Path) -> None:
+    write(path, '{"theme": "dark", "hologram": {"depth": 3}}')
+    settings = Settings.load(path)
+    settings.theme = "light"
+    settings.save()
+    assert json.loads(path.read_text("utf-8")) == {"hologram": {"depth": 3}, "theme": "light"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"theme": "pink"}',
+        '{"theme": 5}',
+        '{"theme": ["dark"]}',
+        '{"device": "tpu"}',
+        '{"exact": 1}',
+        '{"cache_budget_mb": "much"}',
+        '{"cache_budget_mb": true}',
+        '{"cache_budget_mb": -1}',
+        '{"model_path": null}',
+        '{"sampling": 3}',
+        '{"sampling": {"temperature": "hot"}}',
+        '{"sampling": {"temperature": 99}}',
+        '{"sampling": {"temperature": null}}',
+        '{"sampling": {"flavour": 1}}',
+        '{"sampling": {"top_k": 1.5}}',
+        '{"sampling": {"seed": "x"}}',
+    ],
+)
+def test_a_broken_file_is_set_aside_with_a_sentence(path: Path, text: str) -> None:
+    write(path, text)
+    settings = Settings.load(path)
+    assert settings == Settings()
+    (kept,) = path.parent.iterdir()
+    assert kept.read_text("utf-8") == text
+    assert str(kept) in settings.notice
+    settings.save()
+    assert Settings.load(path).notice == ""
+
+
+def test_bytes_that_are_no_text_are_set_aside(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"\xff\xfe\x00garbage")
+    assert Settings.load(path).notice != ""
+
+
+def test_a_file_that_cannot_be_written_stays_and_says_so(path: Path) -> None:
+    path.parent.write_text("a file where the folder should be")
+    settings = Settings()
+    settings._path = path
+    with pytest.raises(HeadstartError, match="cannot be written"):
+        settings.save()
+    assert path.parent.read_text() == "a file where the folder should be"
+
+
+def test_a_path_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    with pytest.raises(HeadstartError, match="cannot be read"):
+        Settings.load(tmp_path)
+
+
+def test_settings_of_a_test_are_never_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(theme="dark")
+    settings.save()
+    assert not default_path().exists()
+
+
+@pytest.mark.parametrize("name", [option.name for option in fields(Settings)])
+def test_every_setting_is_described_in_a_sentence(name: str) -> None:
+    assert describe(name).endswith(".")
