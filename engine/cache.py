@@ -164,7 +164,7 @@ class PrefixCache:
     def keep(self, ids: Sequence[int], owner: str) -> bool:
         """Keep what is cached of `ids` resident for `owner`, in place of what it kept before.
 
-        False where nothing is, or where it would leave no room for a whole lane.
+        False where nothing is, or where kept blocks would take more than half of what lanes leave of the budget.
         """
         match = self.tree.match(self.namespace, ids, is_hit=False)
         self.tree.keep(match.node, owner)
@@ -287,8 +287,9 @@ class PrefixCache:
             self.evicted_bytes += len(freed) * self.store.layout.bytes_per_block
 
     def _bound_kept(self) -> None:
-        """Release the oldest kept prefixes until a whole lane fits beside the rest."""
-        room = self.store.budget_bytes - self._lane_room
+        """Release the oldest kept prefixes until they take at most half of what lanes leave: the other half is for
+        the chats themselves."""
+        room = (self.store.budget_bytes - self._lane_room) // 2
         for owner in self.tree.kept():
             kept = sum(len(node.blocks) for node in self.tree.nodes() if node.kept_by)
             if kept * self.store.layout.bytes_per_block <= room:

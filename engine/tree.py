@@ -146,6 +146,7 @@ class PrefixTree:
     def keep(self, node: Node, owner: str) -> None:
         """Keep a path resident on behalf of `owner`, in place of what it kept before."""
         if self._kept.get(owner) is node:
+            self._kept[owner] = self._kept.pop(owner)
             return
         self.release(owner)
         if node.parent is not None:
@@ -161,7 +162,7 @@ class PrefixTree:
                 part.kept_by.discard(owner)
 
     def kept(self) -> dict[str, Node]:
-        """Who keeps what: owner -> the deepest node of its path, in the order they asked."""
+        """Who keeps what: owner -> the deepest node of its path, whoever asked last at the end."""
         return dict(self._kept)
 
     def evict(self, count: int) -> list[int]:
