@@ -1,0 +1,287 @@
+"""PrefixCache against NullCache under random sequences of everything that can happen, with a model of digests.
+
+Kinds of ENGINE_BUGS that this machine looks for after every step: B (a wrong block), C (a pin or a block lost or freed
+twice), D (an orphan, a budget exceeded), E30 (stale slots: fresh lanes are NaN).
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from engine.cache import NullCache, PrefixCache, Run
+from engine.types import BLOCK_TOKENS
+from tests.engine import fake_kv
+from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+
+CONTEXT = 160
+CHUNK = 24
+LANE_STEP = 48
+
+
+def text(seed: int, length: int) -> list[int]:
+    """Tokens of a message. Few seeds, so that messages often begin alike, and a small alphabet."""
+    return random.Random(seed).choices(range(3), k=length)
+
+
+few = st.builds(text, st.integers(0, 3), st.integers(1, 40))
+many = st.builds(text, st.integers(0, 3), st.integers(40, CONTEXT))
+answers = st.builds(text, st.integers(4, 6), st.integers(0, 20))
+index = st.integers(0, 1)
+
+
+@dataclass
+class Turn:
+    """A request that is under way: what it computes, in which namespace, and what it saw so far."""
+
+    run: Run
+    prompt: list[int]
+    answer: list[int]
+    chat: int
+    logits: list[int] = field(default_factory=list)
+
+    @property
+    def path(self) -> list[int]:
+        """Prompt and answer."""
+        return self.prompt + self.answer
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all of it is computed."""
+        return len(self.run.lane.ids) == len(self.path)
+
+
+class CacheMachine(RuleBasedStateMachine):
+    """Chats that grow, branch and are edited, up to two requests at once, memory that shrinks and fails."""
+
+    chats = Bundle("chats")
+
+    @initialize(budget=st.integers(160, 1400), lanes=st.integers(1, 2), grid=st.sampled_from([0, 0, 32]))
+    def start(self, budget: int, lanes: int, grid: int) -> None:
+        """A cache with an ample or a tight budget, one lane or two, the default mode or the exact one."""
+        self.models = {name: DigestModel(name) for name in "ab"}
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr("engine.cache.LANE_STEP", LANE_STEP)
+        self.cache = make_cache(context=CONTEXT, tokens=budget, step=grid, max_lanes=lanes)
+        self.histories: list[list[int]] = []
+        self.turns: list[Turn] = []
+        self.finished: dict[str, list[list[int]]] = {"a": [], "b": []}
+        self.has_lost = False
+
+    @property
+    def model(self) -> DigestModel:
+        """The model of the namespace in use."""
+        return self.models[self.cache.namespace]
+
+    @property
+    def store(self) -> FlakyStore:
+        """The cache's store."""
+        assert isinstance(self.cache.store, FlakyStore)
+        return self.cache.store
+
+    @rule(target=chats, prompt=few | many, answer=answers)
+    def new_chat(self, prompt: list[int], answer: list[int]) -> int:
+        """A first message."""
+        self.histories.append([])
+        self._ask(len(self.histories) - 1, prompt, answer)
+        return len(self.histories) - 1
+
+    @rule(chat=chats, question=few, answer=answers)
+    def extend(self, chat: int, question: list[int], answer: list[int]) -> None:
+        """The next turn."""
+        self._ask(chat, self.histories[chat] + question, answer)
+
+    @rule(chat=chats, cut=st.floats(0, 1), question=few, answer=answers)
+    def edit(self, chat: int, cut: float, question: list[int], answer: list[int]) -> None:
+        """An earlier message is changed: the rest of the chat goes."""
+        history = self.histories[chat]
+        self._ask(chat, history[: int(cut * len(history))] + question, answer)
+
+    @rule(target=chats, chat=chats, cut=st.floats(0, 1), question=few, answer=answers)
+    def branch(self, chat: int, cut: float, question: list[int], answer: list[int]) -> int:
+        """A second chat that begins as the first does."""
+        history = self.histories[chat]
+        self.histories.append(history[: int(cut * len(history))])
+        self._ask(len(self.histories) - 1, self.histories[-1] + question, answer)
+        return len(self.histories) - 1
+
+    @rule(chat=chats, answer=answers)
+    def regenerate(self, chat: int, answer: list[int]) -> None:
+        """The whole history is the prompt again: all of it hits but the last token."""
+        if self.histories[chat]:
+            self._ask(chat, self.histories[chat], answer)
+
+    @rule(chat=chats, question=few | many, answer=answers)
+    def begin(self, chat: int, question: list[int], answer: list[int]) -> None:
+        """Start a request and leave it under way."""
+        turn = self._begin(chat, self.histories[chat] + question, answer)
+        if turn:
+            self.turns.append(turn)
+
+    @precondition(lambda self: self.turns)
+    @rule(index=index)
+    def go_on(self, index: int) -> None:
+        """One piece of a request that is under way."""
+        turn = self.turns[index % len(self.turns)]
+        if not turn.is_done:
+            self._step(turn)
+
+    @precondition(lambda self: self.turns)
+    @rule(index=index)
+    def cancel(self, index: int) -> None:
+        """Give up a request, however far it is."""
+        turn = self.turns[index % len(self.turns)]
+        self.turns.remove(turn)
+        self._finish(turn)
+
+    @precondition(lambda self: self.turns)
+    @rule(index=index)
+    def complete(self, index: int) -> None:
+        """Compute the rest of a request that is under way."""
+        turn = self.turns[index % len(self.turns)]
+        self.turns.remove(turn)
+        self._complete(turn)
+
+    @precondition(lambda self: self.turns)
+    @rule(index=index)
+    def fail_in_forward(self, index: int) -> None:
+        """The forward pass wrote half a piece and raised: nothing was committed."""
+        turn = self.turns[index % len(self.turns)]
+        lane = turn.run.lane
+        for buffer in fake_kv._all_buffers(lane):
+            buffer[:, :, len(lane.ids) : len(lane.ids) + 5] = -1.0
+        self.turns.remove(turn)
+        self._finish(turn)
+
+    @rule(budget=st.integers(0, 1400))
+    def set_budget(self, budget: int) -> None:
+        """The budget is lowered or raised, at any time."""
+        before = self.store.budget_bytes
+        self.cache.set_budget(budget * self.store.layout.bytes_per_token)
+        self.has_lost |= self.store.budget_bytes < before
+
+    @rule(count=st.integers(0, 300))
+    def evict(self, count: int) -> None:
+        """Somebody needs room."""
+        self.has_lost = True
+        wanted = count * self.store.layout.bytes_per_token
+        assert self.cache.make_room(wanted) == (self.store.free_bytes >= wanted)
+
+    @rule()
+    def clear(self) -> None:
+        """Everything that nobody needs goes, kept or not."""
+        self.has_lost = True
+        self.cache.clear()
+        assert not any(node.kept_by for node in self.cache.tree.nodes())
+        assert all(node.pins for node in self.cache.tree.nodes())
+
+    @rule(chat=chats, cut=st.floats(0, 1))
+    def keep(self, chat: int, cut: float) -> None:
+        """Pin the start of a chat."""
+        history = self.histories[chat]
+        ids = history[: int(cut * len(history))]
+        is_kept = self.cache.keep(ids, f"chat {chat}")
+        kept = [node for node in self.cache.tree.nodes() if f"chat {chat}" in node.kept_by]
+        assert is_kept == bool(kept)
+
+    @rule(chat=chats)
+    def release(self, chat: int) -> None:
+        """Unpin it."""
+        self.cache.release(f"chat {chat}")
+        assert not any(f"chat {chat}" in node.kept_by for node in self.cache.tree.nodes())
+
+    @rule(after=st.integers(0, 8), times=st.integers(1, 3))
+    def memory_fails(self, after: int, times: int) -> None:
+        """One of the next allocations will be refused, and perhaps those right after it."""
+        self.store.fail_after, self.store.fail_for = after, times
+
+    @precondition(lambda self: not self.turns)
+    @rule()
+    def switch_namespace(self) -> None:
+        """Another model with the same ids, in the same tree. Lanes belong to a model and go with it."""
+        for lane in list(self.cache._lanes):
+            self.cache._drop_lane(lane)
+        self.has_lost = True
+        self.cache.namespace = "b" if self.cache.namespace == "a" else "a"
+
+    @invariant()
+    def holds(self) -> None:
+        """Integrity, budget in real bytes, and the contents of every slot and block."""
+        if hasattr(self, "cache"):
+            check_contents(self.cache, *self.models.values())
+            view = self.cache.view(with_nodes=True)
+            assert view.used_bytes == self.store.used_bytes
+            assert sum(node.tokens for node in view.nodes) == view.cached_tokens
+
+    def teardown(self) -> None:
+        """When all is done nothing is held, and nothing but blocks and idle lanes is left."""
+        if hasattr(self, "cache"):
+            self.store.fail_after = -1
+            for turn in self.turns:
+                self._finish(turn)
+            check_contents(self.cache, *self.models.values())
+            assert not self.cache._runs
+            assert all(node.pins == 0 for node in self.cache.tree.nodes())
+            self.cache.clear()
+            assert self.store.used_bytes == 0
+            self.patch.undo()
+
+    def _ask(self, chat: int, prompt: list[int], answer: list[int]) -> None:
+        turn = self._begin(chat, prompt, answer)
+        if turn:
+            self._complete(turn)
+
+    def _begin(self, chat: int, prompt: list[int], answer: list[int]) -> Turn | None:
+        """Start a request; None where the cache refuses it, which it may only do for a reason."""
+        prompt, answer = prompt[: CONTEXT - 1], answer[: max(0, CONTEXT - len(prompt))]
+        before, failing = self.cache.peek(prompt), self.store.fail_after >= 0
+        expected = self._expected_reuse(prompt)
+        try:
+            run = self.cache.begin(prompt, len(answer), f"chat {chat}")
+        except MemoryError:
+            assert failing or self.turns, "an idle cache refused a prompt that the model can read"
+            self.has_lost = True
+            return None
+        self.has_lost |= failing
+        self.cache.restore(run)
+        assert run.reused <= min(before, len(prompt) - 1) or self.turns
+        assert run.lane.ids == prompt[: run.reused]
+        if not self.has_lost and not self.cache.evicted_bytes:
+            assert run.reused >= expected, "a hit was lost though nothing was evicted"
+        return Turn(run, prompt, answer, chat)
+
+    def _expected_reuse(self, prompt: list[int]) -> int:
+        """What an ample cache must reuse: the longest start of an earlier path, in whole blocks or grid steps."""
+        unit = self.cache.step or BLOCK_TOKENS
+        shared = max((_common(path, prompt[:-1]) for path in self.finished[self.cache.namespace]), default=0)
+        return shared - shared % unit
+
+    def _step(self, turn: Turn) -> None:
+        turn.logits.append(fake_kv.step(self.cache, self.model, turn.run, turn.path, CHUNK))
+
+    def _complete(self, turn: Turn) -> None:
+        while not turn.is_done:
+            self._step(turn)
+        assert turn.logits[-1] == self._cold(turn)
+        self._finish(turn)
+
+    def _finish(self, turn: Turn) -> None:
+        done = turn.path[: turn.run.lane.settled]
+        self.has_lost |= self.store.fail_after >= 0
+        self.cache.finish(turn.run)
+        self.histories[turn.chat] = turn.path
+        self.has_lost |= self.cache.tree.peek(self.cache.namespace, done) < len(done) - len(done) % BLOCK_TOKENS
+        self.finished[self.cache.namespace].append(done)
+
+    def _cold(self, turn: Turn) -> int:
+        """The last logits of the same path in a fresh cache that reuses nothing."""
+        store = FlakyStore(self.store.layout, 10**9, fill=fake_kv.NAN)
+        return run_prompt(NullCache(store), self.model, turn.path)[1][-1]
+
+
+def _common(one: list[int], other: list[int]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
