@@ -69,7 +69,7 @@ class Branch:
         with history.together():
             conversation = self.conversation
             if not conversation.id:
-                title = make_title(text)
+                title = conversation.title or make_title(text)
                 conversation = history.create(conversation.system_prompt, conversation.sampling, today, title)
             question = history.append(conversation.id, self.leaf_id, "user", text)
             return conversation, question, history.append(conversation.id, question.id, "assistant", "")

@@ -123,6 +123,12 @@ def test_title_is_the_first_question_cut_on_a_word_border(desk: Desk) -> None:
     assert [c.title for c in desk.session.conversations()] == ["How does a prefix cache decide what it…"]
 
 
+def test_a_title_given_before_the_first_question_stays(desk: Desk) -> None:
+    desk.session.rename(0, "Mine")
+    ask(desk, "Hi")
+    assert [c.title for c in desk.session.conversations()] == ["Mine"]
+
+
 def test_stop_while_it_is_written_keeps_text_and_ids(desk: Desk) -> None:
     desk.session.send("Hi")
     desk.until(TextDelta)
