@@ -1,7 +1,12 @@
-"""A lane in the shape that transformers' models expect: a Cache whose layers write into the lane and return views."""
+"""A lane in the shape that transformers' models expect: a Cache whose layers write into the lane and return views.
+
+`probe_layout` finds a model's shapes, `check_reuse` proves on the loaded weights that a prompt may be read in pieces.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -9,7 +14,14 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from engine.store import KVLayout, Lane, LayerGroup
+from engine.reuse import NOT_EXACT
+from engine.store import KVLayout, Lane, LayerGroup, is_out_of_memory
+from engine.types import ModelError
+
+CHECK_TOKENS = 24
+CHECK_SPLIT = 11
+CHECK_SLACK = 0.1
+"""How far the logits may be off, relative to their spread: number formats cost about a hundredth, faults most of it."""
 
 
 class LaneCache(Cache):  # type: ignore[misc]
@@ -70,18 +82,72 @@ class _ProbeLayer(_LaneLayer):
         return key_states, value_states
 
 
-@torch.inference_mode()
 def probe_layout(model: PreTrainedModel) -> KVLayout:
-    """The KV layout of a model, found by running one token through it."""
+    """The KV layout of a model, found by running one token through it. Raises ModelError where it has none.
+
+    Layers that use the keys and values of an earlier layer (Gemma-3n, Gemma-4) keep none and get no room.
+    """
     cache = LaneCache(0)
     count = model.config.get_text_config().num_hidden_layers
     cache.layers = probes = [_ProbeLayer(cache, index) for index in range(count)]
-    token = torch.zeros((1, 1), dtype=torch.long, device=model.device)
-    model(input_ids=token, position_ids=token, cache=cache, use_cache=True, logits_to_keep=1)
+    with _refusing(model):
+        _logits(model, [0], cache=cache, use_cache=True)
     by_shape: dict[tuple[int, int, int], list[int]] = {}
     for index, probe in enumerate(probes):
-        assert probe.shapes is not None
-        keys, values = probe.shapes
-        by_shape.setdefault((keys[1], keys[3], values[3]), []).append(index)
+        if probe.shapes is not None:
+            keys, values = probe.shapes
+            by_shape.setdefault((keys[1], keys[3], values[3]), []).append(index)
+    if not by_shape:
+        raise ModelError(NOT_EXACT, f"{type(model).__name__}: no layer keeps keys and values in the cache")
     groups = tuple(LayerGroup(tuple(layers), *shape) for shape, layers in by_shape.items())
     return KVLayout(groups, model.dtype, model.device)
+
+
+def check_reuse(
+    model: PreTrainedModel, layout: KVLayout, forward: Callable[[Sequence[int], Lane, int], Tensor]
+) -> None:
+    """Read a made-up prompt in two pieces with `forward(ids, lane, start)`, and at once as the class itself does.
+
+    Raises ModelError where the logits differ: then the model cannot be cached exactly, whatever its config says.
+    """
+    vocabulary = model.config.get_text_config().vocab_size
+    ids = [(7 + 13 * index) % vocabulary for index in range(CHECK_TOKENS)]
+    lane = Lane(layout, CHECK_TOKENS, fill=float("nan"))
+    with _refusing(model):
+        forward(ids[:CHECK_SPLIT], lane, 0)
+        warm = forward(ids[CHECK_SPLIT:], lane, CHECK_SPLIT)
+        cold = _own_logits(model, ids)
+    off = float((warm - cold).norm() / (cold - cold.mean()).norm())
+    if not off <= CHECK_SLACK:
+        raise ModelError(NOT_EXACT, f"{type(model).__name__}: off by {off:.3f}")
+
+
+def _own_logits(model: PreTrainedModel, ids: list[int]) -> Tensor:
+    """What the class's own, written-out attention says, without any cache."""
+    registered = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        return _logits(model, ids, use_cache=False)
+    finally:
+        model.set_attn_implementation(registered)
+
+
+@torch.inference_mode()
+def _logits(model: PreTrainedModel, ids: list[int], **cache: Any) -> Tensor:
+    """The last token's logits, fp32 `[vocabulary]`."""
+    tokens = torch.tensor([ids], device=model.device)
+    positions = torch.arange(len(ids), device=model.device)[None]
+    out = model(input_ids=tokens, position_ids=positions, logits_to_keep=1, **cache)
+    logits: Tensor = out.logits[0, -1]
+    return logits.float()
+
+
+@contextmanager
+def _refusing(model: PreTrainedModel) -> Iterator[None]:
+    """Turn whatever a class does not stand into ModelError; a lack of memory stays one."""
+    try:
+        yield
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        raise ModelError(NOT_EXACT, f"{type(model).__name__}: {error!r}") from error

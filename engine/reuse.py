@@ -1,39 +1,137 @@
-"""Which model classes can be cached exactly, and the sentence for those that cannot."""
+"""What of a prompt can be reused with a model class: declared from its config, before any weight is read."""
 
 from __future__ import annotations
 
-from transformers import PreTrainedConfig
+from dataclasses import dataclass
+from typing import Literal
+
+from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, PreTrainedConfig
 from transformers.cache_utils import get_layer_types_and_kwargs
 
 from engine.types import ModelError
 
-ATTENTION_TYPES = {"full_attention", "sliding_attention", "chunked_attention"}
-EXACT_ROPE = {"default", "linear", "yarn", "llama3"}
+ReuseName = Literal["full", "full, masked window", "full, up to a length", "full, on each side of a length", "refused"]
+
+EXACT_ROPE = {"default", "linear", "yarn", "llama3", "proportional"}
+WINDOW_LAYERS = {"sliding_attention", "chunked_attention"}
+STATE_LAYERS = {"linear_attention", "conv", "hybrid", "hybrid_sliding", "mamba", "recurrent"}
+INDEX_LAYERS = {"indexed_attention", "compressed_sparse_attention", "heavily_compressed_attention"}
+KNOWN_LAYERS = WINDOW_LAYERS | {"full_attention", "dummy"}
+
+CHOOSE = "Choose another chat model, such as a Llama, Qwen3, Gemma, Mistral or Phi."
+STATE = "This model keeps a running state that cannot be cut back to a shared start, so reuse would not be exact. "
+INDEX = "This model picks the tokens it looks at through an index that Headstart does not keep. "
+OWN_ATTENTION = "This model computes attention in a way of its own, which Headstart cannot drive. "
+ENCODER = "This is an encoder-decoder model, and Headstart runs decoder models only. "
+BOTH_WAYS = "This model reads a prompt in both directions, so the start of a prompt depends on its end. "
+NOT_TEXT = "This kind of model cannot be opened for text chat on its own. "
+POSITIONS = "This model's position code changes earlier tokens when the prompt grows, so reuse would not be exact. "
+NOT_EXACT = f"A test prompt read in two pieces came out differently, so reuse would not be exact. {CHOOSE}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseClass:
+    """What a model gets from the cache. `sentence` says it to the user.
+
+    `limit` is the context length in tokens past which reuse would not be exact, None where there is none. Sequences
+    of more than `switch` tokens are computed in another regime than shorter ones: other keys and values for the same
+    tokens. `detail` is for the log.
+    """
+
+    name: ReuseName
+    sentence: str
+    limit: int | None = None
+    switch: int | None = None
+    detail: str = ""
+
+    def regime(self, length: int) -> str:
+        """Names how a sequence that grows to `length` tokens is computed. What was computed in one regime must never
+        be used in another: the name belongs into the cache's namespace."""
+        if self.switch is None:
+            return ""
+        return "short" if length <= self.switch else "long"
+
+
+def classify(config: PreTrainedConfig) -> ReuseClass:
+    """The reuse class of a model; its name is "refused" where a prefix could not be reused exactly."""
+    if getattr(config, "is_encoder_decoder", False):
+        return _refused(ENCODER, config)
+    if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
+        return _refused(NOT_TEXT, config)
+    text = config.get_text_config()
+    layers = set(get_layer_types_and_kwargs(text)[0])
+    return _refusal(config, text, layers) or _by_positions(text) or _by_layers(layers)
 
 
 def check_reusable(config: PreTrainedConfig) -> None:
     """Raise ModelError where keys and values of a prefix could not be reused exactly."""
-    text = config.get_text_config()
-    if getattr(config, "is_encoder_decoder", False):
-        raise ModelError("This is an encoder-decoder model. Headstart runs decoder models only: choose another model.")
-    types = set(get_layer_types_and_kwargs(text)[0])
-    if types - ATTENTION_TYPES:
-        kinds = ", ".join(sorted(types - ATTENTION_TYPES))
-        raise ModelError(
-            "This model keeps a running state that cannot be cut back to a shared prefix, so it could not be cached "
-            "exactly. Choose a model with attention layers only.",
-            f"{text.model_type}: {kinds}",
-        )
-    rope = rope_types(text)
-    if rope - EXACT_ROPE:
-        raise ModelError(
-            f"This model's position code ({', '.join(sorted(rope - EXACT_ROPE))}) changes earlier tokens when the "
-            "prompt grows, so its cache would not be exact. Choose another model."
-        )
+    found = classify(config)
+    if found.name == "refused":
+        raise ModelError(found.sentence, found.detail)
+    if found.switch is not None:  # until the cache keeps the two regimes apart
+        raise ModelError(POSITIONS + CHOOSE, str(config.model_type))
 
 
-def rope_types(config: PreTrainedConfig) -> set[str]:
-    """The kinds of rotary position code a model uses, over all its layers."""
+def rope_parameters(config: PreTrainedConfig) -> list[dict[str, object]]:
+    """The parameters of the rotary position code: one entry, or one for each type of layer; none without one."""
     parameters = getattr(config, "rope_parameters", None) or {}
-    nested = [value for value in parameters.values() if isinstance(value, dict)]
-    return {str(entry.get("rope_type", "default")) for entry in nested or [parameters]}
+    nested = [entry for entry in parameters.values() if isinstance(entry, dict)]
+    return nested or ([parameters] if parameters else [])
+
+
+def _refusal(config: PreTrainedConfig, text: PreTrainedConfig, layers: set[str]) -> ReuseClass | None:
+    """Why a decoder cannot be cached exactly, whatever its position code."""
+    model_class = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+    kinds = ", ".join(sorted(layers - KNOWN_LAYERS))
+    if layers & INDEX_LAYERS:
+        return _refused(INDEX, text, kinds)
+    if layers & STATE_LAYERS or model_class._is_stateful:
+        return _refused(STATE, text, kinds)
+    if layers - KNOWN_LAYERS or not model_class._supports_attention_backend or layers == {"dummy"}:
+        return _refused(OWN_ATTENTION, text, kinds)
+    is_bidirectional = getattr(text, "use_bidirectional_attention", None) in (True, "all")
+    if is_bidirectional or not getattr(text, "is_causal", True):
+        return _refused(BOTH_WAYS, text)
+    return None
+
+
+def _by_positions(text: PreTrainedConfig) -> ReuseClass | None:
+    """The class of a model whose position code is not the same at every length."""
+    entries = {str(entry.get("rope_type", "default")): entry for entry in rope_parameters(text)}
+    special = set(entries) - EXACT_ROPE
+    if not special:
+        return None
+    if special == {"dynamic"}:
+        return _up_to(int(text.max_position_embeddings))
+    switches = {entry.get("original_max_position_embeddings") for entry in rope_parameters(text)}
+    switch = switches.pop()
+    if special == {"longrope"} and not switches and isinstance(switch, int):
+        return _on_each_side(switch)
+    return _refused(POSITIONS, text, ", ".join(sorted(special)))
+
+
+def _up_to(limit: int) -> ReuseClass:
+    sentence = (
+        f"Every block is reused. The context ends at {limit:,} tokens: past them, earlier positions would change."
+    )
+    return ReuseClass("full, up to a length", sentence, limit=limit)
+
+
+def _on_each_side(switch: int) -> ReuseClass:
+    sentence = (
+        f"Every block is reused. A chat that grows past {switch:,} tokens is read anew once, with other positions."
+    )
+    return ReuseClass("full, on each side of a length", sentence, switch=switch)
+
+
+def _by_layers(layers: set[str]) -> ReuseClass:
+    """The class of a model with attention layers only."""
+    if layers & WINDOW_LAYERS:
+        sentence = "Every block is reused. Layers that look back over a window only keep all tokens too, and mask them."
+        return ReuseClass("full, masked window", sentence)
+    return ReuseClass("full", "Every block is reused.")
+
+
+def _refused(reason: str, config: PreTrainedConfig, kinds: str = "") -> ReuseClass:
+    detail = f"{config.model_type}: {kinds}" if kinds else str(config.model_type)
+    return ReuseClass("refused", reason + CHOOSE, detail=detail)

@@ -30,7 +30,10 @@ TWO_SIDES: ReuseName = "full, on each side of a length"
 
 @dataclass(frozen=True)
 class ModelCase:
-    """A class under test. `note` is what a user should know; `length` is how long a prompt the test may use."""
+    """A class under test. `note` is what a user should know, `length` how long a prompt the test may use.
+
+    `is_lean` says that the engine computes the class by a forward pass of its own.
+    """
 
     name: str
     model_type: str
@@ -38,6 +41,7 @@ class ModelCase:
     reuse: ReuseName = "full"
     note: str = ""
     length: int = LENGTH
+    is_lean: bool = False
 
     def config(self) -> PreTrainedConfig:
         """A fresh config of the class."""
@@ -101,6 +105,8 @@ LATENT = {
     "first_k_dense_replace": 1,
     "topk_group": 1,
 }
+LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0}
+DYNAMIC = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0}
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 16.0, "original_max_position_embeddings": 32}
 LLAMA3 = {
     "rope_type": "llama3",
@@ -127,10 +133,10 @@ ROUTED = "All experts are in memory."
 SHARES = "Layers that share keys and values with an earlier one cost nothing in the cache."
 
 CASES = [
-    ModelCase("Llama", "llama", HEADS),
-    ModelCase("Qwen2", "qwen2", GROUPED),
-    ModelCase("Qwen3", "qwen3", HEADS),
-    ModelCase("Mistral", "mistral", HEADS | {"sliding_window": None}),
+    ModelCase("Llama", "llama", HEADS, is_lean=True),
+    ModelCase("Qwen2", "qwen2", GROUPED, is_lean=True),
+    ModelCase("Qwen3", "qwen3", HEADS, is_lean=True),
+    ModelCase("Mistral", "mistral", HEADS | {"sliding_window": None}, is_lean=True),
     ModelCase("Mistral with sliding window", "mistral", HEADS | WINDOWED, SLIDING, ALL_KEPT),
     ModelCase("Gemma", "gemma", HEADS),
     ModelCase("Gemma-2", "gemma2", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 8}, SLIDING, SOFT_CAP),
@@ -176,29 +182,18 @@ CASES = [
 ]
 
 ROPE_CASES = [
-    ModelCase(
-        "RoPE linear", "llama", HEADS | {"rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 4.0}}
-    ),
-    ModelCase("RoPE yarn", "llama", HEADS | {"rope_parameters": YARN}),
-    ModelCase("RoPE llama3", "llama", HEADS | {"rope_parameters": LLAMA3}),
+    ModelCase("RoPE linear", "llama", HEADS | {"rope_parameters": LINEAR}, is_lean=True),
+    ModelCase("RoPE yarn", "llama", HEADS | {"rope_parameters": YARN}, is_lean=True),
+    ModelCase("RoPE llama3", "llama", HEADS | {"rope_parameters": LLAMA3}, is_lean=True),
     ModelCase(
         "RoPE dynamic NTK",
         "llama",
-        HEADS
-        | {
-            "rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 4.0},
-            "max_position_embeddings": LENGTH,
-        },
+        HEADS | {"rope_parameters": DYNAMIC, "max_position_embeddings": LENGTH},
         UP_TO,
-        "The context ends where the frequencies would begin to change.",
+        "The context ends where earlier positions would begin to change.",
+        is_lean=True,
     ),
-    ModelCase(
-        "LongRoPE",
-        "phi3",
-        GROUPED | LONG,
-        TWO_SIDES,
-        "A chat that grows past the original context is read anew once.",
-    ),
+    ModelCase("LongRoPE", "phi3", GROUPED | LONG, TWO_SIDES, "Read anew once when a chat outgrows the first length."),
 ]
 
 REFUSED = [

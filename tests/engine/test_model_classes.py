@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from engine import attention
+from engine import attention, lean
 from engine.cache import PrefixCache
 from engine.lanecache import check_reuse
 from engine.model import LoadedModel
@@ -31,7 +31,9 @@ TOLERANCE = 2e-5
 """Largest difference of a logit, relative to the largest logit: fp32, sums in another order."""
 
 CHUNKS = (7, BLOCK_TOKENS, LENGTH)
-ALL = [pytest.param(case, id=case.name) for case in CASES + ROPE_CASES]
+ALL = [pytest.param((case, True), id=case.name) for case in CASES + ROPE_CASES] + [
+    pytest.param((case, False), id=f"{case.name} through transformers") for case in CASES if case.is_lean
+]
 BORDERS = sorted(
     {
         border + step
@@ -71,7 +73,7 @@ class Subject:
 @pytest.fixture(scope="module", params=ALL)
 def tested(request: pytest.FixtureRequest) -> Subject:
     """The class of a case with random weights; nothing in it is left at zero or one."""
-    case = request.param
+    case, is_lean = request.param
     attention.register()
     torch.manual_seed(7)
     ours, own = (
@@ -84,7 +86,14 @@ def tested(request: pytest.FixtureRequest) -> Subject:
     own.load_state_dict(ours.state_dict())
     reuse = classify(ours.config)
     tokenizer = SimpleNamespace(eos_token_id=None)
-    return Subject(case, ours, LoadedModel(ours, tokenizer, "/nowhere/tiny"), own, reuse, RegimeSwitch(ours, reuse))
+    return Subject(
+        case,
+        ours,
+        LoadedModel(ours, tokenizer, "/nowhere/tiny", is_lean=is_lean),
+        own,
+        reuse,
+        RegimeSwitch(ours, reuse),
+    )
 
 
 def prompt(length: int, seed: int = 1) -> list[int]:
@@ -114,9 +123,10 @@ def lengths(case: ModelCase) -> Iterator[int]:
 
 
 def test_class_has_the_declared_reuse(tested: Subject) -> None:
-    """ENGINE_BUGS 33: each class declares what it gets."""
+    """ENGINE_BUGS 33: each class declares what it gets, and whether the lean forward pass is its own."""
     assert tested.reuse.name == tested.case.reuse
     assert tested.reuse.sentence.endswith(".")
+    assert lean.fits(tested.ours) == tested.case.is_lean
 
 
 def test_our_attention_equals_the_class_own(tested: Subject) -> None:
@@ -199,5 +209,5 @@ def run_prompt(tested: Subject, cache: PrefixCache, ids: Sequence[int]) -> int:
 
 
 def test_load_check_lets_the_class_pass(tested: Subject) -> None:
-    check_reuse(tested.ours, tested.model.layout)
+    check_reuse(tested.ours, tested.model.layout, tested.model.forward)
     assert tested.ours.config._attn_implementation == attention.NAME
