@@ -246,7 +246,7 @@ class Responder:
     def _check_length(self, prompt: Prompt) -> None:
         if len(prompt.ids) >= self.cache.context_length:
             raise PromptTooLongError(
-                f"This conversation is {len(prompt.ids):,} tokens long, and the model reads {self.cache.context_length:,}. "
+                f"This conversation is {len(prompt.ids):,} tokens long; the model reads {self.cache.context_length:,}. "
                 "Shorten the message or the system prompt, or start a new conversation."
             )
 

@@ -1,4 +1,4 @@
-"""What a turn took: time to first token and its parts, tokens a second, and what it would have taken without a cache."""
+"""What a turn took: time to first token and its parts, tokens a second, and the time without a cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights, tokenizer, device and dtype; `forward(ids, lane, start)` is all that the rest of the engine sees of a model."""
+"""Weights, tokenizer, device and dtype; `forward(ids, lane, start)` is what the rest of the engine sees of a model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import transformers
 from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 
-from engine import attention
+from engine import attention, lean
 from engine.lanecache import LaneCache, probe_layout
+from engine.lean import LeanForward
+from engine.quant import Bits
 from engine.reuse import check_reusable
 from engine.store import KVLayout, Lane
 from engine.types import Device, Dtype, ModelError
@@ -24,9 +26,15 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 class LoadedModel:
-    """A decoder model in memory. `tokenizer` is transformers' fast tokenizer, `end_ids` the tokens that end an answer."""
+    """A decoder model in memory. `tokenizer` is transformers' fast tokenizer, `end_ids` the tokens that end an answer.
 
-    def __init__(self, model: PreTrainedModel, tokenizer: Any, path: str) -> None:
+    `bits` adds few-bit copies of the weights for decoding. `is_lean` False takes transformers' own forward pass even
+    where the lean one fits.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: Any, path: str, *, bits: Bits | None = None, is_lean: bool = True
+    ) -> None:
         self._model = model
         self.tokenizer = tokenizer
         self.path = path
@@ -37,6 +45,7 @@ class LoadedModel:
         self.context_length = int(getattr(config, "max_position_embeddings", 0) or 2048)
         self.end_ids = _end_ids(model, tokenizer)
         self._cache = LaneCache(config.num_hidden_layers)
+        self._lean = LeanForward(model, bits) if is_lean and lean.fits(model) else None
 
     @property
     def device(self) -> torch.device:
@@ -45,28 +54,38 @@ class LoadedModel:
 
     @property
     def dtype(self) -> str:
-        """Short name of the number type: fp32, bf16 or fp16."""
-        return NAMES[self.layout.dtype]
+        """Short name of the weights' number type: fp32, bf16, fp16, or int8 and int4 where decoding uses those."""
+        return (self._lean and self._lean.bits) or NAMES[self.layout.dtype]
 
     @property
     def weights_bytes(self) -> int:
-        """Bytes of all parameters, tied ones once."""
-        return sum(parameter.nbytes for parameter in self._model.parameters())
+        """Bytes of all parameters, tied ones once, and of the few-bit copies."""
+        own = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in self._parameters()}
+        return sum(own.values()) + (self._lean.packed_bytes if self._lean else 0)
 
     @torch.inference_mode()
     def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Compute tokens at positions `start`... on top of the lane's first `start` tokens, writing their keys and
         values into it. Returns the last token's logits, fp32 `[vocabulary]`."""
-        tokens = torch.tensor([ids], device=self.device)
-        positions = torch.arange(start, start + len(ids), device=self.device)[None]
+        tokens = torch.tensor(ids, device=self.device)
+        if self._lean is not None:
+            return self._lean(tokens, lane, start).float()
+        return self._forward_generic(tokens, lane, start)
+
+    def _forward_generic(self, tokens: Tensor, lane: Lane, start: int) -> Tensor:
+        positions = torch.arange(start, start + len(tokens), device=self.device)[None]
         self._cache.aim(lane, start)
         try:
             out = self._model(
-                input_ids=tokens, position_ids=positions, cache=self._cache, use_cache=True, logits_to_keep=1
+                input_ids=tokens[None], position_ids=positions, cache=self._cache, use_cache=True, logits_to_keep=1
             )
         finally:
             self._cache.aim(None, 0)
-        return out.logits[0, -1].float()
+        logits: Tensor = out.logits[0, -1]
+        return logits.float()
+
+    def _parameters(self) -> list[Tensor]:
+        return [parameter.data for parameter in self._model.parameters()]
 
     def synchronize(self) -> None:
         """Wait until the device has done everything, so that a clock tells the truth."""
@@ -91,10 +110,11 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
         config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
         check_reusable(config)
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+        number, bits = choose_dtype(dtype, where, config)
         model = AutoModelForCausalLM.from_pretrained(
             path,
             config=config,
-            dtype=choose_dtype(dtype, where, config),
+            dtype=number,
             attn_implementation=attention.NAME,
             use_safetensors=True,
             local_files_only=True,
@@ -103,7 +123,9 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
     except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
         raise ModelError(f"{path.name} cannot be opened as a chat model. Choose another model.", str(error)) from error
     model.eval().requires_grad_(False)
-    return LoadedModel(model.to(where), tokenizer, str(path))
+    if dtype in ("int4", "int8") and not lean.fits(model):
+        raise ModelError(f"{path.name} can be run in bf16 or fp32 only. Choose one of these number types.")
+    return LoadedModel(model.to(where), tokenizer, str(path), bits=bits)
 
 
 def choose_device(wish: Device) -> torch.device:
@@ -116,23 +138,29 @@ def choose_device(wish: Device) -> torch.device:
     return torch.device(wish)
 
 
-def choose_dtype(wish: Dtype, device: torch.device, config: PreTrainedConfig) -> torch.dtype:
-    """The number type asked for; else the checkpoint's own on a GPU, and on the CPU whichever multiplies faster."""
+def choose_dtype(wish: Dtype, device: torch.device, config: PreTrainedConfig) -> tuple[torch.dtype, Bits | None]:
+    """The number type asked for; else the checkpoint's own on a GPU, and on the CPU whichever multiplies faster.
+
+    Few-bit weights for decoding are bf16 models on the CPU. Raises ModelError where they are asked for elsewhere.
+    """
+    if wish == "int4" or wish == "int8":
+        if device.type != "cpu":
+            raise ModelError(f"{wish} weights are for the CPU only. Choose 'auto' or bf16 on {device.type.upper()}.")
+        return torch.bfloat16, wish
     if wish != "auto":
-        return DTYPES[wish]
+        return DTYPES[wish], None
     if device.type != "cpu":
         own = getattr(config.get_text_config(), "dtype", None)
-        return own if own in (torch.float16, torch.bfloat16) else torch.bfloat16
+        return own if own in (torch.float16, torch.bfloat16) else torch.bfloat16, None
     width = config.get_text_config().hidden_size
-    return min((torch.bfloat16, torch.float32), key=lambda dtype: _matmul_seconds(dtype, width))
+    fastest = min((torch.bfloat16, torch.float32), key=lambda dtype: _matmul_seconds(dtype, width))
+    return fastest, "fitting" if fastest is torch.bfloat16 else None
 
 
 def default_cache_bytes(device: torch.device) -> int:
     """A share of the memory that is free now: a quarter of the computer's, half of a GPU's; at most 8 GiB."""
-    if device.type == "cuda":
-        share = torch.cuda.mem_get_info(device)[0] // 2
-    else:
-        share = psutil.virtual_memory().available // 4
+    on_gpu = device.type == "cuda"
+    share = torch.cuda.mem_get_info(device)[0] // 2 if on_gpu else psutil.virtual_memory().available // 4
     return int(min(share, 8 * 1024**3))
 
 

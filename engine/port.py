@@ -12,10 +12,10 @@ class EnginePort(Protocol):
     """Commands return at once; what comes of them arrives through `poll`. Callable from any thread."""
 
     def load(self, spec: ModelSpec) -> int:
-        """Load a model in place of the present one. Reports Loading..., then Loaded or Failed, under the id returned."""
+        """Load a model in place of the present one. Reports Loading..., then Loaded or Failed, with the id returned."""
 
     def submit(self, request: Request) -> int:
-        """Answer a request. Reports Matched, Prefill..., TextDelta and TurnStats..., CacheView, then Finished or Failed."""
+        """Answer a request. Reports Matched, Prefill, TextDelta, TurnStats, CacheView, then Finished or Failed."""
 
     def preview(self, request: Request) -> int:
         """Say what `submit` would reuse and compute, also while another request runs. Reports Preview or Failed."""

@@ -1,4 +1,4 @@
-"""Logits -> token. Pure functions; the order of the rules is the usual one: penalty, temperature, top-k, top-p, min-p."""
+"""Logits -> token. Pure functions; the rules apply in the usual order: penalty, temperature, top-k, top-p, min-p."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def distribution(logits: Tensor, sampling: Sampling) -> Tensor:
 
 
 def penalise(logits: Tensor, seen: Sequence[int], penalty: float) -> Tensor:
-    """Make seen tokens less likely: positive logits divided by `penalty`, negative ones multiplied (CTRL, 1909.05858)."""
+    """Make seen tokens less likely: positive logits are divided, negative ones multiplied (CTRL, 1909.05858)."""
     if penalty == 1 or not seen:
         return logits
     index = torch.tensor(sorted(set(seen)), device=logits.device)

@@ -116,7 +116,8 @@ class PrefixTree:
         """Append written, final blocks below the match `at`. None of them may be cached there already."""
         if not keys:
             return at
-        assert len(keys) == len(blocks) and keys[0] not in at.node.children
+        assert len(keys) == len(blocks)
+        assert keys[0] not in at.node.children
         node = Node(at.node, keys, blocks)
         node.last_used = self._clock()
         at.node.children[keys[0]] = node
@@ -198,8 +199,10 @@ class PrefixTree:
         """Raise AssertionError where an invariant of the tree is broken."""
         seen: dict[int, Node] = {}
         for node in self.nodes():
-            assert node.parent is not None and node.parent.children[node.keys[0]] is node
-            assert node.keys and len(node.keys) == len(node.blocks)
+            assert node.parent is not None
+            assert node.parent.children[node.keys[0]] is node
+            assert node.keys
+            assert len(node.keys) == len(node.blocks)
             assert all(len(key) == BLOCK_TOKENS for key in node.keys)
             assert node.pins >= sum(child.pins for child in node.children.values())
             assert all(child.kept_by <= node.kept_by for child in node.children.values())
@@ -213,7 +216,8 @@ class PrefixTree:
     def _split(self, node: Node, count: int) -> Node:
         """Put the first `count` blocks of `node` into a new node above it and return that one."""
         parent = node.parent
-        assert parent is not None and 0 < count < len(node.keys)
+        assert parent is not None
+        assert 0 < count < len(node.keys)
         upper = Node(parent, node.keys[:count], node.blocks[:count])
         upper.last_used, upper.pins, upper.hits = node.last_used, node.pins, node.hits
         upper.kept_by, upper.owners = set(node.kept_by), set(node.owners)

@@ -8,7 +8,7 @@ from typing import Literal
 
 Role = Literal["system", "user", "assistant", "tool"]
 Device = Literal["auto", "cuda", "mps", "cpu"]
-Dtype = Literal["auto", "fp32", "bf16", "fp16"]
+Dtype = Literal["auto", "fp32", "bf16", "fp16", "int8", "int4"]
 Cause = Literal["new", "edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "other model", "cache off"]
 
 BLOCK_TOKENS = 16

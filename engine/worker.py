@@ -106,8 +106,6 @@ class Engine:
         """The worker thread: serve commands, then advance the first job by one step, for ever."""
         while not self._closing:
             self._serve_commands()
-            if self._closing:
-                break
             if self._jobs:
                 self._stop_idle_work()
                 self._advance(self._jobs[0])

@@ -1,0 +1,142 @@
+"""The lean forward pass against transformers' own, and few-bit weights against the weights they stand for."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from transformers import LlamaConfig, MistralConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
+from transformers.models.auto.modeling_auto import AutoModelForCausalLM
+
+from engine import attention, lean, quant
+from engine.lanecache import LaneCache, probe_layout
+from engine.lean import LeanForward
+from engine.store import Lane
+
+SIZES = {
+    "vocab_size": 96,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "max_position_embeddings": 256,
+}
+CONFIGS = {
+    "llama": LlamaConfig(**SIZES),
+    "llama with biases": LlamaConfig(**SIZES, attention_bias=True, mlp_bias=True),
+    "llama, tied": LlamaConfig(**SIZES, tie_word_embeddings=True),
+    "mistral without a window": MistralConfig(**SIZES, sliding_window=None),
+    "qwen2": Qwen2Config(**SIZES),
+    "qwen3": Qwen3Config(**SIZES),
+}
+IDS = [(7 * i * i + 3 * i) % 96 for i in range(70)]
+
+
+def build(config: PreTrainedConfig) -> torch.nn.Module:
+    attention.register()
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME)
+    for parameter in model.parameters():  # biases and norms start as zeros and ones: make them matter
+        parameter.data += 0.02 * torch.randn_like(parameter)
+    return model.eval().requires_grad_(False)
+
+
+def own_logits(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
+    """What transformers' class computes for the last token, without any cache."""
+    return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("pieces", [[70], [33, 37], [64, 5, 1], [1] * 20 + [50]])
+@torch.inference_mode()
+def test_lean_equals_the_models_own_forward(name: str, pieces: list[int]) -> None:
+    model = build(CONFIGS[name])
+    assert lean.fits(model)
+    expected = own_logits(model, IDS)
+    forward = LeanForward(model, None)
+    lane = Lane(probe_layout(model), 80, fill=float("nan"))
+    start = 0
+    for size in pieces:
+        logits = forward(torch.tensor(IDS[start : start + size]), lane, start)
+        start += size
+    torch.testing.assert_close(logits, expected, atol=2e-5, rtol=2e-5)
+
+
+@torch.inference_mode()
+def test_fused_weights_are_no_second_copy() -> None:
+    model = build(CONFIGS["llama"])
+    before = own_logits(model, IDS)
+    LeanForward(model, None)
+    layer = model.model.layers[0]
+    storages = {part.weight.untyped_storage().data_ptr() for part in (layer.self_attn.q_proj, layer.self_attn.v_proj)}
+    assert len(storages) == 1
+    assert torch.equal(own_logits(model, IDS), before)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        MistralConfig(**SIZES, sliding_window=16),
+        Qwen2Config(**SIZES, use_sliding_window=True, sliding_window=16, max_window_layers=1),
+        LlamaConfig(**{**SIZES, "hidden_act": "gelu"}),
+    ],
+)
+def test_models_that_differ_take_their_own_forward(config: PreTrainedConfig) -> None:
+    assert not lean.fits(build(config))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4])
+@torch.inference_mode()
+def test_int4_product_equals_the_product_with_its_codes(rows: int) -> None:
+    torch.manual_seed(1)
+    weight, x = torch.randn(64, 96).bfloat16(), torch.randn(rows, 96).bfloat16()
+    codes, scale, zero = quant.quantise_int4(weight)
+    groups = (codes.reshape(64, -1, 32) - 8) * scale.bfloat16().float()[..., None] + zero.bfloat16().float()[..., None]
+    torch.testing.assert_close(
+        quant.Int4(weight)(x).float(), x.float() @ groups.reshape(64, 96).T, atol=0.15, rtol=0.02
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@torch.inference_mode()
+def test_int8_product_is_close_to_the_full_one(rows: int) -> None:
+    torch.manual_seed(2)
+    weight, x = torch.randn(64, 96).bfloat16(), torch.randn(rows, 96).bfloat16()
+    torch.testing.assert_close(quant.Int8(weight)(x).float(), x.float() @ weight.float().T, atol=0.3, rtol=0.03)
+
+
+def test_fitting_takes_int4_only_for_weights_that_were_four_bit() -> None:
+    torch.manual_seed(3)
+    full = torch.randn(64, 96)
+    codes, scale, zero = quant.quantise_int4(full)
+    four_bit = ((codes.reshape(64, -1, 32) - 8) * scale[..., None] + zero[..., None]).reshape(64, 96)
+    assert isinstance(quant.pack(four_bit.bfloat16(), "fitting"), quant.Int4)
+    assert isinstance(quant.pack(full.bfloat16(), "fitting"), quant.Int8)
+    assert isinstance(quant.pack(full.bfloat16(), "int4"), quant.Int4)
+    assert isinstance(quant.pack(torch.randn(63, 96).bfloat16(), "int4"), quant.Int8)
+
+
+@pytest.mark.parametrize("q", [2, 16, 100])
+@torch.inference_mode()
+def test_attention_by_products_equals_the_fused_kernel(q: int) -> None:
+    torch.manual_seed(4)
+    query, key, value = torch.randn(1, 6, q, 16), torch.randn(1, 2, 128, 16)[:, :, :120], torch.randn(1, 2, 120, 16)
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        query, key.repeat_interleave(3, 1), value.repeat_interleave(3, 1), scale=0.25,
+        attn_mask=attention.causal_mask(q, 120, torch.float32, query.device),
+    )  # fmt: skip
+    torch.testing.assert_close(attention._attend_by_products(query, key, value, 0.25), expected)
+    torch.testing.assert_close(attention.attend_causally(query, key, value, 0.25), expected)
+
+
+def test_generic_cache_and_lean_forward_share_a_lane() -> None:
+    """A lane filled by one path can be continued by the other: the layout is the same."""
+    with torch.inference_mode():
+        model = build(CONFIGS["llama"])
+        expected = own_logits(model, IDS)
+        lane = Lane(probe_layout(model), 80)
+        cache = LaneCache(model.config.num_hidden_layers)
+        cache.aim(lane, 0)
+        model(input_ids=torch.tensor([IDS[:40]]), position_ids=torch.arange(40)[None], cache=cache, use_cache=True)
+        torch.testing.assert_close(LeanForward(model, None)(torch.tensor(IDS[40:]), lane, 40), expected)
