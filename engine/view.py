@@ -13,31 +13,27 @@ def node_views(tree: PrefixTree, bytes_per_block: int, now: float) -> tuple[Node
     stack = [(node, -1, 0) for node in tree.tops()]
     while stack:
         node, parent, start = stack.pop()
-        run = _run(node)
-        blocks = sum(len(part.blocks) for part in run)
-        last = run[-1]
+        last, blocks, owners = _run(node)
+        tokens = blocks * BLOCK_TOKENS
+        pinned = bool(last.kept_by)
         views.append(
-            NodeView(
-                parent=parent,
-                start=start,
-                tokens=blocks * BLOCK_TOKENS,
-                bytes=blocks * bytes_per_block,
-                idle_s=max(0.0, now - last.last_used),
-                hits=node.hits,
-                pinned=bool(last.kept_by),
-                conversations=tuple(sorted(set().union(*(part.owners for part in run)))),
-            )
+            NodeView(parent, start, tokens, blocks * bytes_per_block, now - last.last_used, node.hits, pinned, owners)
         )
-        stack.extend((child, len(views) - 1, start + blocks * BLOCK_TOKENS) for child in last.children.values())
+        if last.children:
+            at, end = len(views) - 1, start + tokens
+            stack.extend([(child, at, end) for child in last.children.values()])
     return tuple(views)
 
 
-def _run(node: Node) -> list[Node]:
-    """`node` and what hangs on it without a branch, as far as both are kept or both are not."""
-    run = [node]
-    while len(run[-1].children) == 1:
-        (child,) = run[-1].children.values()
+def _run(node: Node) -> tuple[Node, int, tuple[str, ...]]:
+    """What hangs on `node` without a branch, as far as both are kept or both are not: its last node, the number of its
+    blocks, its owners in order."""
+    last, blocks, owners = node, len(node.blocks), node.owners
+    while len(last.children) == 1:
+        (child,) = last.children.values()
         if bool(child.kept_by) != bool(node.kept_by):
             break
-        run.append(child)
-    return run
+        last, blocks = child, blocks + len(child.blocks)
+        if child.owners - owners:
+            owners = owners | child.owners
+    return last, blocks, tuple(owners) if len(owners) < 2 else tuple(sorted(owners))
