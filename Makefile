@@ -7,6 +7,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PICTURES := packaging/pictures
 OFFSCREEN := QT_QPA_PLATFORM=offscreen
+# Where make bench writes its figures
+OUT ?= out/bench.json
 # Options for the window: make run ARGS="--model PATH"
 ARGS ?=
 
@@ -46,7 +48,7 @@ soak: setup
 
 bench: setup
 	@$(BIN)/headstart fetch
-	@for script in tests/bench/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	$(OFFSCREEN) $(BIN)/python -m tests.bench --out $(OUT)
 
 pictures: setup
 	$(BIN)/headstart demo --offscreen --turns 8 --out out/pictures

@@ -1,0 +1,97 @@
+"""`python -m tests.bench --out FILE.json`: every row of the table, as JSON and as Markdown on standard output.
+
+QUICK=1 takes fewer samples. PEERS=llama.cpp adds row 5 where the package llama-cpp-python is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # before torch is imported, as the engine does it
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import psutil
+
+from engine import fetch_model
+from tests.bench import engine_rows, llama_rows, quality_rows, scaling_rows, window_rows
+from tests.bench.chat import Player
+from tests.bench.peers import Transformers
+from tests.bench.rows import Row
+
+PACKAGES = ("torch", "transformers", "PySide6-Essentials", "pyqtgraph", "llama-cpp-python")
+
+
+def main() -> int:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(prog="make bench")
+    parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
+    parser.add_argument("--only", help="engine, window, scaling, quality or llama")
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    count = 3 if os.environ.get("QUICK") else 7
+    rows: list[Row] = []
+    for row in _rows(count, options.only):
+        rows.append(row)
+        print(as_line(row), flush=True)
+        options.out.write_text(json.dumps(_report(rows), indent=1) + "\n", "utf-8")
+    return 0
+
+
+def as_line(row: Row) -> str:
+    """A row of the Markdown table."""
+    return f"| {row.id} | {row.name} | {row.value:.3g} {row.unit} | {row.must} | {row.aim} |"
+
+
+def _rows(count: int, only: str | None) -> Iterator[Row]:
+    folder = fetch_model(lambda *_: None)
+    wanted = [only] if only else ["scaling", "engine", "llama", "window", "quality"]
+    if "scaling" in wanted:
+        yield from scaling_rows.measure(count)
+    if {"engine", "llama", "window"} & set(wanted):
+        player, peer = Player(), Transformers(folder)
+        try:
+            if "engine" in wanted:
+                yield from engine_rows.measure(player, peer, count)
+            if "llama" in wanted:
+                yield from llama_rows.measure(player, peer, count)
+            if "window" in wanted:
+                yield from window_rows.measure(player, count)
+        finally:
+            player.close()
+    if "quality" in wanted:
+        yield from quality_rows.measure(folder)
+
+
+def _report(rows: list[Row]) -> dict[str, object]:
+    return {
+        "machine": _machine(),
+        "versions": {name: version for name in PACKAGES if (version := _version(name))}
+        | {"python": platform.python_version()},
+        "model": "SmolLM2-135M-Instruct",
+        "rows": [row.as_json() for row in rows],
+    }
+
+
+def _machine() -> str:
+    flags = Path("/proc/cpuinfo").read_text().split() if Path("/proc/cpuinfo").exists() else []
+    features = [name for name in ("avx512f", "avx512_bf16", "amx_tile") if name in flags]
+    memory = psutil.virtual_memory().total / 2**30
+    return f"{psutil.cpu_count()} cores {platform.machine()} {' '.join(features)}, {memory:.0f} GiB, {sys.platform}"
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""A conversation with a long system prompt, played on the engine: 3,000 tokens resident, about 50 new ones a turn."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+
+from app.script import read_script
+from engine import (
+    Engine,
+    Event,
+    Failed,
+    Finished,
+    Loaded,
+    Message,
+    ModelInfo,
+    ModelSpec,
+    Request,
+    Sampling,
+)
+
+SCRIPT = read_script()
+WRITTEN = 24
+
+
+class Player:
+    """The engine with the default model (or the one named) loaded; every call waits for its answer."""
+
+    def __init__(self, path: str = "", dtype: str = "auto") -> None:
+        self.engine = Engine()
+        self.engine.load(ModelSpec(path=path, dtype=dtype))  # type: ignore[arg-type]
+        loaded = self._wait()
+        assert isinstance(loaded, Loaded), loaded
+        self.model: ModelInfo = loaded.model
+        self._numbers = itertools.count()
+
+    def ask(self, history: list[Message], question: str, *, use_cache: bool = True, written: int = 1) -> Finished:
+        """Answer a question greedily on top of a history."""
+        messages = (Message("system", SCRIPT.system_prompt), *history, Message("user", question))
+        return self._answer(messages, use_cache, written)
+
+    def ask_plainly(self, system_prompt: str, question: str, written: int) -> Finished:
+        """Answer a question greedily behind a short system prompt."""
+        return self._answer((Message("system", system_prompt), Message("user", question)), True, written)
+
+    def _answer(self, messages: tuple[Message, ...], use_cache: bool, written: int) -> Finished:
+        sampling = Sampling(temperature=0, max_tokens=written)
+        self.engine.submit(Request(messages, sampling, "bench", use_cache=use_cache))
+        finished = self._wait()
+        assert isinstance(finished, Finished), finished
+        return finished
+
+    def new_question(self) -> str:
+        """A question of about 50 tokens that was never asked before."""
+        number = next(self._numbers)
+        question = SCRIPT.questions[number % len(SCRIPT.questions)]
+        return f"Case {number}: {question}"
+
+    def ttft(self, *, use_cache: bool = True) -> float:
+        """Time to first token of a new question right behind the system prompt."""
+        finished = self.ask([], self.new_question(), use_cache=use_cache)
+        assert finished.stats.ttft_s is not None
+        return finished.stats.ttft_s
+
+    def close(self) -> None:
+        """End the engine."""
+        self.engine.close(10)
+
+    def _wait(self) -> Event:
+        for event in self._events():
+            if isinstance(event, Finished | Failed | Loaded):
+                return event
+        raise AssertionError("unreachable")
+
+    def _events(self) -> Iterator[Event]:
+        while True:
+            yield from self.engine.poll()
+            time.sleep(0.001)

@@ -1,0 +1,150 @@
+"""Rows 1 to 4, 6, 7 and 8: first token and decode speed of the engine against transformers on the same tokens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine import Finished, Message
+from engine.model import LoadedModel
+from engine.template import PromptBuilder
+from engine.worker import Engine
+from tests.bench.chat import SCRIPT, WRITTEN, Player
+from tests.bench.peers import Transformers
+from tests.bench.rows import Row, alternate, ratio_row
+
+SHORT = (
+    "Write one long paragraph about a walk along a river in autumn, with the weather, the birds and the light, please."
+)
+
+
+def measure(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
+    """All rows of this module, `count` samples a side."""
+    yield from _first_token(player, peer, count)
+    yield from _decode(player, peer, count)
+    yield _switch(player, count)
+    yield _busy(player, count)
+
+
+def _first_token(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
+    builder = PromptBuilder(peer.tokenizer)
+    prompt = builder.build([Message("system", SCRIPT.system_prompt), Message("user", player.new_question())]).ids
+    first = player.ask([], player.new_question())
+    reused = player.ask([], player.new_question()).stats
+    assert first.stats.prompt_tokens > reused.computed_tokens > 0
+    peer.fill(prompt[: reused.reused_tokens])
+    new = prompt[reused.reused_tokens :]
+    shares: list[float] = []
+
+    def warm() -> float:
+        stats = player.ask([], player.new_question()).stats
+        assert stats.ttft_s is not None
+        parts = stats.parts
+        shares.append((parts.queue + parts.template + parts.lookup + parts.restore) / stats.ttft_s)
+        return stats.ttft_s
+
+    samples = alternate({"headstart": warm, "transformers": lambda: peer.warm(new)}, count)
+    yield ratio_row("1", "warm TTFT / bare transformers forward", samples, "headstart", "transformers", "<= 1.0", "0.6")
+    cold = alternate(
+        {"headstart": lambda: player.ttft(use_cache=False), "transformers": lambda: peer.cold(prompt)},
+        max(3, count // 2),
+    )
+    yield ratio_row(
+        "2", "cold TTFT / one-shot transformers forward", cold, "headstart", "transformers", "<= 1.05", "0.8"
+    )
+    both = {"warm": samples["headstart"][: len(cold["headstart"])], "cold": cold["headstart"]}
+    yield ratio_row("3", "warm TTFT / cold TTFT", both, "warm", "cold", "<= 0.08", "0.04")
+    ordered = sorted(shares[1:])
+    yield Row(
+        "6", "template, tokenise, match: share of warm TTFT", ordered[len(ordered) // 2], "share", "<= 0.08", "0.03",
+        shares[1:],
+    )  # fmt: skip
+
+
+def _decode(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
+    builder = PromptBuilder(peer.tokenizer)
+    short = builder.build([Message("system", "You write."), Message("user", SHORT)]).ids
+    long = builder.build([Message("system", SCRIPT.system_prompt), Message("user", player.new_question())]).ids
+    for row, name, prompt, is_short in (("4a", "60", short, True), ("4b", "3,000", long, False)):
+
+        def own(is_short: bool = is_short) -> float:
+            return _written(player, is_short).stats.tokens_per_s
+
+        with endless(player.engine):
+            samples = alternate(
+                {"headstart": own, "transformers": lambda prompt=prompt: peer.decode(prompt, WRITTEN)},
+                max(3, count // 2),
+            )
+        title = f"decode tok/s / generate() in bf16, {name} tokens of context"
+        yield ratio_row(row, title, samples, "headstart", "transformers", ">= 2.5", "5")
+
+
+def _written(player: Player, is_short: bool) -> Finished:
+    question = SHORT if is_short else player.new_question()
+    if is_short:
+        return player.ask_plainly("You write.", question, WRITTEN)
+    return player.ask([], question, written=WRITTEN)
+
+
+def _switch(player: Player, count: int) -> Row:
+    """Two conversations on one system prompt, some turns old: the next turn of the same, and of the other."""
+    chats: list[list[Message]] = [[], []]
+    for history in chats:
+        for _ in range(3):
+            _turn(player, history)
+    state = {"at": 0}
+
+    def same() -> float:
+        return _turn(player, chats[state["at"]])
+
+    def other() -> float:
+        state["at"] = 1 - state["at"]
+        return _turn(player, chats[state["at"]])
+
+    samples = alternate({"same": same, "other": other}, count)
+    return ratio_row("7", "TTFT after switching chats / same-chat TTFT", samples, "other", "same", "<= 1.25", "1.05")
+
+
+def _turn(player: Player, history: list[Message]) -> float:
+    """One more turn of a conversation; its TTFT. The history stays short enough to compare turns with each other."""
+    question = player.new_question()
+    finished = player.ask(history, question, written=8)
+    history += [Message("user", question), Message("assistant", finished.text, finished.token_ids)]
+    assert finished.stats.ttft_s is not None
+    return finished.stats.ttft_s
+
+
+def _busy(player: Player, count: int) -> Row:
+    def disturbed() -> float:
+        with busy_process():
+            player.ttft()
+            return player.ttft()
+
+    samples = alternate({"busy": disturbed, "alone": player.ttft}, count)
+    return ratio_row("8", "warm TTFT with another busy process / alone", samples, "busy", "alone", "<= 2.5", "1.5")
+
+
+@contextmanager
+def busy_process() -> Iterator[None]:
+    """Another program that uses one core all the time."""
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def endless(engine: Engine) -> Iterator[None]:
+    """Answers run to their full length: no token ends them, as `min_new_tokens` does for the peer."""
+    responder = engine._responder
+    assert responder is not None
+    model: LoadedModel = responder.model
+    ends, model.end_ids = model.end_ids, frozenset()
+    try:
+        yield
+    finally:
+        model.end_ids = ends

@@ -1,0 +1,116 @@
+"""Rows 9, 10 and 11: the window beside the engine at full speed, and how soon it is there."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication
+
+from app.application import Application, build
+from app.settings import Settings
+from engine import Engine, ModelSpec, Sampling, TurnStats
+from tests.bench.chat import SCRIPT, Player
+from tests.bench.rows import Row, alternate, ratio_row
+
+WRITTEN = 64
+
+
+def measure(player: Player, count: int) -> Iterator[Row]:
+    """All rows of this module, `count` samples a side."""
+    app = QApplication.instance() or QApplication(["bench"])
+    assert app is not None
+    with tempfile.TemporaryDirectory() as folder:
+        window = _Window(Path(folder), player)
+        try:
+            yield from window.rows(count)
+        finally:
+            window.close()
+    yield from _start_rows(max(3, count // 2))
+
+
+class _Window:
+    """The real window with its own engine on the same model, at 1280 x 800, charts shown."""
+
+    def __init__(self, folder: Path, player: Player) -> None:
+        self._player = player
+        self._application: Application = build(Engine(), Settings(), folder / "bench.db")
+        self._session = self._application.session
+        self._application.window.resize(1280, 800)
+        self._wait_for(self._session.model_changed, lambda: self._application.open(ModelSpec(player.model.path)))
+        self._session.new_conversation()
+        self._session.set_system_prompt(SCRIPT.system_prompt)
+        self._session.set_sampling(Sampling(temperature=0, max_tokens=WRITTEN))
+        self.gaps: list[float] = []
+
+    def rows(self, count: int) -> Iterator[Row]:
+        self._answer()
+        samples = alternate({"window": self._answer, "headless": self._headless}, count)
+        yield ratio_row(
+            "9", "tok/s with window and charts / headless", samples, "window", "headless", ">= 0.95", "0.99"
+        )
+        gaps = sorted(self.gaps)
+        p99 = gaps[int(len(gaps) * 0.99)]
+        yield Row("10a", "event-loop gap while answering, p99", p99 * 1000, "ms", "<= 33", "16", gaps[-50:])
+        yield Row("10b", "event-loop gap while answering, worst", gaps[-1] * 1000, "ms", "<= 150", "50", gaps[-50:])
+
+    def close(self) -> None:
+        self._application.window.close()
+        self._application.close()
+
+    def _answer(self) -> float:
+        """One turn in the window; decode tok/s. The gaps between the event loop's ticks are noted meanwhile."""
+        self._session.new_conversation()
+        self._session.set_system_prompt(SCRIPT.system_prompt)
+        question = self._player.new_question()
+        ticks = QTimer()
+        ticks.setInterval(1)
+        last = [time.perf_counter()]
+
+        def tick() -> None:
+            now = time.perf_counter()
+            self.gaps.append(now - last[0])
+            last[0] = now
+
+        ticks.timeout.connect(tick)
+        ticks.start()
+        self._wait_for(self._session.message_finished, lambda: self._session.send(question))
+        ticks.stop()
+        stats = self._session.messages[-1].stats
+        assert isinstance(stats, TurnStats)
+        return stats.tokens_per_s
+
+    def _headless(self) -> float:
+        return self._player.ask([], self._player.new_question(), written=WRITTEN).stats.tokens_per_s
+
+    def _wait_for(self, signal: object, start: object) -> None:
+        loop = QEventLoop()
+        signal.connect(lambda *_: loop.quit())  # type: ignore[attr-defined]
+        QTimer.singleShot(0, start)  # type: ignore[call-overload]
+        loop.exec()
+
+
+def _start_rows(count: int) -> Iterator[Row]:
+    """The second start of the program, from the process's own birth."""
+
+    def once() -> dict[str, float]:
+        command = [sys.executable, "-m", "tests.bench.start"]
+        output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+        times: dict[str, float] = json.loads(output.splitlines()[-1])
+        return times
+
+    once()
+    samples = [once() for _ in range(count)]
+    for row, key, title, must, aim in (
+        ("11a", "visible", "start to visible window", "<= 1.5", "0.7"),
+        ("11b", "ready", "start to model ready", "<= 6", "3"),
+    ):
+        values = [sample[key] for sample in samples]
+        yield Row(row, title, statistics.median(values), "s", must, aim, values)
