@@ -15,9 +15,7 @@ from tests.bench.chat import SCRIPT, WRITTEN, Player
 from tests.bench.peers import Transformers
 from tests.bench.rows import Row, alternate, ratio_row
 
-SHORT = (
-    "Write one long paragraph about a walk along a river in autumn, with the weather, the birds and the light, please."
-)
+SHORT = "Write one long paragraph about a walk along a river in autumn, with the weather, the birds and the light."
 
 
 def measure(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
@@ -73,10 +71,8 @@ def _decode(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
             return _written(player, is_short).stats.tokens_per_s
 
         with endless(player.engine):
-            samples = alternate(
-                {"headstart": own, "transformers": lambda prompt=prompt: peer.decode(prompt, WRITTEN)},
-                max(3, count // 2),
-            )
+            sides = {"headstart": own, "transformers": lambda prompt=prompt: peer.decode(prompt, WRITTEN)}
+            samples = alternate(sides, max(3, count // 2))
         title = f"decode tok/s / generate() in bf16, {name} tokens of context"
         yield ratio_row(row, title, samples, "headstart", "transformers", ">= 2.5", "5")
 
