@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine import Finished, TextDelta
+from engine import Failed, Finished, TextDelta
 from tests.app.conftest import Desk
 from tests.app.fake_engine import FakeEngine, Script, words
 
@@ -88,6 +88,15 @@ def test_deleting_the_conversation_in_view_stops_its_answer(make_desk: Callable[
     desk.play()
     assert {name for name, _ in desk.said} <= {"cache_changed"}
     assert desk.session.conversations() == []
+
+
+def test_nothing_more_is_heard_of_a_deleted_answer(make_desk: Callable[..., Desk]) -> None:
+    desk, first = start(make_desk)
+    desk.session.delete(first)
+    desk.said.clear()
+    desk.engine.inject(Failed(desk.engine.cancelled[0], "It failed."))
+    desk.drain()
+    assert desk.said == []
 
 
 def test_deleting_a_conversation_behind_stops_its_answer(make_desk: Callable[..., Desk]) -> None:
