@@ -108,9 +108,11 @@ class PrefixCache:
         match = self._pinned_match(usable)
         try:
             lane = self._take_lane(usable, capacity, match)
-        except MemoryError:
-            # No room beside the hit: now its blocks compete for the room like any others.
+        except BaseException as error:
             self.tree.unpin(match.node)
+            if not isinstance(error, MemoryError):
+                raise
+            # No room beside the hit: now its blocks compete for the room like any others.
             lane = self._take_lane(usable, capacity, match)
             match = self._pinned_match(usable)
         reused = max(self._cut_to_grid(_common(lane, usable)), self._cut_to_grid(match.num_tokens))
