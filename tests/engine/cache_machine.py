@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.cache import NullCache, PrefixCache, Run
+from engine.cache import NullCache, Run
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt

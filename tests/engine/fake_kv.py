@@ -110,8 +110,9 @@ def scattered_ids(seed: int = 7) -> Callable[[set[int]], int]:
         nonlocal state
         while True:
             state = (state * 1103515245 + 12345) % 2**31
-            if state % 211 not in taken:
-                return state % 211
+            number = state // 8 % (2 * len(taken) + 99)
+            if number not in taken:
+                return number
 
     return new_id
 

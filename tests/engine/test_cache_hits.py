@@ -1,0 +1,183 @@
+"""What the cache reuses: as much as it may, the right blocks, never the last token. With the model of digests."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.cache import NullCache, PrefixCache
+from engine.types import BLOCK_TOKENS
+from tests.engine import fake_kv
+from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+
+MODEL = DigestModel()
+PROMPT = [token % 5 for token in range(300)]
+OTHER = [9] * 40
+
+
+def cold(prompt: list[int]) -> int:
+    """The last logits of a prompt in a fresh cache that reuses nothing."""
+    return run_prompt(NullCache(FlakyStore(fake_kv.LAYOUT, 10**9)), MODEL, prompt)[1][0]
+
+
+def forget_lanes(cache: PrefixCache) -> None:
+    """Leave only published blocks to hit."""
+    for lane in list(cache._lanes):
+        cache._drop_lane(lane)
+
+
+@pytest.mark.parametrize("through", ["lane", "blocks"])
+@pytest.mark.parametrize("length", range(1, 65))
+def test_the_whole_prompt_hits(length: int, through: str) -> None:
+    """ENGINE_BUGS kind A1, A2, A3: the last token is always computed, and a longer prompt then hits every block."""
+    cache = make_cache()
+    prompt = PROMPT[:length]
+    for _ in range(3):
+        reused, logits = run_prompt(cache, MODEL, prompt)
+        assert logits == [cold(prompt)]
+        if through == "blocks":
+            forget_lanes(cache)
+    expected = length - 1 if through == "lane" else (length - 1) // BLOCK_TOKENS * BLOCK_TOKENS
+    assert reused == cache.peek(prompt) == expected
+    longer = prompt + OTHER
+    reused, logits = run_prompt(cache, MODEL, longer)
+    assert reused == (length if through == "lane" else length // BLOCK_TOKENS * BLOCK_TOKENS)
+    assert logits == [cold(longer)]
+    check_contents(cache, MODEL)
+
+
+@pytest.mark.parametrize("branch", range(0, 66))
+def test_every_branch_point(branch: int) -> None:
+    """ENGINE_BUGS kind B11, B12: prefix and rest are put together rightly at every split, block numbers scattered."""
+    cache = make_cache()
+    run_prompt(cache, MODEL, PROMPT[:65])
+    prompt = PROMPT[:branch] + OTHER
+    reused, logits = run_prompt(cache, MODEL, prompt)
+    assert (reused, logits) == (min(branch, 65), [cold(prompt)])
+    forget_lanes(cache)
+    reused, logits = run_prompt(cache, MODEL, PROMPT[:65])
+    assert (reused, logits) == (64, [cold(PROMPT[:65])])
+    check_contents(cache, MODEL)
+
+
+@pytest.mark.parametrize("grid", [16, 32, 64])
+def test_exact_mode_cuts_hits_to_its_grid(grid: int) -> None:
+    cache = make_cache(step=grid)
+    for length in range(1, 130, 3):
+        run_prompt(cache, MODEL, PROMPT[:length])
+        reused, logits = run_prompt(cache, MODEL, PROMPT[:length] + OTHER)
+        assert reused == length // grid * grid
+        assert logits == [cold(PROMPT[:length] + OTHER)]
+    check_contents(cache, MODEL)
+
+
+@pytest.mark.parametrize("grid", [16, 32])
+def test_exact_mode_does_not_publish_what_decoding_wrote(grid: int) -> None:
+    """ENGINE_BUGS kind F39: what was computed token by token is not reused as if it were computed in the grid."""
+    cache = make_cache(step=grid)
+    run_prompt(cache, MODEL, PROMPT[:40], PROMPT[40:140])
+    assert cache.peek(PROMPT[:200]) == 40 // grid * grid
+    assert cache.view().cached_tokens == 40 // grid * grid
+
+
+def test_answers_are_cached_too() -> None:
+    """ENGINE_BUGS kind G47: hit of turn n + 1 >= prompt + answer - 1, rounded to a block; scenario 4, thirty turns."""
+    cache = make_cache(context=2048, tokens=8192)
+    history: list[int] = []
+    for turn in range(30):
+        prompt = history + PROMPT[:7]
+        reused, _ = run_prompt(cache, MODEL, prompt, [turn % 4] * 23)
+        assert reused in (len(history), len(history) // BLOCK_TOKENS * BLOCK_TOKENS)
+        history = prompt + [turn % 4] * 23
+
+
+def test_random_prompts_never_hit() -> None:
+    """ENGINE_BUGS kind F40, scenario 27: what was not cached is not counted as reused."""
+    chance, cache = random.Random(1), make_cache(tokens=4096)
+    reused = [run_prompt(cache, MODEL, [chance.randrange(1000, 10**6) for _ in range(100)])[0] for _ in range(40)]
+    assert reused == [0] * 40
+
+
+def test_two_chats_in_turns_hit_from_the_second_round_on() -> None:
+    """Scenario 14: A, B, A, B without a common start."""
+    cache = make_cache(context=2048, tokens=10000)
+    chats = {"a": [1] * 1000, "b": [2] * 1000}
+    for round_ in range(4):
+        for name in chats:
+            reused, _ = run_prompt(cache, MODEL, chats[name])
+            assert reused >= (round_ > 0) * (len(chats[name]) - 40 - BLOCK_TOKENS)
+            chats[name] += [round_] * 40
+
+
+def test_five_regenerations_reuse_all_but_the_last_token() -> None:
+    """Scenario 9."""
+    cache = make_cache()
+    run_prompt(cache, MODEL, PROMPT[:100], [0] * 30)
+    for attempt in range(1, 6):
+        reused, logits = run_prompt(cache, MODEL, PROMPT[:100], [attempt] * 30)
+        assert (reused, logits[0]) == (99, cold(PROMPT[:100]))
+    for attempt in range(6):
+        assert cache.peek(PROMPT[:100] + [attempt] * 30 + [7]) >= 100 + 30 - 1 - BLOCK_TOKENS
+
+
+def test_an_edited_first_message_leaves_the_old_branch_warm() -> None:
+    """Scenario 8: switching back is a full hit."""
+    cache = make_cache(context=2048, tokens=8192)
+    old, new = PROMPT[:20] + [3] * 400, PROMPT[:20] + [4] * 400
+    for prompt in (old, new):
+        run_prompt(cache, MODEL, prompt)
+    assert run_prompt(cache, MODEL, old)[0] >= len(old) - 1 - BLOCK_TOKENS
+
+
+def test_peek_is_what_begin_reuses() -> None:
+    """The preview tells the truth: peek changes nothing, and a request right after it reuses as much."""
+    chance, cache = random.Random(3), make_cache(context=256, tokens=4096)
+    history: list[int] = []
+    for _ in range(150):
+        history = history[: chance.randrange(len(history) + 1)] + chance.choices(range(3), k=chance.randint(1, 30))
+        history = history[:230]
+        before = cache.view(with_nodes=True).nodes
+        peeked = cache.peek(history)
+        assert [n.hits for n in before] == [n.hits for n in cache.view(with_nodes=True).nodes]
+        assert run_prompt(cache, MODEL, history, [0, 1])[0] == peeked
+
+
+def test_a_lane_that_grows_loses_less_than_a_block() -> None:
+    """A longer context needs a larger lane: what was published is brought back."""
+    cache = make_cache(context=2048, tokens=8192)
+    run_prompt(cache, MODEL, PROMPT[:100], [1] * 30)
+    reused, logits = run_prompt(cache, MODEL, PROMPT[:100] + [1] * 30 + [2] * 500)
+    assert reused == 128
+    assert logits == [cold(PROMPT[:100] + [1] * 30 + [2] * 500)]
+    assert len(cache._lanes) == 1
+
+
+def test_a_second_client_gets_its_own_lane() -> None:
+    """Scenario 15: two requests at once, and neither loses its hits."""
+    cache = make_cache(tokens=4096, max_lanes=2)
+    one, two = PROMPT[:100], [8] * 100
+    first = cache.begin(one, 4)
+    second = cache.begin(two, 4)
+    for run in (first, second):
+        cache.restore(run)
+    for path in (range(24, 101, 24), [100]):
+        for end in path:
+            for run, prompt in ((first, one), (second, two)):
+                MODEL.forward(prompt, len(run.lane.ids), end, run.lane)
+                cache.commit(run, prompt[len(run.lane.ids) : end], settled=True)
+    for run in (second, first):
+        cache.finish(run)
+    check_contents(cache, MODEL)
+    for prompt in (one, two, one, two):
+        reused, logits = run_prompt(cache, MODEL, prompt)
+        assert (reused, logits) == (99, [cold(prompt)])
+
+
+def test_no_lane_left_is_said() -> None:
+    cache = make_cache(max_lanes=1)
+    run = cache.begin(PROMPT[:50], 4)
+    with pytest.raises(MemoryError, match="busy"):
+        cache.begin(OTHER, 4)
+    cache.finish(run)
+    check_contents(cache, MODEL)
