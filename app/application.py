@@ -40,9 +40,9 @@ class Application(QObject):
         self._connect()
 
     def _connect(self) -> None:
-        for name, action in self.window.actions_.themes.items():
+        for name, action in self.window.commands.themes.items():
             action.triggered.connect(partial(self.choose_theme, name))
-        self.window.actions_.themes[self.settings.theme].setChecked(True)
+        self.window.commands.themes[self.settings.theme].setChecked(True)
         _app().styleHints().colorSchemeChanged.connect(self._on_system_scheme)
         self.window.closing.connect(self.close)
 

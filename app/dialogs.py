@@ -42,7 +42,7 @@ class Dialogs(QObject):
         self._connect()
 
     def _connect(self) -> None:
-        window, actions = self._window, self._window.actions_
+        window, actions = self._window, self._window.commands
         window.header.prompt_wanted.connect(self.edit_system_prompt)
         window.composer.sampling_wanted.connect(self.edit_sampling)
         window.sidebar.list.delete_wanted.connect(self.confirm_delete)
@@ -101,7 +101,7 @@ class Dialogs(QObject):
         for name in _SHOWN:
             setattr(settings, name, getattr(values, name))
         self._save_settings()
-        self._window.actions_.themes[values.theme].trigger()
+        self._window.commands.themes[values.theme].trigger()
         reload_ = (settings.device, settings.dtype, settings.exact) != before
         if reload_ or (settings.cache_budget_mb == 0 and budget_before):
             self.load(settings.model_path)

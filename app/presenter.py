@@ -26,6 +26,7 @@ class Presenter(QObject):
         self._window = window
         self._session = session
         self._support_prompt = support_prompt
+        self._shown_id = 0
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._connect_session()
@@ -63,9 +64,9 @@ class Presenter(QObject):
         window.sidebar.list.opened.connect(self.open)
         window.sidebar.list.rename_wanted.connect(self._on_rename_wanted)
         window.empty.chosen.connect(self._on_chosen)
-        window.actions_.new.triggered.connect(self.new)
-        window.actions_.retry.triggered.connect(self.retry)
-        window.actions_.stop.triggered.connect(session.stop)
+        window.commands.new.triggered.connect(self.new)
+        window.commands.retry.triggered.connect(self.retry)
+        window.commands.stop.triggered.connect(session.stop)
 
     # What the user does
 
@@ -119,15 +120,17 @@ class Presenter(QObject):
             self._window.composer.set_text("Can I change the delivery address after I have paid?")
             self._window.composer.edit.setFocus()
         elif key == OPEN_DEFAULT:
-            self._window.actions_.open_default.trigger()
+            self._window.commands.open_default.trigger()
         else:
-            self._window.actions_.open_folder.trigger()
+            self._window.commands.open_folder.trigger()
 
     # What the session reports
 
     def _on_conversation(self, conversation: Conversation) -> None:
         window, messages = self._window, self._session.messages
-        window.composer.stop_editing()
+        if conversation.id != self._shown_id:
+            window.composer.stop_editing()
+        self._shown_id = conversation.id
         window.composer.show_sampling(conversation.sampling)
         self._refresh_header()
         window.transcript.show_messages(self._contents(messages))
@@ -186,8 +189,8 @@ class Presenter(QObject):
         queued = state == "loading" and bool(messages) and messages[-1].role == "assistant"
         busy = state in BUSY or (queued and not messages[-1].finish_reason)
         self._window.composer.set_busy(busy, can_stop=state != "stopping")
-        self._window.actions_.stop.setEnabled(busy)
-        self._window.actions_.retry.setEnabled(bool(messages) and not busy)
+        self._window.commands.stop.setEnabled(busy)
+        self._window.commands.retry.setEnabled(bool(messages) and not busy)
         if state != "idle":
             self._window.composer.show_preview(None)
         if state == "loading":
@@ -233,14 +236,14 @@ class Presenter(QObject):
             tokens, kept = 0, False
         self._window.header.show_prompt(conversation.system_prompt, tokens, kept)
         self._window.setWindowTitle(f"{title} – Headstart" if conversation.title else "Headstart")
-        for action in (self._window.actions_.rename, self._window.actions_.delete):
+        for action in (self._window.commands.rename, self._window.commands.delete):
             action.setEnabled(conversation.id != 0)
 
     def _refresh_empty(self) -> None:
         empty = self._window.empty
         if self._session.state == "no_model":
-            choices = ((OPEN_DEFAULT, "Use the default model"), (OPEN_FOLDER, "Open a model folder…"))
-            empty.say("No model is open", "Choose the model that will answer; it runs on this computer.", choices)
+            models = ((OPEN_DEFAULT, "Use the default model"), (OPEN_FOLDER, "Open a model folder…"))
+            empty.say("No model is open", "Choose the model that will answer; it runs on this computer.", models)
             return
         offers = bool(self._support_prompt) and not self._session.conversation.system_prompt
         choices = ((SUPPORT_BOT, "Try the support bot"),) if offers else ()

@@ -25,7 +25,7 @@ LEAST_TEXT = 520
 
 
 class Window(QMainWindow):
-    """Attributes: actions_, sidebar, header, loading_bar, notice, transcript, empty, composer, charts.
+    """Attributes: commands, sidebar, header, loading_bar, notice, transcript, empty, composer, charts.
 
     The user's wish for a column holds while there is room; on a narrow window asking for one folds the other.
     Signals: closing() once, when the user closes the window.
@@ -39,10 +39,10 @@ class Window(QMainWindow):
         self.setWindowIcon(app_icon())
         self.setMinimumSize(640, 420)
         self.resize(1280, 800)
-        self.actions_ = Actions(self)
-        model_menu = self.actions_.model_menu()
-        self.sidebar = Sidebar(self.actions_.new, model_menu)
-        self.header = Header(self.actions_.show_sidebar, self.actions_.show_charts, self.actions_.main_menu(model_menu))
+        self.commands = Actions(self)
+        model_menu = self.commands.model_menu()
+        self.sidebar = Sidebar(self.commands.new, model_menu)
+        self.header = Header(self.commands.show_sidebar, self.commands.show_charts, self.commands.main_menu(model_menu))
         self.loading_bar, self.notice = LoadingBar(), NoticeBar()
         self.transcript, self.empty = Transcript(), EmptyState()
         self.composer = Composer()
@@ -84,7 +84,7 @@ class Window(QMainWindow):
         return column
 
     def _connect(self) -> None:
-        actions = self.actions_
+        actions = self.commands
         actions.show_sidebar.triggered.connect(self._on_sidebar_wish)
         actions.show_charts.triggered.connect(self._on_charts_wish)
         actions.find.triggered.connect(self._find)
@@ -135,8 +135,8 @@ class Window(QMainWindow):
 
     def _show_columns(self, sidebar: bool, charts: bool) -> None:
         for widget, line, shown, action in (
-            (self.sidebar, self._sidebar_line, sidebar, self.actions_.show_sidebar),
-            (self.charts, self._charts_line, charts, self.actions_.show_charts),
+            (self.sidebar, self._sidebar_line, sidebar, self.commands.show_sidebar),
+            (self.charts, self._charts_line, charts, self.commands.show_charts),
         ):
             widget.setVisible(shown)
             line.setVisible(shown)

@@ -13,6 +13,7 @@ from app.widgets.block_writer import (
     CODE_PADDING,
     CODE_PROPERTY,
     INDENT,
+    LANGUAGE_PROPERTY,
     QUOTE_INDENT,
     QUOTE_PROPERTY,
     BlockWriter,
@@ -20,6 +21,10 @@ from app.widgets.block_writer import (
 from app.widgets.document_view import DocumentView
 from app.widgets.icons import icon
 
+MOST_BUTTONS = 200
+"""Code blocks of one answer that get a Copy button; no sensible answer has more."""
+MARGIN = CODE_HEADER + CODE_PADDING
+"""Pixels a block is painted beyond its own text."""
 COST_SHARE = 4
 """After a redraw that took t milliseconds the next one waits COST_SHARE * t, so that writing takes a fifth at most."""
 CHEAP_MS = 8
@@ -38,6 +43,8 @@ class AnswerView(DocumentView):
         self.setAccessibleName("Answer")
         self.document().setIndentWidth(INDENT)
         self._buttons: list[QToolButton] = []
+        self._pending = ""
+        self._stream = MarkdownStream()
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
         self._wait.timeout.connect(self.flush)
@@ -112,7 +119,7 @@ class AnswerView(DocumentView):
         self.setTextCursor(chosen)
 
     def _place_buttons(self) -> None:
-        codes = self._writer.codes
+        codes = self._writer.codes[:MOST_BUTTONS]
         while len(self._buttons) < len(codes):
             self._buttons.append(self._new_button(len(self._buttons)))
         for number, button in enumerate(self._buttons):
@@ -156,8 +163,9 @@ class AnswerView(DocumentView):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        block = self.document().begin()
-        while block.isValid():
+        area = event.rect().adjusted(0, -MARGIN, 0, MARGIN)
+        block = self.cursorForPosition(area.topLeft()).block()
+        while block.isValid() and self.document().documentLayout().blockBoundingRect(block).top() <= area.bottom():
             self._paint_behind(painter, block, event.rect())
             block = block.next()
         painter.end()
@@ -166,17 +174,17 @@ class AnswerView(DocumentView):
     def _paint_behind(self, painter: QPainter, block: QTextBlock, area) -> None:
         form = block.blockFormat()
         quotes = int(form.property(QUOTE_PROPERTY) or 0)
-        language = form.property(CODE_PROPERTY)
-        if not quotes and language is None:
+        is_code = bool(form.property(CODE_PROPERTY))
+        if not quotes and not is_code:
             return
-        box = self._code_box(block) if language is not None else self._text_box(block)
+        box = self._code_box(block) if is_code else self._text_box(block)
         if not box.toAlignedRect().intersects(area):
             return
         for number in range(quotes):
             bar = QRectF(QUOTE_INDENT * number, box.top(), 3, box.height())
             painter.fillRect(bar, QColor(theme.current().edge))
-        if language is not None:
-            self._paint_code_box(painter, box, language)
+        if is_code:
+            self._paint_code_box(painter, box, str(form.property(LANGUAGE_PROPERTY) or ""))
 
     def _text_box(self, block: QTextBlock) -> QRectF:
         """The block with the gap above it, when the block before stands in the same quote."""

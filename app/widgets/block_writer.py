@@ -37,7 +37,9 @@ LINE_BREAK = "\u2028"
 
 QUOTE_PROPERTY = QTextFormat.Property.UserProperty + 1
 CODE_PROPERTY = QTextFormat.Property.UserProperty + 2
-"""Block properties the view paints by: how many quotes are around a block, and the language of a code block."""
+LANGUAGE_PROPERTY = QTextFormat.Property.UserProperty + 3
+"""Block properties the view paints by: how many quotes are around a block, whether it is code, and in which language.
+A property that would be "" is not set: it would come back as another type."""
 
 _ALIGN = {
     "start": Qt.AlignmentFlag.AlignLeft,
@@ -111,7 +113,9 @@ class BlockWriter:
         if block.quote:
             form.setProperty(QUOTE_PROPERTY, block.quote)
         if block.kind == "code":
-            form.setProperty(CODE_PROPERTY, block.language)
+            form.setProperty(CODE_PROPERTY, True)
+            if block.language:
+                form.setProperty(LANGUAGE_PROPERTY, block.language)
             form.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
             form.setTopMargin(form.topMargin() + CODE_HEADER)
             form.setBottomMargin(CODE_PADDING + 8)

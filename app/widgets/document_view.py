@@ -37,7 +37,7 @@ class DocumentView(QTextBrowser):
     def redraw(self) -> None:
         """Fill the document again in the colours of the present theme."""
 
-    def loadResource(self, kind: int, name: QUrl) -> None:
+    def loadResource(self, kind: int, name: QUrl | str) -> None:
         """Nothing is ever loaded: no picture, no style, from no place."""
 
     def changeEvent(self, event: QEvent) -> None:

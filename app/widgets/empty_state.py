@@ -43,8 +43,8 @@ class EmptyState(QWidget):
         self._title.setText(title)
         self._says.setText(sentence)
         while item := self._buttons.takeAt(0):
-            if item.widget():
-                item.widget().deleteLater()
+            if button := item.widget():
+                button.deleteLater()
         self._buttons.addStretch()
         for number, (key, label) in enumerate(buttons):
             self._buttons.addWidget(self._button(key, label, first=number == 0))

@@ -42,12 +42,12 @@ class MessageWidget(QWidget):
     def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.content = content
-        self.actions = MessageActions(content.role == "assistant", self)
-        self.actions.set_siblings(content.version, content.versions)
-        self.actions.copy.connect(self.copy)
-        self.actions.retry.connect(self.retry)
-        self.actions.edit.connect(lambda: self.edit.emit(content.id))
-        self.actions.sibling.connect(lambda step: self.sibling.emit(content.id, step))
+        self.tools = MessageActions(content.role == "assistant", self)
+        self.tools.set_siblings(content.version, content.versions)
+        self.tools.copy.connect(self.copy)
+        self.tools.retry.connect(self.retry)
+        self.tools.edit.connect(lambda: self.edit.emit(content.id))
+        self.tools.sibling.connect(lambda step: self.sibling.emit(content.id, step))
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -71,16 +71,16 @@ class MessageWidget(QWidget):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
-        self.actions.set_hovered(True)
+        self.tools.set_hovered(True)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self.actions.set_hovered(False)
+        self.tools.set_hovered(False)
 
     def finish(self, content: MessageContent) -> None:
         """The message in its final form, or as it stands when it is put into the transcript."""
         self.content = content
-        self.actions.set_siblings(content.version, content.versions)
+        self.tools.set_siblings(content.version, content.versions)
 
 
 class Question(MessageWidget):
@@ -93,12 +93,11 @@ class Question(MessageWidget):
         row.addSpacing(64)
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
-        self._column.addWidget(self.actions)
-
+        self._column.addWidget(self.tools)
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        return (self.bubble.view, self.bubble.show_all, *self.actions.buttons)
+        return (self.bubble.view, self.bubble.show_all, *self.tools.buttons)
 
 
 class Answer(MessageWidget):
@@ -116,7 +115,7 @@ class Answer(MessageWidget):
         self._column.addWidget(self.strip)
         self._column.addSpacing(4)
         self._column.addWidget(self.box)
-        self._column.addWidget(self.actions)
+        self._column.addWidget(self.tools)
         self.finish(content)
 
     @property
@@ -125,7 +124,7 @@ class Answer(MessageWidget):
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        return (self.view, *self.actions.buttons)
+        return (self.view, *self.tools.buttons)
 
     def end(self) -> None:
         self.note.end()

@@ -106,9 +106,7 @@ class PreferencesDialog(QDialog):
             field.setAccessibleName(label)
             field.setToolTip(about.get(name, ""))
             form.addRow(label, field)
-        note = QLabel(
-            "A change of device, number format or exactness loads the model again."
-        )
+        note = QLabel("A change of device, number format or exactness loads the model again.")
         note.setObjectName("soft")
         note.setWordWrap(True)
         note.setFont(theme.text_font(theme.SMALL))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -73,9 +72,10 @@ class SamplingForm(QWidget):
 
     def values(self) -> Sampling:
         """What the fields hold."""
-        held = {name: field.value() for name, field in self.fields.items()}
-        seed = held.pop("seed")
-        return replace(Sampling(**held), seed=None if seed == _RANDOM else int(seed))
+        held: dict[str, Any] = {name: field.value() for name, field in self.fields.items()}
+        if held["seed"] == _RANDOM:
+            held["seed"] = None
+        return Sampling(**held)
 
     def _on_change(self) -> None:
         self.changed.emit(self.values())

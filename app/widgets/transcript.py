@@ -66,6 +66,7 @@ class Transcript(QScrollArea):
         row.addWidget(column, 1000)
         row.addStretch(1)
         self.setWidget(page)
+        self._page = page
 
     @property
     def following(self) -> bool:
@@ -164,9 +165,9 @@ class Transcript(QScrollArea):
         """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""
         for message in self._messages:
             is_last = message is self._messages[-1]
-            message.actions.set_always(is_last and bool(message.content.finish_reason))
+            message.tools.set_always(is_last and bool(message.content.finish_reason))
             if isinstance(message, Question):
-                message.actions.set_can_retry(is_last)
+                message.tools.set_can_retry(is_last)
 
     def _keep_place(self) -> None:
         """The content grew or shrank: stay at the end, or keep the message at the top of the view in its place."""
@@ -195,7 +196,7 @@ class Transcript(QScrollArea):
                 return
 
     def _top_of(self, message: MessageWidget) -> int:
-        return message.mapTo(self.widget(), message.rect().topLeft()).y()
+        return message.mapTo(self._page, message.rect().topLeft()).y()
 
     def _move_to(self, value: int) -> None:
         self._moving = True

@@ -1,0 +1,174 @@
+"""The text of an answer: drawn in pieces as it would be drawn at once, and nothing in it is ever run or loaded."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QTextCursor
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.widgets.answer_view import AnswerView
+from app.widgets.document_view import open_link
+
+SAMPLE = """# Title
+
+Some *text* with `code`, a [link](https://example.org) and two
+lines.
+
+1. one
+2. two
+   - nested
+
+```python
+def f(x: int) -> str:
+    return "x" * x  # done
+```
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+> quoted
+>
+> > twice
+
+- ```
+  lone
+  ```
+
+---
+
+سلام دنیا and 👩‍👩‍👧 end
+"""
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> AnswerView:
+    made = AnswerView()
+    qtbot.addWidget(made)
+    made.resize(600, 100)
+    made.show()
+    return made
+
+
+def shape(view: AnswerView) -> list[tuple[str, float, int, str]]:
+    """Every block with what it looks like."""
+    blocks, block = [], view.document().begin()
+    while block.isValid():
+        form = block.blockFormat()
+        marker = block.textList().itemText(block) if block.textList() else ""
+        blocks.append((block.text(), form.leftMargin(), form.indent(), marker))
+        block = block.next()
+    return blocks
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pieces_draw_what_the_whole_draws(view: AnswerView, qtbot: QtBot, seed: int) -> None:
+    whole = AnswerView()
+    qtbot.addWidget(whole)
+    whole.resize(600, 100)
+    whole.set_text(SAMPLE)
+    rest, chance = SAMPLE, random.Random(seed)
+    while rest:
+        size = chance.randint(1, 12)
+        view.append(rest[:size])
+        view.flush()
+        rest = rest[size:]
+    view.settle()
+    assert shape(view) == shape(whole)
+    assert view.text == SAMPLE
+
+
+def test_text_is_what_was_given_whatever_the_markup(view: AnswerView) -> None:
+    for piece in ("*a", "*\r\n", "\t``", "`\n", "x"):
+        view.append(piece)
+    view.settle()
+    assert view.text == "*a*\r\n\t```\nx"
+
+
+def test_code_has_a_button_that_copies_exactly_the_code(view: AnswerView, qtbot: QtBot) -> None:
+    view.set_text("Text\n\n```py\nif x:\n\treturn  1\n```\n\n```\nsecond\n```\n")
+    first, second = view._buttons
+    assert first.isVisible()
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "if x:\n\treturn  1"
+    qtbot.mouseClick(second, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "second"
+
+
+def test_code_is_coloured_and_still_the_same_text(view: AnswerView) -> None:
+    view.set_text("```python\n# note\nx = 1\n```\n")
+    block = view.document().begin()
+    fragment = block.begin().fragment()
+    assert block.text() == "# note\u2028x = 1"
+    assert fragment.charFormat().foreground().color().name() == theme.current().code_comment
+
+
+def test_hostile_html_is_shown_as_text(view: AnswerView) -> None:
+    hostile = '<script>alert(1)</script><img src="http://example.org/x.png"><b>bold</b><a href="file:///etc">x</a>'
+    view.set_text(hostile)
+    assert view.document().begin().text() == hostile
+    assert not view.document().begin().begin().fragment().charFormat().isAnchor()
+
+
+def test_nothing_is_loaded(view: AnswerView) -> None:
+    view.set_text("![cat](http://example.org/cat.png)")
+    assert view.loadResource(2, QUrl("http://example.org/cat.png")) is None
+    assert view.document().begin().text() == "cat"
+
+
+@pytest.mark.parametrize(
+    ("address", "opens"),
+    [
+        ("https://example.org", True),
+        ("http://example.org", True),
+        ("mailto:a@example.org", True),
+        ("file:///etc/passwd", False),
+        ("javascript:alert(1)", False),
+    ],
+)
+def test_only_web_and_mail_links_open(monkeypatch: pytest.MonkeyPatch, address: str, opens: bool) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    open_link(QUrl(address))
+    assert opened == ([address] if opens else [])
+
+
+def test_a_selection_survives_what_is_written_after_it(view: AnswerView) -> None:
+    view.append("First words\n\nSecond")
+    cursor = view.textCursor()
+    cursor.setPosition(0)
+    cursor.setPosition(5, QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    for _ in range(20):
+        view.append(" more")
+    view.settle()
+    assert view.textCursor().selectedText() == "First"
+
+
+def test_right_to_left_paragraphs_stand_on_the_right(view: AnswerView) -> None:
+    view.set_text("left\n\nسلام دنیا")
+    first, second = view.document().begin(), view.document().begin().next()
+    assert first.layout().lineAt(0).naturalTextRect().left() == 0
+    assert second.layout().lineAt(0).naturalTextRect().right() > 590
+
+
+def test_another_theme_is_drawn_at_once(view: AnswerView, qapp: object) -> None:
+    view.set_text("word")
+    theme.apply(qapp, theme.DARK)  # type: ignore[arg-type]
+    fragment = view.document().begin().begin().fragment()
+    assert fragment.charFormat().foreground().color().name() == theme.DARK.text
+    theme.apply(qapp, theme.LIGHT)  # type: ignore[arg-type]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("piece", ["*", "_", "`", "[", "{{", "```\n", "> ", "- ", "<", "|"])
+def test_broken_markup_is_drawn_to_its_end(view: AnswerView, piece: str) -> None:
+    for _ in range(10):
+        view.append(piece * 1_000)
+    view.settle()
+    assert view.text == piece * 10_000
+    assert view.height() >= 1

@@ -1,0 +1,56 @@
+"""The field takes anything that is pasted, and grows within its limits."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QMimeData
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.widgets.composer import Composer
+
+
+@pytest.fixture
+def composer(qtbot: QtBot) -> Composer:
+    made = Composer()
+    qtbot.addWidget(made)
+    made.resize(640, 160)
+    made.show()
+    return made
+
+
+@pytest.mark.timeout(30)
+def test_a_paste_of_twenty_thousand_lines_is_taken_and_typed_after(composer: Composer) -> None:
+    lines = "\n".join(f"line {number} with some words" for number in range(20_000))
+    data = QMimeData()
+    data.setText(lines)
+    composer.edit.insertFromMimeData(data)
+    QTest.keyClicks(composer.edit, " and more")
+    assert composer.text == lines + " and more"
+
+
+def test_a_paste_of_rich_text_is_plain(composer: Composer) -> None:
+    data = QMimeData()
+    data.setHtml("<b>bold</b><script>x</script>")
+    data.setText("bold")
+    composer.edit.insertFromMimeData(data)
+    assert composer.text == "bold"
+
+
+def test_the_field_grows_to_its_limit(composer: Composer) -> None:
+    small = composer.edit.height()
+    composer.set_text("\n" * 5)
+    middle = composer.edit.height()
+    composer.set_text("\n" * 500)
+    large = composer.edit.height()
+    composer.set_text("\n" * 5_000)
+    assert small < middle < large
+    assert composer.edit.height() == large
+    composer.set_text("")
+    assert composer.edit.height() == small
+
+
+def test_send_waits_for_text(composer: Composer) -> None:
+    assert not composer.button.isEnabled()
+    composer.set_text("x")
+    assert composer.button.isEnabled()

@@ -1,0 +1,216 @@
+"""The transcript follows only from its end, builds old messages late, and keeps what is read in its place."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.widgets.message import Answer, MessageContent, MessageWidget
+from app.widgets.transcript import COLUMN_WIDTH, FIRST_MESSAGES, Transcript
+
+PARAGRAPH = "Some words that fill more than one line of the transcript when it is narrow. " * 3
+
+
+def contents(count: int, text: str = PARAGRAPH) -> list[MessageContent]:
+    roles = ("user", "assistant")
+    return [MessageContent(i, roles[i % 2], f"{i}: {text}", finish_reason="end") for i in range(count)]  # type: ignore[arg-type]
+
+
+def settle() -> None:
+    for _ in range(5):
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def transcript(qtbot: QtBot) -> Transcript:
+    made = Transcript()
+    qtbot.addWidget(made)
+    made.resize(700, 500)
+    made.show()
+    return made
+
+
+def top_in_view(transcript: Transcript, message: MessageWidget) -> int:
+    return message.mapTo(transcript.viewport(), QPoint(0, 0)).y()
+
+
+def scroll_to(transcript: Transcript, value: int) -> None:
+    transcript.verticalScrollBar().setValue(value)
+    settle()
+
+
+def newest(transcript: Transcript) -> Answer:
+    answer = transcript.messages[-1]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_it_opens_at_the_end(transcript: Transcript) -> None:
+    transcript.show_messages(contents(20))
+    settle()
+    bar = transcript.verticalScrollBar()
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum()
+
+
+def test_at_the_end_it_follows(transcript: Transcript) -> None:
+    transcript.show_messages(contents(20))
+    settle()
+    before = transcript.verticalScrollBar().maximum()
+    for _ in range(30):
+        newest(transcript).append("\n\nMore text.")
+        settle()
+    newest(transcript).view.settle()
+    settle()
+    bar = transcript.verticalScrollBar()
+    assert bar.maximum() > before
+    assert bar.value() == bar.maximum()
+
+
+def test_scrolled_up_nothing_moves_the_view(transcript: Transcript) -> None:
+    transcript.show_messages(contents(20))
+    settle()
+    scroll_to(transcript, 300)
+    assert not transcript._newest.isHidden()
+    for _ in range(30):
+        newest(transcript).append("\n\nMore text.")
+        settle()
+        assert transcript.verticalScrollBar().value() == 300
+    newest(transcript).finish(contents(20)[-1])
+    settle()
+    assert transcript.verticalScrollBar().value() == 300
+
+
+def test_jump_to_newest_follows_again(transcript: Transcript, qtbot: QtBot) -> None:
+    transcript.show_messages(contents(20))
+    settle()
+    scroll_to(transcript, 300)
+    qtbot.mouseClick(transcript._newest, Qt.MouseButton.LeftButton)
+    assert transcript.following
+    assert transcript._newest.isHidden()
+    newest(transcript).append("\n\nMore text." * 20)
+    newest(transcript).view.settle()
+    settle()
+    assert transcript.verticalScrollBar().value() == transcript.verticalScrollBar().maximum()
+
+
+def test_an_answer_leaves_the_wheel_to_the_transcript(transcript: Transcript) -> None:
+    transcript.show_messages(contents(20))
+    settle()
+    view = newest(transcript).view.viewport()
+    place = QPointF(view.rect().center())
+    down = QWheelEvent(
+        place,
+        QPointF(view.mapToGlobal(place.toPoint())),
+        QPoint(0, 0),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(view, down)
+    # Qt hands an ignored wheel event of a real mouse on to the parent.
+    assert not down.isAccepted()
+
+
+def test_old_messages_are_built_when_scrolled_to_and_push_nothing_down(transcript: Transcript) -> None:
+    transcript.show_messages(contents(130))
+    settle()
+    assert len(transcript.messages) == FIRST_MESSAGES
+    first = transcript.messages[0]
+    transcript.verticalScrollBar().setValue(100)
+    place = top_in_view(transcript, first)
+    settle()
+    assert len(transcript.messages) == 2 * FIRST_MESSAGES
+    assert top_in_view(transcript, first) == place
+    scroll_to(transcript, 0)
+    scroll_to(transcript, 0)
+    assert [message.content.id for message in transcript.messages] == list(range(130))
+
+
+def test_long_messages_are_built_in_smaller_numbers(transcript: Transcript) -> None:
+    transcript.show_messages(contents(40, "long " * 2_000))
+    assert 2 <= len(transcript.messages) <= 6
+
+
+def test_a_narrower_window_keeps_what_is_read_in_its_place(transcript: Transcript) -> None:
+    transcript.show_messages(contents(40))
+    settle()
+    scroll_to(transcript, transcript.verticalScrollBar().maximum() // 2)
+    message, place = transcript._anchor or (None, 0)
+    assert message is not None
+    transcript.resize(480, 500)
+    settle()
+    assert top_in_view(transcript, message) == place
+
+
+def test_another_branch_keeps_the_common_messages(transcript: Transcript) -> None:
+    transcript.show_messages(contents(10))
+    kept = transcript.messages[:8]
+    branch = [*contents(8), MessageContent(20, "user", "other"), MessageContent(21, "assistant", "way")]
+    transcript.show_messages(branch)
+    assert transcript.messages[:8] == kept
+    assert [message.text for message in transcript.messages[8:]] == ["other", "way"]
+
+
+def test_another_conversation_starts_anew(transcript: Transcript) -> None:
+    transcript.show_messages(contents(10))
+    settle()
+    scroll_to(transcript, 0)
+    transcript.show_messages([MessageContent(99, "user", "alone")])
+    settle()
+    assert [message.text for message in transcript.messages] == ["alone"]
+    assert transcript.following
+
+
+def test_lines_are_never_too_long_to_read(transcript: Transcript) -> None:
+    transcript.resize(1600, 500)
+    transcript.show_messages(contents(4))
+    settle()
+    assert transcript.messages[1].width() == COLUMN_WIDTH
+
+
+def test_the_scroll_bar_takes_no_width_from_the_text(transcript: Transcript) -> None:
+    transcript.show_messages(contents(2))
+    settle()
+    width = transcript.messages[0].width()
+    transcript.show_messages(contents(20))
+    settle()
+    assert transcript.messages[0].width() == width
+
+
+def test_a_question_is_shown_as_it_was_typed(transcript: Transcript) -> None:
+    text = "# no heading\n\n  *no emphasis*\t<b>x</b>\n- no list"
+    transcript.show_messages([MessageContent(1, "user", text)])
+    bubble = transcript.messages[0].bubble  # type: ignore[attr-defined]
+    assert bubble.view.toPlainText() == text
+
+
+def test_a_huge_question_shows_its_beginning_until_asked(transcript: Transcript, qtbot: QtBot) -> None:
+    text = "\n".join(f"line {number}" for number in range(20_000))
+    transcript.show_messages([MessageContent(1, "user", text)])
+    question = transcript.messages[0]
+    bubble = question.bubble  # type: ignore[attr-defined]
+    assert bubble.view.document().blockCount() < 50
+    assert question.text == text
+    assert bubble.show_all.text() == "Show all 20,000 lines"
+    bubble._on_show_all()
+    assert bubble.view.document().blockCount() == 20_000
+
+
+def test_buttons_wake_with_the_pointer_and_the_focus(transcript: Transcript) -> None:
+    transcript.show_messages(contents(4))
+    settle()
+    first, last = transcript.messages[0], transcript.messages[-1]
+    assert last.tools.awake
+    assert not first.tools.awake
+    first.tools.set_hovered(True)
+    assert first.tools.awake
+    first.tools.set_hovered(False)
+    transcript.activateWindow()
+    first.tools.buttons[0].setFocus()
+    assert first.tools.awake

@@ -1,0 +1,266 @@
+"""The window around the conversation: list, columns, model, themes, dialogs, names for screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.settings import Settings
+from app.widgets.preferences import PreferencesDialog, PreferenceValues
+from app.widgets.system_prompt import SystemPromptEditor
+from app.window import columns
+from engine import Loading, Sampling
+from tests.app.window.conftest import Screen, settle
+
+
+def titles(screen: Screen) -> list[str]:
+    return [row.title for row in screen.window.sidebar.list.rows]
+
+
+def test_a_conversation_is_listed_opened_and_searched(screen: Screen) -> None:
+    screen.ask("About parcels")
+    screen.play()
+    screen.window.commands.new.trigger()
+    assert screen.window.empty.isVisible()
+    screen.ask("About tents")
+    screen.play()
+    assert titles(screen) == ["About tents", "About parcels"]
+    screen.window.sidebar.list.opened.emit(screen.window.sidebar.list.rows[1].id)
+    settle()
+    assert screen.texts()[0] == "About parcels"
+    assert screen.window.header.title.title == "About parcels"
+    screen.window.sidebar.search.setText("tents")
+    assert titles(screen) == ["About tents"]
+    screen.window.sidebar.search.setText("nothing like it")
+    assert titles(screen) == []
+
+
+def test_a_restart_shows_the_conversation_again(make_screen: Callable[..., Screen]) -> None:
+    first = make_screen()
+    first.ask("Remember me")
+    first.play()
+    strip = first.answer().strip.text
+    first.window.close()
+    second = make_screen()
+    second.window.sidebar.list.opened.emit(second.window.sidebar.list.rows[0].id)
+    settle()
+    assert second.texts() == ["Remember me", "Hello from a fake."]
+    assert second.answer().strip.text == strip
+
+
+def test_the_title_is_renamed_in_place(screen: Screen, qtbot: QtBot) -> None:
+    screen.ask("First words")
+    screen.play()
+    screen.window.commands.rename.trigger()
+    screen.window.header.field.setText("Parcels")
+    qtbot.keyClick(screen.window.header.field, Qt.Key.Key_Return)
+    assert titles(screen) == ["Parcels"]
+    assert screen.window.header.title.title == "Parcels"
+
+
+def test_escape_leaves_the_title_as_it_was(screen: Screen, qtbot: QtBot) -> None:
+    screen.ask("First words")
+    screen.play()
+    screen.window.commands.rename.trigger()
+    screen.window.header.field.setText("Parcels")
+    qtbot.keyClick(screen.window.header.field, Qt.Key.Key_Escape)
+    assert titles(screen) == ["First words"]
+    assert screen.window.header.title.isVisible()
+
+
+def test_deleting_asks_first(screen: Screen) -> None:
+    screen.ask("Short life")
+    screen.play()
+    screen.window.commands.delete.trigger()
+    box = screen.application.dialogs.open_dialog
+    assert isinstance(box, QMessageBox)
+    assert "Short life" in box.text()
+    box.reject()
+    assert titles(screen) == ["Short life"]
+    screen.window.commands.delete.trigger()
+    box = screen.application.dialogs.open_dialog
+    assert isinstance(box, QMessageBox)
+    next(b for b in box.buttons() if b.text() == "Delete").click()
+    assert titles(screen) == []
+    assert screen.window.empty.isVisible()
+
+
+def test_support_bot_fills_the_system_prompt(screen: Screen) -> None:
+    screen.window.empty.chosen.emit("support bot")
+    assert len(screen.session.conversation.system_prompt) > 5_000
+    assert screen.window.header.pill.text() == "System prompt"
+    screen.ask("")
+    assert screen.engine.requests[0].messages[0].role == "system"
+    screen.play()
+
+
+def test_system_prompt_editor_counts_and_saves(screen: Screen, qtbot: QtBot) -> None:
+    screen.window.header.pill.click()
+    editor = screen.application.dialogs.open_dialog
+    assert isinstance(editor, SystemPromptEditor)
+    editor.edit.setPlainText("You are helpful." * 10)
+    screen.application.dialogs._counter.ask()
+    screen.play()
+    assert editor.tokens.text() == "44 tokens"
+    editor.save_button.click()
+    assert screen.session.conversation.system_prompt == "You are helpful." * 10
+    qtbot.waitUntil(lambda: screen.window.header.pill.text() == "System prompt · 44 tokens")
+
+
+def test_sampling_changes_hold_at_once(screen: Screen) -> None:
+    screen.window.composer.sampling.click()
+    popover = screen.application.dialogs.popover
+    popover.form.fields["temperature"].setValue(0.0)
+    assert screen.session.conversation.sampling.temperature == 0.0
+    assert screen.composer.sampling.text() == "Greedy"
+    popover.form.fields["seed"].setValue(7)
+    assert screen.session.conversation.sampling.seed == 7
+    popover.reset_button.click()
+    assert screen.session.conversation.sampling == Sampling()
+    popover.close()
+
+
+def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
+    screen.window.commands.preferences.trigger()
+    dialog = screen.application.dialogs.open_dialog
+    assert isinstance(dialog, PreferencesDialog)
+    dialog.budget.setValue(256)
+    dialog.system_prompt.setPlainText("Be brief.")
+    dialog._save()
+    assert screen.engine.calls == ["set_cache_budget 256000000"]
+    assert len(screen.engine.specs) == 1
+    values = PreferenceValues("dark", "cpu", "fp32", True, 256, Sampling(temperature=0.2), "Be brief.")
+    screen.application.dialogs.save_preferences(values)
+    assert (screen.engine.specs[1].device, screen.engine.specs[1].exact) == ("cpu", True)
+    assert theme.current() is theme.DARK
+    screen.play()
+    screen.window.commands.new.trigger()
+    assert screen.session.conversation.sampling.temperature == 0.2
+
+
+def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(loaded=False)
+    assert screen.session.state == "loading"
+    screen.until(Loading)
+    assert not screen.window.loading_bar.isHidden()
+    assert "Reading the tokenizer" in screen.window.loading_bar.text
+    screen.play()
+    assert screen.window.loading_bar.isHidden()
+    assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32 · exact", "CPU · cache 0 MB of 537 MB")
+
+
+def test_no_model_offers_to_open_one(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(load_failure="It is broken.")
+    labels = [label.text() for label in screen.window.empty.findChildren(QLabel)]
+    assert "No model is open" in labels
+    screen.engine.load_failure = ""
+    screen.window.empty.chosen.emit("default model")
+    screen.play()
+    assert screen.session.model is not None
+    assert "No model is open" not in [label.text() for label in screen.window.empty.findChildren(QLabel)]
+
+
+def test_charts_are_fed(screen: Screen) -> None:
+    screen.ask("One?")
+    screen.play()
+    screen.ask("Two?")
+    screen.play()
+    screen.window.charts.redraw()
+    assert "reused" in screen.window.charts.tokens.number
+    screen.window.commands.new.trigger()
+    screen.window.charts.redraw()
+    assert screen.window.charts.tokens.number == "–"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(1280, (True, True)), (1100, (True, False)), (900, (True, False)), (700, (False, False))]
+)
+def test_columns_fold_the_right_one_first(screen: Screen, width: int, shown: tuple[bool, bool]) -> None:
+    screen.window.resize(width, 640)
+    settle()
+    assert (screen.window.sidebar.isVisible(), screen.window.charts.isVisible()) == shown
+    screen.window.resize(1280, 800)
+    settle()
+    assert (screen.window.sidebar.isVisible(), screen.window.charts.isVisible()) == (True, True)
+
+
+def test_a_column_that_is_asked_for_makes_the_other_fold() -> None:
+    assert columns(900, True, True, asked="charts") == (False, True)
+    assert columns(900, True, True, asked="sidebar") == (True, False)
+    assert columns(1280, True, False, asked="charts") == (True, False)
+
+
+def test_column_wishes_are_kept(make_screen: Callable[..., Screen]) -> None:
+    settings = Settings(theme="light")
+    screen = make_screen(settings=settings)
+    screen.window.commands.show_charts.trigger()
+    assert not screen.window.charts.isVisible()
+    screen.window.close()
+    assert (settings.show_sidebar, settings.show_charts) == (True, False)
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_themes_reach_every_part(screen: Screen, name: str) -> None:
+    screen.ask("Colours?")
+    screen.play()
+    screen.window.commands.themes[name].trigger()
+    settle()
+    worn = theme.current()
+    assert worn.name == name
+    assert screen.application.settings.theme == name
+    image = screen.window.grab().toImage()
+    assert image.pixelColor(4, 400).name() == worn.panel
+    assert image.pixelColor(image.width() - 4, image.height() - 4).name() == worn.panel
+    place = screen.transcript.mapTo(screen.window, screen.transcript.rect().center())
+    assert image.pixelColor(place).name() == worn.page
+    block = screen.answer().view.document().begin()
+    assert block.begin().fragment().charFormat().foreground().color().name() == worn.text
+
+
+def test_every_shortcut_is_there_once(screen: Screen) -> None:
+    keys = [a.shortcut().toString() for a in screen.window.findChildren(QAction) if not a.shortcut().isEmpty()]
+    assert len(keys) == len(set(keys))
+    expected = {"Ctrl+N", "Ctrl+F", "Ctrl+L", "Ctrl+,", "Ctrl+B", "Ctrl+J", "Ctrl+Q", "Ctrl+R", "Esc"}
+    assert expected <= set(keys)
+
+
+def test_every_control_has_a_name(screen: Screen) -> None:
+    screen.ask("```py\nx\n```")
+    screen.play()
+    nameless = [
+        widget
+        for widget in screen.window.findChildren(QWidget)
+        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus
+        and not isinstance(widget.parent(), QAbstractScrollArea)  # the name is the scroll area's own
+        and not widget.objectName().startswith("qt_")
+        and not (widget.accessibleName() or getattr(widget, "text", str)())
+    ]
+    assert nameless == []
+
+
+def test_tab_goes_from_the_list_to_the_composer_through_the_messages(screen: Screen) -> None:
+    screen.ask("Tab?")
+    screen.play()
+    screen.window.activateWindow()
+    screen.window.sidebar.search.setFocus()
+    seen = []
+    while QApplication.focusWidget() is not screen.composer.edit and len(seen) < 40:
+        seen.append(QApplication.focusWidget())
+        screen.window.focusNextChild()
+    assert screen.window.sidebar.list in seen
+    assert screen.transcript.messages[0].tab_stops[0] in seen
+    assert seen.index(screen.transcript.messages[0].tab_stops[0]) < seen.index(screen.answer().view)
+
+
+def test_closing_ends_everything_once(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    screen.ask("Unfinished")
+    screen.window.close()
+    assert screen.engine.closed
+    screen.application.close()
