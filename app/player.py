@@ -17,8 +17,9 @@ from app.script import Script
 from app.session import Session
 from engine import Failed, Finished, HeadstartError, ModelInfo, Sampling
 
-ANSWER_TOKENS = 48
-GREEDY = Sampling(temperature=0.0, max_tokens=ANSWER_TOKENS)
+GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=48)
+"""Always the best token. The penalty keeps a small model from giving its first answer to every question."""
+
 REST_MS = 400
 """Before a cold turn: what the window asks of the engine after a change (a preview) is then answered, not timed."""
 
@@ -36,6 +37,14 @@ class Player:
         self._bridge = bridge
         self._history = history
         self._say = say
+        self._loop: QEventLoop | None = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """The window was closed: what is being played raises."""
+        self._stopped = True
+        if self._loop is not None:
+            self._loop.quit()
 
     def wait_for_model(self) -> ModelInfo:
         """The model that the application is loading."""
@@ -64,7 +73,7 @@ class Player:
         messages = self._session.messages
         answers = [index for index, message in enumerate(messages) if message.role == "assistant"]
         for turn, index in enumerate(answers, 1):
-            self._rest()
+            self.rest()
             cold = self._answer_cold(messages[:index])
             report.turns.append(make_row(turn, "off", cold.stats))
             parted = compare(turn, messages[index].token_ids, cold.token_ids, cold.margins)
@@ -73,7 +82,8 @@ class Player:
             self._keep_measured(messages[index], cold)
             self._say(_line(report, turn, len(answers)))
 
-    def _rest(self) -> None:
+    def rest(self) -> None:
+        """Let the window come to rest."""
         timer = QTimer()
         timer.setSingleShot(True)
         self._outcome(lambda: timer.start(REST_MS) is None, timer.timeout)
@@ -109,7 +119,7 @@ class Player:
         self, start: Callable[[], bool], *ends: SignalInstance, ours: Callable[[Any], bool] = lambda event: True
     ) -> object:
         """Start something and wait for a signal that ends it. Raises HeadstartError on an error or a closed window."""
-        loop = QEventLoop()
+        self._loop = loop = QEventLoop()
         ended: list[object] = []
 
         def end(event: object = None) -> None:
@@ -124,11 +134,11 @@ class Player:
         links = [(self._session.error, fail), *((signal, end) for signal in ends)]
         for signal, slot in links:
             signal.connect(slot)
-        if start() and not ended:
+        if not self._stopped and start() and not ended:
             loop.exec()
         for signal, slot in links:
             signal.disconnect(slot)
-        if not ended:
+        if self._stopped or not ended:
             raise HeadstartError(STOPPED)
         if isinstance(ended[0], HeadstartError):
             raise ended[0]
