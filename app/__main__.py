@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Callable
 from importlib import metadata
 
 from app.logs import log_path, start_logging
@@ -25,9 +26,9 @@ NO_DISPLAY = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    options = parse(sys.argv[1:] if arguments is None else arguments)
     start_logging()
     try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
         return int(options.command(options))
     except HeadstartError as error:
         log.error("%s %s", error, error.detail)
@@ -51,6 +52,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     demo = commands.add_parser("demo", help="play the demo, cache on and off; write pictures and a table")
     demo.set_defaults(command=play_demo)
     if "demo" in arguments:
+        require_qt(offscreen="--offscreen" in arguments)
         from app.demo import add_demo_arguments
 
         add_demo_arguments(demo)
@@ -82,8 +84,22 @@ def megabytes(text: str) -> int:
 def open_window(options: argparse.Namespace) -> int:
     """The window. What is wrong with the model's files is said before it opens."""
     check_model(options.model or "")
-    require_window()
+    require_qt(offscreen=False)
     from app.application import run
+
+    return with_crash_hooks(run, options)
+
+
+def play_demo(options: argparse.Namespace) -> int:
+    """The demo; see app/demo.py."""
+    check_model(options.model or "")
+    from app.demo import run_demo
+
+    return with_crash_hooks(run_demo, options)
+
+
+def with_crash_hooks(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    """Run what uses Qt, with errors in slots and threads caught."""
     from app.crash import CrashHooks
 
     hooks = CrashHooks(log_path())
@@ -92,16 +108,6 @@ def open_window(options: argparse.Namespace) -> int:
         return run(options)
     finally:
         hooks.uninstall()
-
-
-def play_demo(options: argparse.Namespace) -> int:
-    """The demo; see app/demo.py."""
-    check_model(options.model or "")
-    if not options.offscreen:
-        require_window()
-    from app.demo import run_demo
-
-    return run_demo(options)
 
 
 def examine(options: argparse.Namespace) -> int:
@@ -120,11 +126,11 @@ def fetch(options: argparse.Namespace) -> int:
     return 0
 
 
-def require_window() -> None:
-    """Raise HeadstartError where Qt would abort the process instead of opening a window."""
-    if not has_display():
+def require_qt(offscreen: bool) -> None:
+    """Raise HeadstartError where Qt could not be imported, or would abort the process instead of opening a window."""
+    if not offscreen and not has_display():
         raise HeadstartError(NO_DISPLAY)
-    needed = [name for name in missing_packages() if not name.startswith("fonts-")]
+    needed = [name for name in missing_packages(offscreen) if not name.startswith("fonts-")]
     if needed:
         raise HeadstartError(
             f"Qt needs system libraries that are missing here. Install them: {install_command(needed)}"

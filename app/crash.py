@@ -97,9 +97,10 @@ class CrashHooks(QObject):
 
     @Slot()
     def show_details(self) -> None:
-        """Show the newest report: in the open dialog, or in a new one. Does nothing where nobody could see it."""
+        """Show the newest report: in the open dialog, or in a new one; a line on standard error where there is none."""
         try:
             if not self.can_show():
+                print(f"headstart: an error it did not expect; the details are in {self.log_file}.", file=sys.stderr)
                 return
             self.dialog = self.dialog or self._make_dialog()
             self.dialog.setDetailedText("\n".join(self.details))

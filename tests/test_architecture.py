@@ -23,7 +23,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 LAYERS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
-    {"port", "tree", "store", "reuse", "regime", "child", "gguf_header", "modelfiles", "datadir"},
+    {"port", "tree", "store", "quant", "reuse", "regime", "child", "gguf_header", "modelfiles", "datadir"},
     {
         "view",
         "lanecache",
@@ -36,13 +36,21 @@ LAYERS: tuple[set[str], ...] = (
         "convert",
         "device",
     },
-    {"cache", "model", "diverge", "disk", "library"},
+    {"cache", "lean", "model", "diverge", "disk", "library"},
     {"generate"},
     {"loading"},
     {"worker"},
     {"__init__"},
 )
-MODEL = {"model", "attention", "lanecache", "reuse", "regime"}  # what makes transformers' models run on our cache
+MODEL = {
+    "model",
+    "attention",
+    "lanecache",
+    "lean",
+    "quant",
+    "reuse",
+    "regime",
+}  # what makes transformers' models run on our cache
 TORCH = {"store", "sampling", "generate", "disk", "convert", "device"} | MODEL
 TRANSFORMERS = {"template", "convert"} | MODEL
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}

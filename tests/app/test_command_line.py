@@ -66,8 +66,9 @@ def test_without_display_the_window_is_refused(
 
 def test_missing_libraries_are_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_line, "has_display", lambda: True)
-    monkeypatch.setattr(command_line, "missing_packages", lambda: ["fonts-dejavu", "libegl1"])
-    assert "install -y --no-install-recommends libegl1" in refusal(capsys)
+    monkeypatch.setattr(command_line, "missing_packages", lambda offscreen: ["fonts-dejavu", "libegl1"])
+    for command in ([], ["demo", "--out", "never-made"], ["demo", "--out", "never-made", "--offscreen"]):
+        assert "install -y --no-install-recommends libegl1" in refusal(capsys, *command)
 
 
 @pytest.mark.parametrize("arguments", [["--cache-mb", "many"], ["--cache-mb", "-1"], ["--device", "tpu"], ["dance"]])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer, qWarning
+from PySide6.QtCore import QCoreApplication, QTimer, qWarning
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
@@ -23,6 +23,7 @@ def hooks(qapp: object, tmp_path: Path) -> Iterator[CrashHooks]:
     hooks.install()
     yield hooks
     hooks.uninstall()
+    QCoreApplication.removePostedEvents(hooks)
     if hooks.dialog:
         hooks.dialog.close()
 
@@ -38,12 +39,16 @@ def report(hooks: CrashHooks, words: str) -> None:
         sys.excepthook(*sys.exc_info())
 
 
-def test_error_in_a_slot_is_logged(hooks: CrashHooks, qtbot: QtBot, caplog: pytest.LogCaptureFixture) -> None:
+def test_error_in_a_slot_is_logged(
+    hooks: CrashHooks, qtbot: QtBot, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
     QTimer.singleShot(0, fail)
     qtbot.waitUntil(lambda: bool(hooks.details))
     assert "RuntimeError: as planned" in hooks.details[0]
     assert "RuntimeError: as planned" in caplog.text
+    hooks.show_details()
     assert hooks.dialog is None, "offscreen nobody sees a dialog"
+    assert f"the details are in {hooks.log_file}" in capsys.readouterr().err
 
 
 def test_error_in_a_thread_is_logged(hooks: CrashHooks) -> None:
