@@ -68,7 +68,8 @@ class Player:
     def play_cold(self, report: Report) -> None:
         """Give the engine the prompt of every turn again with the cache off; the history is the first pass's.
 
-        What was measured takes the place of the estimates in the conversation, so that the window shows it.
+        What was measured takes the place of the estimates in the conversation, so that the window shows it. A turn
+        that reused nothing was cold itself and keeps its own time.
         """
         messages = self._session.messages
         answers = [index for index, message in enumerate(messages) if message.role == "assistant"]
@@ -79,7 +80,8 @@ class Player:
             parted = compare(turn, messages[index].token_ids, cold.token_ids, cold.margins)
             if parted is not None:
                 report.parted.append(parted)
-            self._keep_measured(messages[index], cold)
+            if report.rows("on")[turn - 1].reused_tokens:
+                self._keep_measured(messages[index], cold)
             self._say(_line(report, turn, len(answers)))
 
     def rest(self) -> None:
