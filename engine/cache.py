@@ -1,4 +1,4 @@
-"""The prefix cache: tree + store + byte budget, and its twin that never reuses anything.
+"""The prefix cache: tree + store + lanes under one byte budget.
 
 Order of a request: `begin` looks up, pins the hit, then makes room and fills the lane; `commit` after every forward
 pass; `finish` publishes full blocks and unpins. Nothing is evicted between the look-up and the pin.
@@ -7,57 +7,17 @@ pass; `finish` publishes full blocks and unpins. Nothing is evicted between the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 from engine.events import CacheView
-from engine.store import KVStore, Lane
-from engine.tree import Match, Node, PrefixTree, block_keys
+from engine.lanes import Lanes, common_tokens
+from engine.nullcache import Run
+from engine.store import KVStore
+from engine.tree import Match, PrefixTree, block_keys
 from engine.types import BLOCK_TOKENS
 from engine.view import node_views
 
 LANE_STEP = 512
 """Lanes grow in steps of this many tokens."""
-
-
-@dataclass(slots=True)
-class Run:
-    """A request that holds a lane. The first `reused` tokens of its prompt need not be computed."""
-
-    lane: Lane
-    match: Match
-    prefix: list[int]
-    owner: str
-
-    @property
-    def reused(self) -> int:
-        """Tokens of the prompt that are in the lane or in pinned blocks."""
-        return len(self.prefix)
-
-
-class Cache(Protocol):
-    """What a request needs of a cache, be it one that reuses or one that does not."""
-
-    def peek(self, ids: Sequence[int]) -> int:
-        """Tokens that `begin` would reuse, without touching anything."""
-
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
-        """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
-
-        Raises MemoryError where the lane cannot be had.
-        """
-
-    def restore(self, run: Run) -> None:
-        """Bring the reusable start of the prompt into the lane. Comes right after `begin`."""
-
-    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """Note that keys and values of `ids` were written behind the lane's tokens."""
-
-    def publish(self, run: Run) -> None:
-        """Make the full settled blocks of the lane reusable, as far as the budget allows."""
-
-    def finish(self, run: Run) -> None:
-        """Publish, and hold nothing any more. Every `begin` is followed by one `finish`."""
 
 
 class PrefixCache:
@@ -85,8 +45,7 @@ class PrefixCache:
         self.step = step
         self.evicted_bytes = 0
         self._clock = clock
-        self._max_lanes = max_lanes
-        self._lanes: list[Lane] = []
+        self._lanes = Lanes(store, max_lanes, self._evict_for)
         self._runs: list[Run] = []
         store.budget_bytes = max(store.budget_bytes, self.least_budget_bytes)
 
@@ -98,8 +57,7 @@ class PrefixCache:
     def peek(self, ids: Sequence[int]) -> int:
         """Tokens that `begin` would reuse, without touching anything. At least one token is left to compute."""
         usable = ids[: len(ids) - 1]
-        in_lane = max((_common(lane, usable) for lane in self._lanes if not lane.is_busy), default=0)
-        return self._cut_to_grid(max(self.tree.peek(self.namespace, usable), in_lane))
+        return self._cut_to_grid(max(self.tree.peek(self.namespace, usable), self._lanes.shared(usable)))
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
         """See `Cache.begin`."""
@@ -107,15 +65,15 @@ class PrefixCache:
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         match = self._pinned_match(usable)
         try:
-            lane = self._take_lane(usable, capacity, match)
+            lane = self._lanes.take(usable, capacity, match.num_tokens)
         except BaseException as error:
             self.tree.unpin(match.node)
             if not isinstance(error, MemoryError):
                 raise
             # No room beside the hit: now its blocks compete for the room like any others.
-            lane = self._take_lane(usable, capacity, match)
+            lane = self._lanes.take(usable, capacity, match.num_tokens)
             match = self._pinned_match(usable)
-        reused = max(self._cut_to_grid(_common(lane, usable)), self._cut_to_grid(match.num_tokens))
+        reused = self._cut_to_grid(max(common_tokens(lane, usable), match.num_tokens))
         run = Run(lane, match, list(usable[:reused]), owner)
         lane.is_busy = True
         self._runs.append(run)
@@ -125,7 +83,7 @@ class PrefixCache:
     def restore(self, run: Run) -> None:
         """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
         lane = run.lane
-        common = _common(lane, run.prefix)
+        common = common_tokens(lane, run.prefix)
         lane.cut(common)
         if run.reused > common:
             first = common // BLOCK_TOKENS
@@ -179,11 +137,7 @@ class PrefixCache:
 
     def make_room(self, nbytes: int) -> bool:
         """Evict until `nbytes` are free: reusable blocks first, then idle lanes. False if that is too little."""
-        self._evict_for(nbytes)
-        for lane in [lane for lane in self._lanes if not lane.is_busy]:
-            if self.store.free_bytes < nbytes:
-                self._drop_lane(lane)
-        return self.store.free_bytes >= nbytes
+        return self._lanes.free_bytes(nbytes)
 
     def set_budget(self, nbytes: int) -> None:
         """Change the budget, not below one whole lane or what running requests hold; what no longer fits is evicted at
@@ -201,8 +155,8 @@ class PrefixCache:
         for owner in self.tree.kept():
             self.tree.release(owner)
         self.store.free(self.tree.evict(len(self.tree)))
-        for lane in [lane for lane in self._lanes if not lane.is_busy]:
-            self._drop_lane(lane)
+        for lane in self._lanes.idle():
+            self._lanes.drop(lane)
 
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now; `with_nodes` adds the tree."""
@@ -233,8 +187,8 @@ class PrefixCache:
 
     @property
     def _lane_room(self) -> int:
-        """Bytes that lanes must be able to have: one whole one, or all that are running."""
-        return max(self.least_budget_bytes, sum(run.lane.nbytes for run in self._runs))
+        """Bytes that lanes must be able to have: one whole one, or all that are running, cold ones too."""
+        return max(self.least_budget_bytes, self.store.lane_bytes - sum(lane.nbytes for lane in self._lanes.idle()))
 
     def _lane_capacity(self, tokens: int) -> int:
         return min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length)
@@ -251,34 +205,6 @@ class PrefixCache:
         self.tree.pin(match.node)
         self.tree.unpin(run.match.node)
         run.match = match
-
-    def _take_lane(self, ids: Sequence[int], capacity: int, match: Match) -> Lane:
-        """An idle lane of this capacity, the one that shares most with `ids`. Another one is made only where there is
-        free room for it; a lane that is too small gives way to a larger one."""
-        nbytes = capacity * self.store.layout.bytes_per_token
-        idle = [lane for lane in self._lanes if not lane.is_busy]
-        best = max(idle, key=lambda lane: _common(lane, ids), default=None)
-        may_add = len(self._lanes) < self._max_lanes
-        if best is not None and may_add and nbytes <= self.store.free_bytes and not self._continues(best, ids, match):
-            best = None
-        if best is not None and best.capacity >= capacity:
-            return best
-        if best is None and not may_add:
-            raise MemoryError("every lane of the cache is busy")
-        if best is not None:
-            self._drop_lane(best)
-        if not self.make_room(nbytes):
-            raise MemoryError("the cache budget has no room for another lane")
-        self._lanes.append(self.store.new_lane(capacity))
-        return self._lanes[-1]
-
-    def _continues(self, lane: Lane, ids: Sequence[int], match: Match) -> bool:
-        """Whether `ids` is the next turn of what the lane holds, rather than a prompt that only shares a start."""
-        return not lane.ids or _common(lane, ids) >= max(match.num_tokens, len(lane.ids) // 2)
-
-    def _drop_lane(self, lane: Lane) -> None:
-        self._lanes.remove(lane)
-        self.store.free_lane(lane)
 
     def _evict_for(self, nbytes: int) -> None:
         """Evict reusable blocks until `nbytes` are free, or none is left."""
@@ -297,53 +223,3 @@ class PrefixCache:
             if kept * self.store.layout.bytes_per_block <= room:
                 return
             self.tree.release(owner)
-
-
-class NullCache:
-    """The cache that never reuses: each run gets an empty lane, which is given back at the end.
-
-    It is the "cache off" switch and the tests' oracle. `make_room` frees bytes of the budget it shares with others.
-    """
-
-    def __init__(self, store: KVStore, make_room: Callable[[int], object] = lambda _: None) -> None:
-        self.store = store
-        self._make_room = make_room
-
-    def peek(self, ids: Sequence[int]) -> int:
-        """Always 0."""
-        return 0
-
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
-        """See `Cache.begin`."""
-        capacity = len(ids) + new_tokens
-        self._make_room(capacity * self.store.layout.bytes_per_token)
-        return Run(self.store.new_lane(capacity), Match(Node(None, [], []), ()), [], owner)
-
-    def restore(self, run: Run) -> None:
-        """There is nothing to bring in."""
-
-    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """See `Cache.commit`."""
-        run.lane.ids.extend(ids)
-
-    def publish(self, run: Run) -> None:
-        """Nothing is kept."""
-
-    def finish(self, run: Run) -> None:
-        """Give the lane back."""
-        self.store.free_lane(run.lane)
-
-
-def _common(lane: Lane, ids: Sequence[int]) -> int:
-    """Length of the reusable start of `ids` that already stands in the lane, in tokens."""
-    limit = min(lane.settled, len(ids))
-    if lane.ids[:limit] == list(ids[:limit]):
-        return limit
-    low, high = 0, limit  # the first `low` agree, the first `high` do not
-    while high - low > 1:
-        middle = (low + high) // 2
-        if lane.ids[low:middle] == list(ids[low:middle]):
-            low = middle
-        else:
-            high = middle
-    return low

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from engine.cache import Cache, NullCache, PrefixCache, Run
+from engine.cache import PrefixCache
 from engine.detokenize import Detokenizer
 from engine.diverge import Past, explain
 from engine.events import Event, Finished, FinishReason, Matched, Prefill, Preview, TextDelta, TurnStats
 from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
+from engine.nullcache import Cache, NullCache, Run
 from engine.sampling import make_generator, margin, sample
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder

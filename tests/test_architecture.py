@@ -28,6 +28,9 @@ LAYERS: tuple[set[str], ...] = (
         "view",
         "lanecache",
         "attention",
+        "lanes",
+        "nullcache",
+        "quant",
         "template",
         "sampling",
         "detokenize",
@@ -51,7 +54,7 @@ MODEL = {
     "reuse",
     "regime",
 }  # what makes transformers' models run on our cache
-TORCH = {"store", "sampling", "generate", "disk", "convert", "device"} | MODEL
+TORCH = {"store", "sampling", "generate", "disk", "convert", "device", "quant"} | MODEL
 TRANSFORMERS = {"template", "convert"} | MODEL
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {"app/history.py", "app/markdown.py", "app/charts/series.py"}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import torch
 
-from engine.cache import NullCache
 from engine.model import load
+from engine.nullcache import NullCache
 from engine.store import KVStore
 from engine.types import Dtype
 from tests.bench.rows import Row

@@ -1,0 +1,87 @@
+"""What a request needs of a cache, and the cache that never reuses anything: the "off" switch and the tests' oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.store import KVStore, Lane
+from engine.tree import Match, Node
+
+
+@dataclass(slots=True)
+class Run:
+    """A request that holds a lane. The first `reused` tokens of its prompt need not be computed."""
+
+    lane: Lane
+    match: Match
+    prefix: list[int]
+    owner: str
+
+    @property
+    def reused(self) -> int:
+        """Tokens of the prompt that are in the lane or in pinned blocks."""
+        return len(self.prefix)
+
+
+class Cache(Protocol):
+    """What a request needs of a cache, be it one that reuses or one that does not."""
+
+    def peek(self, ids: Sequence[int]) -> int:
+        """Tokens that `begin` would reuse, without touching anything."""
+
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+        """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
+
+        Raises MemoryError where the lane cannot be had.
+        """
+
+    def restore(self, run: Run) -> None:
+        """Bring the reusable start of the prompt into the lane. Comes right after `begin`."""
+
+    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
+        """Note that keys and values of `ids` were written behind the lane's tokens."""
+
+    def publish(self, run: Run) -> None:
+        """Make the full settled blocks of the lane reusable, as far as the budget allows."""
+
+    def finish(self, run: Run) -> None:
+        """Publish, and hold nothing any more. Every `begin` is followed by one `finish`."""
+
+
+class NullCache:
+    """The cache that never reuses: each run gets an empty lane, which is given back at the end.
+
+    It is the "cache off" switch and the tests' oracle. `make_room` frees bytes of the budget it shares with others.
+    """
+
+    def __init__(self, store: KVStore, make_room: Callable[[int], object] = lambda _: None) -> None:
+        self.store = store
+        self._make_room = make_room
+
+    def peek(self, ids: Sequence[int]) -> int:
+        """Always 0."""
+        return 0
+
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+        """See `Cache.begin`."""
+        capacity = len(ids) + new_tokens
+        self._make_room(capacity * self.store.layout.bytes_per_token)
+        lane = self.store.new_lane(capacity)
+        lane.is_busy = True
+        return Run(lane, Match(Node(None, [], []), ()), [], owner)
+
+    def restore(self, run: Run) -> None:
+        """There is nothing to bring in."""
+
+    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
+        """See `Cache.commit`."""
+        run.lane.ids.extend(ids)
+
+    def publish(self, run: Run) -> None:
+        """Nothing is kept."""
+
+    def finish(self, run: Run) -> None:
+        """Give the lane back."""
+        self.store.free_lane(run.lane)
