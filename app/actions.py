@@ -20,6 +20,7 @@ class Actions:
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+T")
         self.retry = self._make("&Answer again", "Ctrl+R")
+        self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
         self.stop = self._make("S&top", "Esc")
         self.use_cache = self._make("&Use the cache", "", checkable=True)
         self.clear_cache = self._make("&Clear the cache", "")
@@ -52,7 +53,7 @@ class Actions:
         groups: tuple[tuple[QAction, ...], ...] = (
             (self.new, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.delete),
-            (self.retry, self.stop),
+            (self.retry, self.copy_answer, self.stop),
             (self.use_cache, self.clear_cache),
             (self.show_sidebar, self.show_charts),
         )

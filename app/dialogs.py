@@ -57,6 +57,7 @@ class Dialogs(QObject):
         actions.clear_cache.triggered.connect(self._bridge.clear_cache)
         actions.use_cache.triggered.connect(self._on_use_cache)
         actions.use_cache.setChecked(self._session.use_cache)
+        window.sidebar.model_button.show_cache_on(self._session.use_cache)
 
     def edit_system_prompt(self) -> None:
         """Show the system prompt of the conversation in view, to be changed."""
@@ -167,6 +168,7 @@ class Dialogs(QObject):
 
     def _on_use_cache(self, wanted: bool) -> None:
         self._session.use_cache = wanted
+        self._window.sidebar.model_button.show_cache_on(wanted)
 
     def _save_settings(self) -> None:
         try:

@@ -67,6 +67,7 @@ class Presenter(QObject):
         window.commands.new.triggered.connect(self.new)
         window.commands.retry.triggered.connect(self.retry)
         window.commands.stop.triggered.connect(session.stop)
+        window.commands.copy_answer.triggered.connect(self.copy_answer)
 
     # What the user does
 
@@ -92,6 +93,11 @@ class Presenter(QObject):
         """Open a conversation of the list."""
         self._session.open(conversation_id)
         self._window.composer.edit.setFocus()
+
+    def copy_answer(self) -> None:
+        """Put the newest answer on the clipboard."""
+        if answer := self._newest_answer():
+            answer.copy()
 
     def show_system_prompt(self, text: str) -> None:
         """The system prompt of the conversation in view is another one now."""

@@ -137,6 +137,7 @@ class AnswerView(DocumentView):
         button.setAccessibleName("Copy this code")
         button.setCursor(Qt.CursorShape.ArrowCursor)
         button.clicked.connect(lambda: self._copy_code(number))
+        button.ensurePolished()
         button.setFixedSize(button.sizeHint().width(), 24)
         QWidget.setTabOrder(self._buttons[-1] if self._buttons else self, button)
         return button

@@ -164,6 +164,7 @@ class _RowDelegate(QStyledItemDelegate):
     def _paint_words(self, painter: QPainter, box: QRect, row: ConversationRow, chosen: bool) -> None:
         colours = theme.current()
         font = theme.text_font(bold=chosen)
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         painter.setFont(font)
         painter.setPen(QColor(colours.text))
         title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())

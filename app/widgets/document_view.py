@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSizeF, Qt, QUrl
+from PySide6.QtCore import QEvent, QSize, QSizeF, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
@@ -39,6 +39,9 @@ class DocumentView(QTextBrowser):
 
     def loadResource(self, kind: int, name: QUrl | str) -> None:
         """Nothing is ever loaded: no picture, no style, from no place."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(1, 1)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -122,6 +122,7 @@ class ElidedTitle(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         font = theme.text_font(bold=True)
         painter.setFont(font)
         shown = QFontMetrics(font).elidedText(self.title, Qt.TextElideMode.ElideRight, self.width())

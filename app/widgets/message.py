@@ -131,7 +131,8 @@ class Answer(MessageWidget):
         self.view.settle()
 
     def wait(self, sentence: str) -> None:
-        """The question is sent and nothing has come yet."""
+        """The question is sent and nothing has come yet: the note stands where the text will."""
+        self.view.hide()
         self.note.begin(sentence)
 
     def show_progress(self, progress: Prefill) -> None:
@@ -141,6 +142,7 @@ class Answer(MessageWidget):
     def append(self, text: str) -> None:
         """More of the answer has come."""
         self.note.end()
+        self.view.show()
         self.view.append(text)
 
     def show_stats(self, stats: TurnStats) -> None:
@@ -153,6 +155,7 @@ class Answer(MessageWidget):
         super().finish(content)
         if content.finish_reason:
             self.note.end()
+            self.view.show()
         if self.view.text != content.text:
             self.view.set_text(content.text)
         self.view.settle()

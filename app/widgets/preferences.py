@@ -62,6 +62,7 @@ class PreferencesDialog(QDialog):
         self.budget.setSuffix(" MB")
         self.budget.setSpecialValueText("automatic")
         self.budget.setValue(values.cache_budget_mb)
+        self.budget.lineEdit().setTextMargins(6, 0, 0, 0)
         self.sampling = SamplingForm()
         self.sampling.set_values(values.sampling)
         self.system_prompt = QPlainTextEdit(values.system_prompt)

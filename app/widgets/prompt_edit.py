@@ -32,6 +32,7 @@ class PromptEdit(QPlainTextEdit):
         self.setAccessibleDescription("Enter sends, Shift+Enter breaks the line, Escape stops the answer")
         self.document().setDocumentMargin(0)
         self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
+        self.textChanged.connect(self._fit_direction)
         self._fit_height(self.document().documentLayout().documentSize())
 
     @property
@@ -53,6 +54,15 @@ class PromptEdit(QPlainTextEdit):
             self.escape.emit()
             return
         super().keyPressEvent(event)
+
+    def _fit_direction(self) -> None:
+        """Text that begins right-to-left stands on the right; a plain text document aligns all its lines alike."""
+        option = self.document().defaultTextOption()
+        begins_right = self.document().firstBlock().textDirection() == Qt.LayoutDirection.RightToLeft
+        side = Qt.AlignmentFlag.AlignRight if begins_right else Qt.AlignmentFlag.AlignLeft
+        if option.alignment() != side:
+            option.setAlignment(side)
+            self.document().setDefaultTextOption(option)
 
     def _fit_height(self, size: QSizeF) -> None:
         # A plain text document gives its height in lines.

@@ -151,4 +151,5 @@ def _quiet(field: Field) -> Field:
     """A field that tells its value when typing is done, not at every key."""
     field.setKeyboardTracking(False)
     field.setMinimumWidth(112)
+    field.lineEdit().setTextMargins(6, 0, 0, 0)
     return field

@@ -96,6 +96,7 @@ class ModelButton(QAbstractButton):
         self._menu = menu
         self._model: ModelInfo | None = None
         self._cache: CacheView | None = None
+        self._cache_on = True
         self._pointed = False
         self.setFixedHeight(64)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -117,6 +118,11 @@ class ModelButton(QAbstractButton):
         self._cache = view
         self._refresh()
 
+    def show_cache_on(self, on: bool) -> None:
+        """Whether new questions may use the cache."""
+        self._cache_on = on
+        self._refresh()
+
     def show_loading(self) -> None:
         """A model is being loaded."""
         self._say("Loading the model", "You can write meanwhile")
@@ -125,13 +131,16 @@ class ModelButton(QAbstractButton):
         if self._model is None:
             self._say("No model", "Open one")
             return
-        held = self._cache.used_bytes if self._cache else 0
-        budget = self._cache.budget_bytes if self._cache else self._model.cache_budget_bytes
         exact = " · exact" if self._model.exact else ""
         device = {"cpu": "CPU", "mps": "MPS"}.get(self._model.device, self._model.device.upper())
-        self._say(
-            f"{self._model.name} · {self._model.dtype}{exact}", f"{device} · cache {size(held)} of {size(budget)}"
-        )
+        self._say(f"{self._model.name} · {self._model.dtype}{exact}", f"{device} · {self._cache_words(self._model)}")
+
+    def _cache_words(self, model: ModelInfo) -> str:
+        if not self._cache_on:
+            return "cache off"
+        held = self._cache.used_bytes if self._cache else 0
+        budget = self._cache.budget_bytes if self._cache else model.cache_budget_bytes
+        return f"cache {size(held)} of {size(budget)}"
 
     def _say(self, first: str, second: str) -> None:
         self._lines = (first, second)

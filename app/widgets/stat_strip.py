@@ -44,7 +44,8 @@ class StatStrip(QWidget):
         self.setVisible(True)
 
     def sizeHint(self) -> QSize:
-        return QSize(320, self.heightForWidth(self.width()))
+        # The least height there can be: a layout that knows the width asks heightForWidth.
+        return QSize(320, LINE)
 
     def heightForWidth(self, width: int) -> int:
         return LINE if sum(self._widths()) <= width else 2 * LINE

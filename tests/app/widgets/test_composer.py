@@ -50,6 +50,15 @@ def test_the_field_grows_to_its_limit(composer: Composer) -> None:
     assert composer.edit.height() == small
 
 
+def test_right_to_left_text_stands_on_the_right(composer: Composer) -> None:
+    composer.set_text("سلام Headstart")
+    line = composer.edit.document().firstBlock().layout().lineAt(0)
+    assert line.naturalTextRect().right() > composer.edit.viewport().width() - 8
+    composer.set_text("Headstart")
+    line = composer.edit.document().firstBlock().layout().lineAt(0)
+    assert line.naturalTextRect().left() == 0
+
+
 def test_send_waits_for_text(composer: Composer) -> None:
     assert not composer.button.isEnabled()
     composer.set_text("x")

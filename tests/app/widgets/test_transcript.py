@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -10,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.widgets.message import Answer, MessageContent, MessageWidget
 from app.widgets.transcript import COLUMN_WIDTH, FIRST_MESSAGES, Transcript
+from engine import TtftParts, TurnStats
 
 PARAGRAPH = "Some words that fill more than one line of the transcript when it is narrow. " * 3
 
@@ -172,6 +175,16 @@ def test_lines_are_never_too_long_to_read(transcript: Transcript) -> None:
     transcript.show_messages(contents(4))
     settle()
     assert transcript.messages[1].width() == COLUMN_WIDTH
+
+
+def test_there_is_no_gap_under_the_newest_message(transcript: Transcript) -> None:
+    shown = contents(12)
+    figures = TurnStats(1, 3065, 3008, 57, 43, 0.13, TtftParts(), 52.0, 1.7, False, 0)
+    transcript.show_messages([replace(content, stats=figures) for content in shown])
+    settle()
+    page = transcript.widget()
+    bottom = newest(transcript).mapTo(page, newest(transcript).rect().bottomLeft()).y()
+    assert page.height() - bottom < 16
 
 
 def test_the_scroll_bar_takes_no_width_from_the_text(transcript: Transcript) -> None:

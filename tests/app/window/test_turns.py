@@ -106,7 +106,7 @@ def test_copy_gives_the_emitted_text(make_screen: Callable[..., Screen]) -> None
     screen = make_screen(Script(tokens=words(EMPHASIS)))
     screen.ask("Copy?")
     screen.play()
-    screen.answer().copy()
+    screen.window.commands.copy_answer.trigger()
     assert QGuiApplication.clipboard().text() == EMPHASIS
 
 

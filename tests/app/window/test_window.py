@@ -144,6 +144,19 @@ def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
     assert screen.session.conversation.sampling.temperature == 0.2
 
 
+def test_the_cache_can_be_switched_off(screen: Screen) -> None:
+    screen.window.commands.use_cache.trigger()
+    assert screen.window.sidebar.model_button.lines[1] == "CPU · cache off"
+    screen.ask("Cold?")
+    screen.play()
+    assert not screen.engine.requests[0].use_cache
+    screen.window.commands.use_cache.trigger()
+    assert screen.window.sidebar.model_button.lines[1].startswith("CPU · cache 0 MB of ")
+    screen.window.commands.clear_cache.trigger()
+    assert screen.engine.calls == ["clear_cache"]
+    screen.play()
+
+
 def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
     screen = make_screen(loaded=False)
     assert screen.session.state == "loading"
