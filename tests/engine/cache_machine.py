@@ -13,10 +13,11 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.cache import NullCache, Run
+from engine.nullcache import NullCache, Run
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.inside import forget_lanes, is_idle, lane_buffers
 
 CONTEXT = 160
 CHUNK = 24
@@ -152,7 +153,7 @@ class CacheMachine(RuleBasedStateMachine):
         """The forward pass wrote half a piece and raised: nothing was committed."""
         turn = self.turns[index % len(self.turns)]
         lane = turn.run.lane
-        for buffer in fake_kv._all_buffers(lane):
+        for buffer in lane_buffers(lane):
             buffer[:, :, len(lane.ids) : len(lane.ids) + 5] = -1.0
         self.turns.remove(turn)
         self._finish(turn)
@@ -203,8 +204,7 @@ class CacheMachine(RuleBasedStateMachine):
     @rule()
     def switch_namespace(self) -> None:
         """Another model with the same ids, in the same tree. Lanes belong to a model and go with it."""
-        for lane in list(self.cache._lanes):
-            self.cache._drop_lane(lane)
+        forget_lanes(self.cache)
         self.has_lost = True
         self.cache.namespace = "b" if self.cache.namespace == "a" else "a"
 
@@ -224,8 +224,7 @@ class CacheMachine(RuleBasedStateMachine):
             for turn in self.turns:
                 self._finish(turn)
             check_contents(self.cache, *self.models.values())
-            assert not self.cache._runs
-            assert all(node.pins == 0 for node in self.cache.tree.nodes())
+            assert is_idle(self.cache)
             self.cache.clear()
             assert self.store.used_bytes == 0
             self.patch.undo()

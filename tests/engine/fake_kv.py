@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from engine.cache import Cache, PrefixCache, Run
+from engine.cache import PrefixCache
+from engine.nullcache import Cache, Run
 from engine.store import KVLayout, KVStore, Lane, LayerGroup
-from engine.tree import Node
 from engine.types import BLOCK_TOKENS
+from tests.engine.inside import block_parts, lane_buffers, lanes, paths, real_bytes
 
 LAYOUT = KVLayout(
     (LayerGroup((0, 2), kv_heads=2, key_dim=2, value_dim=1), LayerGroup((1,), kv_heads=1, key_dim=1, value_dim=3)),
@@ -53,17 +54,18 @@ class DigestModel:
         for group, buffers in enumerate(zip(lane.keys, lane.values, strict=True)):
             for kind, buffer in enumerate(buffers):
                 buffer[:, :, start:end] = numbers[None, None, :, None] + _marks(buffer, group, kind)
-        return hash(b"".join(buffer[:, :, :end].contiguous().numpy().tobytes() for buffer in _all_buffers(lane)))
+        return hash(b"".join(buffer[:, :, :end].contiguous().numpy().tobytes() for buffer in lane_buffers(lane)))
 
     def check_lane(self, lane: Lane) -> None:
         """Every slot that the lane vouches for belongs to its own ids."""
-        self._check(_all_buffers(lane), 0, len(lane.ids), lane.ids)
+        self._check(lane_buffers(lane), 0, len(lane.ids), lane.ids)
 
     def check_pool(self, store: KVStore, path: Sequence[int], blocks: Sequence[int]) -> None:
         """Each published block holds what belongs to its place on the path."""
         for index, block in enumerate(blocks):
-            parts = store._parts(store._blocks[block])
-            self._check(parts, index * BLOCK_TOKENS, BLOCK_TOKENS, path[: (index + 1) * BLOCK_TOKENS])
+            self._check(
+                block_parts(store, block), index * BLOCK_TOKENS, BLOCK_TOKENS, path[: (index + 1) * BLOCK_TOKENS]
+            )
 
     def _check(self, buffers: Sequence[Tensor], first: int, count: int, path: Sequence[int]) -> None:
         numbers = self.digests(path)[first : first + count]
@@ -182,32 +184,8 @@ def check_contents(cache: PrefixCache, *models: DigestModel) -> None:
         for path, blocks in paths(cache, model.namespace):
             model.check_pool(cache.store, path, blocks)
         if model.namespace == cache.namespace:
-            for lane in cache._lanes:
+            for lane in lanes(cache):
                 model.check_lane(lane)
-
-
-def paths(cache: PrefixCache, namespace: str) -> list[tuple[list[int], list[int]]]:
-    """Token ids and blocks of every path from the root to a leaf."""
-    found = []
-    stack: list[tuple[Node, list[int], list[int]]] = [(cache.tree.root(namespace), [], [])]
-    while stack:
-        node, ids, blocks = stack.pop()
-        ids = ids + [token for key in node.keys for token in key]
-        blocks = blocks + node.blocks
-        if not node.children:
-            found.append((ids, blocks))
-        stack.extend((child, ids, blocks) for child in node.children.values())
-    return found
-
-
-def real_bytes(store: KVStore) -> int:
-    """Bytes that the store's tensors really take."""
-    lanes = [buffer for lane in store._lanes for buffer in _all_buffers(lane)]
-    return sum(tensor.untyped_storage().nbytes() for tensor in [*lanes, *store._blocks.values()])
-
-
-def _all_buffers(lane: Lane) -> list[Tensor]:
-    return [buffer for pair in zip(lane.keys, lane.values, strict=True) for buffer in pair]
 
 
 def _marks(buffer: Tensor, group: int, kind: int) -> Tensor:

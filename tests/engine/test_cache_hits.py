@@ -6,10 +6,11 @@ import random
 
 import pytest
 
-from engine.cache import NullCache, PrefixCache
+from engine.nullcache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.inside import forget_lanes, lanes
 
 MODEL = DigestModel()
 PROMPT = [token % 5 for token in range(300)]
@@ -19,12 +20,6 @@ OTHER = [9] * 40
 def cold(prompt: list[int]) -> int:
     """The last logits of a prompt in a fresh cache that reuses nothing."""
     return run_prompt(NullCache(FlakyStore(fake_kv.LAYOUT, 10**9)), MODEL, prompt)[1][0]
-
-
-def forget_lanes(cache: PrefixCache) -> None:
-    """Leave only published blocks to hit."""
-    for lane in list(cache._lanes):
-        cache._drop_lane(lane)
 
 
 @pytest.mark.parametrize("through", ["lane", "blocks"])
@@ -150,7 +145,7 @@ def test_a_lane_that_grows_loses_less_than_a_block() -> None:
     reused, logits = run_prompt(cache, MODEL, PROMPT[:100] + [1] * 30 + [2] * 500)
     assert reused == 128
     assert logits == [cold(PROMPT[:100] + [1] * 30 + [2] * 500)]
-    assert len(cache._lanes) == 1
+    assert len(lanes(cache)) == 1
 
 
 def test_a_second_client_gets_its_own_lane() -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.cache import NullCache, PrefixCache
-from engine.tree import Node
+from engine.cache import PrefixCache
+from engine.nullcache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.inside import is_idle, lanes, paths, pins, real_bytes
 
 MODEL = DigestModel()
 PROMPT = [token % 5 for token in range(300)]
@@ -29,15 +30,9 @@ def cold(prompt: list[int]) -> int:
 
 
 def state(cache: PrefixCache) -> tuple[object, ...]:
-    """All that a refused request must leave as it was, recency aside."""
-
-    def shape(node: Node) -> tuple[object, ...]:
-        below = [(key, shape(child)) for key, child in sorted(node.children.items())]
-        return node.keys, node.blocks, node.pins, sorted(node.kept_by), below
-
-    lanes = sorted((lane.capacity, tuple(lane.ids), lane.settled, lane.is_busy) for lane in cache._lanes)
-    # A split without a new branch changes nothing: compare paths, not nodes.
-    return fake_kv.paths(cache, "a"), lanes, cache.store.used_bytes, len(cache._runs), shape(Node(None, [], []))
+    """What a refused request must leave as it was: paths, their blocks, who keeps them. Idle lanes may go."""
+    kept = {owner: sum(len(part.blocks) for part in node.path()) for owner, node in cache.tree.kept().items()}
+    return sorted(paths(cache, "a")), kept, pins(cache), sorted(cache.store.blocks)
 
 
 def filled(**options: int) -> PrefixCache:
@@ -139,12 +134,11 @@ def scenario(cache: PrefixCache, refused: list[str]) -> None:
     """A little life of a cache. Where memory fails a request is refused, and asked again."""
     for number, prompt in enumerate((PROMPT[:60], PROMPT[:40] + [1] * 60, [2] * 30, PROMPT[:60] + [3] * 80)):
         for attempt in range(2):
-            before = state(cache)
             try:
                 logits = run_prompt(cache, MODEL, prompt, [number] * 5)[1]
             except MemoryError:
                 refused.append(f"request {number}, attempt {attempt}")
-                assert len(cache._lanes) <= len(before[1])  # type: ignore[arg-type]
+                assert is_idle(cache)
                 continue
             assert logits[0] == cold(prompt)
             break
@@ -179,9 +173,8 @@ def test_a_request_that_is_refused_leaves_no_trace(k: int) -> None:
         with pytest.raises(MemoryError):
             cache.begin(PROMPT[:40] + [5] * 110, 10)
     check_contents(cache, MODEL)
-    after = state(cache)
-    assert after[0] == before[0]
-    assert after[3] == 0
+    assert state(cache) == before
+    assert is_idle(cache)
 
 
 def test_an_unexpected_error_in_begin_leaves_no_pin(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +188,7 @@ def test_an_unexpected_error_in_begin_leaves_no_pin(monkeypatch: pytest.MonkeyPa
     with pytest.raises(RuntimeError, match="driver"):
         cache.begin(PROMPT[:40] + [5] * 110, 10)
     check_contents(cache, MODEL)
-    assert all(node.pins == 0 for node in cache.tree.nodes())
+    assert pins(cache) == 0
 
 
 def _fail_publish(cache: PrefixCache, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,9 +232,9 @@ def test_five_hundred_regenerations_come_back_to_the_baseline() -> None:
     check_contents(cache, MODEL)
     assert max(used) <= cache.store.budget_bytes
     assert used[-1] == used[-101], "still growing"
-    assert len(cache._lanes) == 1
+    assert len(lanes(cache)) == 1
     cache.clear()
-    assert cache.store.used_bytes == fake_kv.real_bytes(cache.store) == 0
+    assert cache.store.used_bytes == real_bytes(cache.store) == 0
 
 
 def test_a_cold_run_takes_room_and_gives_it_back() -> None:
@@ -252,4 +245,4 @@ def test_a_cold_run_takes_room_and_gives_it_back() -> None:
     assert (reused, logits[0]) == (0, cold(PROMPT[:150]))
     check_contents(cache, MODEL)
     assert cache.tree.peek("a", PROMPT[:40]) == 32, "a kept prefix went"
-    assert sum(lane.nbytes for lane in cache._lanes) == cache.store.lane_bytes
+    assert is_idle(cache)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.cache import NullCache
+from engine.nullcache import NullCache
 from tests.engine import fake_kv
 from tests.engine.cache_machine import CacheMachine
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.inside import forget_lanes, paths, swap_blocks
 
 TestCacheMachine = CacheMachine.TestCase
 
@@ -17,10 +18,9 @@ def test_the_model_sees_a_misplaced_block() -> None:
     cache, model = make_cache(), DigestModel()
     prompt = [token % 3 for token in range(65)]
     _, before = run_prompt(cache, model, prompt)
-    ((_, (first, second, *_)),) = fake_kv.paths(cache, "a")
-    blocks = cache.store._blocks
-    blocks[first], blocks[second] = blocks[second], blocks[first]
-    cache._drop_lane(cache._lanes[0])
+    ((_, (first, second, *_)),) = paths(cache, "a")
+    swap_blocks(cache.store, first, second)
+    forget_lanes(cache)
     with pytest.raises(AssertionError, match="misplaced"):
         check_contents(cache, model)
     _, after = run_prompt(cache, model, prompt)

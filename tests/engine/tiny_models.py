@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -10,10 +9,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from engine import attention
-from engine.cache import PrefixCache
-from engine.generate import Responder
 from engine.model import LoadedModel
-from engine.store import KVStore, Lane
 from tests.engine.chat_templates import CHATML
 
 CONTEXT = 1024
@@ -23,18 +19,6 @@ TRAINING_TEXT = (
 )
 SPECIAL = ("<|im_end|>", "<|im_start|>", "<s>", "</s>", "[INST]", "[/INST]", "<bos>", "<end_of_turn>")
 MORE_SPECIAL = ("<start_of_turn>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|begin_of_text|>")
-
-
-class Ticks:
-    """A clock that tests move: every look at it takes `step` seconds."""
-
-    def __init__(self, step: float = 0.0) -> None:
-        self.now = 100.0
-        self.step = step
-
-    def __call__(self) -> float:
-        self.now += self.step
-        return self.now
 
 
 def make_tokenizer(template: str = CHATML, end: str = "<|im_end|>") -> PreTrainedTokenizerFast:
@@ -73,9 +57,17 @@ def make_llama(vocabulary: int = 340, dtype: torch.dtype = torch.float32, seed: 
     return LlamaForCausalLM(config).to(dtype).eval().requires_grad_(False)
 
 
-def make_model(dtype: torch.dtype = torch.float32, template: str = CHATML, end: str = "<|im_end|>") -> LoadedModel:
-    """The tiny Llama behind the engine's own door."""
-    return LoadedModel(make_llama(dtype=dtype), make_tokenizer(template, end), "/nowhere/tiny")
+def make_model(
+    dtype: torch.dtype = torch.float32,
+    template: str = CHATML,
+    end: str = "<|im_end|>",
+    *,
+    seed: int = 0,
+    is_lean: bool = True,
+) -> LoadedModel:
+    """The tiny Llama behind the engine's own door, with the lean forward pass or with transformers' own."""
+    model = make_llama(dtype=dtype, seed=seed)
+    return LoadedModel(model, make_tokenizer(template, end), "/nowhere/tiny", is_lean=is_lean)
 
 
 def make_folder(folder: Path, seed: int = 0, template: str = CHATML) -> Path:
@@ -83,28 +75,3 @@ def make_folder(folder: Path, seed: int = 0, template: str = CHATML) -> Path:
     make_llama(seed=seed).save_pretrained(folder)
     make_tokenizer(template).save_pretrained(folder)
     return folder
-
-
-def make_responder(
-    model: LoadedModel,
-    *,
-    tokens: int = 8 * CONTEXT,
-    step: int = 0,
-    clock: Callable[[], float] | None = None,
-    context: int = CONTEXT,
-) -> Responder:
-    """A responder whose cache holds `tokens` tokens, lane included."""
-    clock = clock or Ticks(0.001)
-    store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=float("nan"))
-    return Responder(model, PrefixCache(store, "tiny", context, clock, step=step), clock)
-
-
-def cold_logits(model: LoadedModel, ids: Sequence[int], step: int = 0) -> torch.Tensor:
-    """The last token's logits, computed in a fresh lane: in one piece, or on the grid of exact mode."""
-    from engine.generate import pieces
-
-    lane = Lane(model.layout, len(ids), fill=float("nan"))
-    logits = torch.empty(0)
-    for start, end in pieces(0, len(ids), step or len(ids), is_exact=bool(step)):
-        logits = model.forward(ids[start:end], lane, start)
-    return logits

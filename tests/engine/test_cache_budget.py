@@ -1,0 +1,236 @@
+"""One hard byte budget over everything the cache holds, and what the cache view says about it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.cache import PrefixCache
+from engine.nullcache import NullCache
+from engine.types import BLOCK_TOKENS
+from tests.engine import fake_kv
+from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.inside import forget_lanes, lanes, real_bytes
+
+MODEL = DigestModel()
+TOKEN = LAYOUT.bytes_per_token
+BLOCK = LAYOUT.bytes_per_block
+
+
+@pytest.fixture(autouse=True)
+def _small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.cache.LANE_STEP", 32)
+
+
+def unlike(number: int, length: int) -> list[int]:
+    """A prompt that shares nothing with one of another number."""
+    return [1000 * number + i % 7 for i in range(length)]
+
+
+@pytest.mark.parametrize("chats", [1, 12])
+@pytest.mark.parametrize("budget", [256, 300, 700])
+def test_the_budget_holds_in_real_bytes(chats: int, budget: int) -> None:
+    """ENGINE_BUGS kind D28: with one chat that grows and with many, at every moment."""
+    chance, cache = random.Random(4), make_cache(context=256, tokens=budget)
+    histories = [unlike(number, 20) for number in range(chats)]
+    for turn in range(60):
+        chat = chance.randrange(chats)
+        histories[chat] = (histories[chat] + unlike(50 + turn, chance.randrange(1, 40)))[:240]
+        run_prompt(cache, MODEL, histories[chat], [turn] * 6)
+        assert real_bytes(cache.store) == cache.store.used_bytes <= budget * TOKEN
+    check_contents(cache, MODEL)
+
+
+def test_branches_cost_their_prefix_once() -> None:
+    """Issue 3 point 5: N branches over one prefix."""
+    cache = make_cache(context=256, tokens=4096)
+    for branch in range(10):
+        run_prompt(cache, MODEL, unlike(1, 128) + unlike(10 + branch, 32))
+    assert cache.view().cached_tokens == 128 + 10 * 32
+
+
+def test_a_prompt_larger_than_the_budget_is_answered() -> None:
+    """Issue 3 point 5: with an uncached part, and the budget holds. The least budget is one lane."""
+    cache = make_cache(context=256, tokens=1)
+    assert cache.store.budget_bytes == 256 * TOKEN
+    prompt = unlike(1, 250)
+    reused, logits = run_prompt(cache, MODEL, prompt, [1] * 6)
+    cold = run_prompt(NullCache(FlakyStore(LAYOUT, 10**9)), MODEL, prompt, [1] * 6)
+    assert (reused, logits) == cold
+    check_contents(cache, MODEL)
+    assert run_prompt(cache, MODEL, prompt)[0] == 249, "the lane itself is the cache then"
+
+
+def test_a_prompt_too_large_to_publish_leaves_others_alone_where_it_can() -> None:
+    """ENGINE_BUGS kind D28: what does not fit is published as far as it does, never past the budget."""
+    cache = make_cache(context=256, tokens=256 + 4 * BLOCK_TOKENS)
+    run_prompt(cache, MODEL, unlike(1, 250), [1] * 6)
+    check_contents(cache, MODEL)
+    assert cache.view().cached_tokens == 4 * BLOCK_TOKENS
+    forget_lanes(cache)
+    assert cache.peek(unlike(1, 250)) == 4 * BLOCK_TOKENS
+
+
+def test_lowering_the_budget_takes_effect_at_once() -> None:
+    """Scenario 21: whole blocks leave, oldest leaves first."""
+    cache = make_cache(context=128, tokens=1000)
+    for number in range(6):
+        run_prompt(cache, MODEL, unlike(number, 96))
+    before = cache.view()
+    cache.set_budget(500 * TOKEN)
+    after = cache.view()
+    assert after.used_bytes <= after.budget_bytes == 500 * TOKEN
+    assert after.evicted_bytes - before.evicted_bytes == before.used_bytes - after.used_bytes > 0
+    assert cache.tree.peek("a", unlike(5, 96)) == 96
+    assert cache.tree.peek("a", unlike(0, 96)) == 0
+    check_contents(cache, MODEL)
+
+
+@pytest.mark.parametrize("computed", [0, 24, 96])
+def test_lowering_the_budget_while_a_long_chat_runs(computed: int) -> None:
+    """Scenario 21: the running request goes on in its lane; everything else may go, its published hits too."""
+    cache = make_cache(context=128, tokens=1000)
+    prompt = unlike(1, 64) + unlike(2, 60)
+    run_prompt(cache, MODEL, unlike(1, 64))
+    run = cache.begin(prompt, 4)
+    cache.restore(run)
+    while len(run.lane.ids) < min(len(prompt), run.reused + computed):
+        fake_kv.step(cache, MODEL, run, prompt, 24)
+    cache.set_budget(0)
+    check_contents(cache, MODEL)
+    assert cache.store.budget_bytes == 128 * TOKEN
+    logits = fake_kv.compute(cache, MODEL, run, [*prompt, 5], 24)
+    cache.finish(run)
+    check_contents(cache, MODEL)
+    assert logits == run_prompt(NullCache(FlakyStore(LAYOUT, 10**9)), MODEL, [*prompt, 5])[1][0]
+
+
+def test_the_budget_never_falls_below_what_runs() -> None:
+    """Two requests at once hold more than one lane: the budget waits until they are done."""
+    cache = make_cache(context=128, tokens=1000, max_lanes=2)
+    runs = [cache.begin(unlike(number, 120), 4) for number in range(2)]
+    for run in runs:
+        cache.restore(run)
+    cache.set_budget(0)
+    check_contents(cache, MODEL)
+    assert cache.store.budget_bytes == 256 * TOKEN
+    for run in runs:
+        cache.finish(run)
+    cache.set_budget(0)
+    assert cache.store.budget_bytes == 128 * TOKEN
+    check_contents(cache, MODEL)
+
+
+def test_raising_the_budget_again_caches_again() -> None:
+    cache = make_cache(context=128, tokens=1000)
+    run_prompt(cache, MODEL, unlike(1, 96))
+    cache.set_budget(0)
+    assert cache.view().cached_tokens <= 32
+    cache.set_budget(1000 * TOKEN)
+    run_prompt(cache, MODEL, unlike(1, 96))
+    assert cache.view().cached_tokens == 96
+
+
+def test_kept_prefixes_survive_everything_but_their_release() -> None:
+    cache = make_cache(context=128, tokens=600)
+    run_prompt(cache, MODEL, unlike(1, 64), owner="chat")
+    assert cache.keep(unlike(1, 64), "chat")
+    for number in range(2, 12):
+        run_prompt(cache, MODEL, unlike(number, 120))
+    assert cache.tree.peek("a", unlike(1, 64)) == 64
+    cache.release("chat")
+    for number in range(12, 22):
+        run_prompt(cache, MODEL, unlike(number, 120))
+    assert cache.tree.peek("a", unlike(1, 64)) == 0
+
+
+def test_kept_prefixes_never_take_everything() -> None:
+    """However many conversations keep a system prompt, chats can still be cached: the oldest kept ones are let go."""
+    cache = make_cache(context=128, tokens=128 + 640)
+    for number in range(30):
+        run_prompt(cache, MODEL, unlike(number, 64), owner=str(number))
+        cache.keep(unlike(number, 64), str(number))
+        assert cache.view().pinned_bytes <= 320 * TOKEN
+    assert list(cache.tree.kept()) == [str(number) for number in range(25, 30)]
+    run_prompt(cache, MODEL, unlike(99, 120))
+    forget_lanes(cache)
+    assert cache.peek(unlike(99, 120)) == 112
+    check_contents(cache, MODEL)
+
+
+def test_keeping_says_when_it_does_not() -> None:
+    cache = make_cache(context=128, tokens=128 + 64)
+    assert not cache.keep(unlike(1, 64), "chat"), "nothing is cached yet"
+    run_prompt(cache, MODEL, unlike(1, 64))
+    assert not cache.keep(unlike(1, 64), "chat"), "it would take more than half"
+    assert cache.keep(unlike(1, 32), "chat")
+    cache.set_budget(128 * TOKEN)
+    assert cache.tree.kept() == {}
+    check_contents(cache, MODEL)
+
+
+def check_view(cache: PrefixCache) -> None:
+    view = cache.view(with_nodes=True)
+    assert view.used_bytes == cache.store.used_bytes
+    assert min(view.pinned_bytes, view.live_bytes, view.reusable_bytes) >= 0
+    assert sum(node.bytes for node in view.nodes) == view.used_bytes - cache.store.lane_bytes
+    assert sum(node.bytes for node in view.nodes if node.pinned) == view.pinned_bytes
+    for index, node in enumerate(view.nodes):
+        assert node.parent < index
+        start = 0 if node.parent < 0 else view.nodes[node.parent].start + view.nodes[node.parent].tokens
+        assert node.start == start
+
+
+def test_the_view_adds_up() -> None:
+    """Issue 3 point 7: used = pinned + live + reusable, and the nodes are the tree."""
+    cache = make_cache(context=128, tokens=900, max_lanes=2)
+    for number in range(4):
+        run_prompt(cache, MODEL, unlike(1, 48) + unlike(10 + number, 40), owner=f"chat {number}")
+        check_view(cache)
+    cache.keep(unlike(1, 48), "chat 0")
+    check_view(cache)
+    run = cache.begin(unlike(1, 48) + unlike(11, 60), 4, "chat 1")
+    cache.restore(run)
+    check_view(cache)
+    view = cache.view(with_nodes=True)
+    assert view.live_bytes == cache.store.lane_bytes + 32 * TOKEN, "the hit of a running request is live"
+    cache.finish(run)
+    check_view(cache)
+    top = cache.view(with_nodes=True).nodes[0]
+    assert (top.parent, top.start, top.tokens, top.pinned) == (-1, 0, 48, True)
+    assert top.conversations == ("chat 0", "chat 1", "chat 2", "chat 3")
+    assert len(cache.view().nodes) == 0
+
+
+def test_a_chat_of_many_turns_is_one_run_in_the_view() -> None:
+    """Issue 3 point 7: the picture grows with the branches, not with the tokens."""
+    cache = make_cache(context=2048, tokens=8000)
+    history: list[int] = []
+    for turn in range(40):
+        history += unlike(turn, 40)
+        run_prompt(cache, MODEL, history, owner="chat")
+    (node,) = cache.view(with_nodes=True).nodes
+    assert (node.tokens, node.bytes, node.conversations) == (1600, 100 * BLOCK, ("chat",))
+
+
+class CountedOnly(list):  # type: ignore[type-arg]
+    """A list that may be measured but not read."""
+
+    def __iter__(self) -> None:  # type: ignore[override]
+        raise AssertionError("the view reads every block")
+
+    def __getitem__(self, index: object) -> None:  # type: ignore[override]
+        raise AssertionError("the view reads every block")
+
+
+def test_the_view_does_not_read_blocks() -> None:
+    """Issue 3 point 7: cheap with a million cached tokens, because its cost is that of the runs."""
+    cache = make_cache(context=256, tokens=4096)
+    for number in range(8):
+        run_prompt(cache, MODEL, unlike(number % 2, 128) + unlike(number, 100))
+    nodes = list(cache.tree.nodes())
+    for node in nodes:
+        node.blocks = CountedOnly(node.blocks)
+    assert len(cache.view(with_nodes=True).nodes) <= len(nodes)
+    assert len(lanes(cache)) == 1

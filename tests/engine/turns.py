@@ -1,0 +1,149 @@
+"""Requests played through a Responder with the tiny model, and the logits that were seen on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.cache import PrefixCache
+from engine.events import Event, Finished, Matched, TextDelta
+from engine.generate import Responder, pieces
+from engine.model import LoadedModel
+from engine.store import KVStore, Lane
+from engine.types import Message, Request, Sampling
+
+GREEDY = Sampling(temperature=0.0, max_tokens=8)
+NAN = float("nan")
+
+
+class Ticks:
+    """A clock that tests move: every look at it takes `step` seconds."""
+
+    def __init__(self, step: float = 0.001) -> None:
+        self.now = 100.0
+        self.step = step
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+class SpyModel:
+    """A loaded model whose logits are noted, and whose forward pass can be made to raise."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self._model = model
+        self.logits: list[Tensor] = []
+        self.calls: list[tuple[int, int]] = []
+        self.before_forward: Callable[[int], None] = lambda call: None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """As in LoadedModel; `calls` notes where each piece began and how long it was."""
+        self.calls.append((start, len(ids)))
+        self.before_forward(len(self.calls))
+        self.logits.append(self._model.forward(ids, lane, start))
+        return self.logits[-1]
+
+
+def make_responder(
+    model: LoadedModel | SpyModel,
+    *,
+    tokens: int = 8192,
+    step: int = 0,
+    context: int = 1024,
+    clock: Callable[[], float] | None = None,
+) -> Responder:
+    """A responder whose cache holds `tokens` tokens, lane included. Fresh lanes are full of NaN."""
+    clock = clock or Ticks()
+    store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=NAN)
+    return Responder(model, PrefixCache(store, "tiny", context, clock, step=step), clock)  # type: ignore[arg-type]
+
+
+def events(
+    responder: Responder, request: Request, *, request_id: int = 1, is_cancelled: Callable[[], bool] = lambda: False
+) -> Iterator[Event]:
+    """The events of one request, submitted now."""
+    return responder.answer(request_id, request, responder._clock(), is_cancelled)
+
+
+def finish(responder: Responder, request: Request) -> tuple[Matched, Finished]:
+    """Play a request to its end; what was matched and what came of it."""
+    seen = list(events(responder, request))
+    matched = [event for event in seen if isinstance(event, Matched)]
+    assert len(matched) == 1
+    assert [type(event) for event in seen].count(Finished) == 1
+    last = seen[-1]
+    assert isinstance(last, Finished)
+    assert last.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
+    return matched[0], last
+
+
+def cold_logits(model: LoadedModel, ids: Sequence[int], step: int = 0) -> Tensor:
+    """The last token's logits, computed in a fresh lane: in one piece, or on the grid of exact mode."""
+    lane = Lane(model.layout, len(ids), fill=NAN)
+    logits = torch.empty(0)
+    for start, end in pieces(0, len(ids), step or len(ids), is_exact=bool(step)):
+        logits = model.forward(ids[start:end], lane, start)
+    return logits
+
+
+def prompt_logits(cache: PrefixCache, model: LoadedModel, ids: Sequence[int]) -> tuple[int, Tensor]:
+    """A prompt through the cache, without an answer: the reused tokens and the last token's logits."""
+    run = cache.begin(ids, 1)
+    try:
+        cache.restore(run)
+        logits = torch.empty(0)
+        for start, end in pieces(run.reused, len(ids), cache.step or 512, is_exact=bool(cache.step)):
+            logits = model.forward(ids[start:end], run.lane, start)
+            full = not cache.step or (end % cache.step == 0 and end - start == cache.step)
+            cache.commit(run, ids[start:end], settled=full)
+    finally:
+        cache.finish(run)
+    return run.reused, logits
+
+
+@dataclass
+class Chat:
+    """A conversation as the window keeps it: messages with the ids that were generated."""
+
+    responder: Responder
+    system: str = ""
+    name: str = "chat"
+    sampling: Sampling = GREEDY
+    options: dict[str, Any] = field(default_factory=dict)
+    messages: list[Message] = field(default_factory=list)
+    matched: Matched | None = None
+
+    def __post_init__(self) -> None:
+        if self.system:
+            self.messages.append(Message("system", self.system))
+
+    def request(self, **changes: Any) -> Request:
+        """The request for the next answer."""
+        request = Request(tuple(self.messages), self.sampling, self.name, **self.options)
+        return replace(request, **changes)
+
+    def ask(self, question: str, **changes: Any) -> Finished:
+        """Add a question, get the answer, keep both."""
+        self.messages.append(Message("user", question))
+        return self.answer(**changes)
+
+    def answer(self, **changes: Any) -> Finished:
+        """Answer the messages as they are, and keep the answer."""
+        self.matched, finished = finish(self.responder, self.request(**changes))
+        self.messages.append(Message("assistant", finished.text, finished.token_ids))
+        return finished
+
+    @property
+    def reused(self) -> int:
+        """Tokens that the last turn reused."""
+        assert self.matched is not None
+        assert self.matched.reused_tokens + self.matched.computed_tokens == self.matched.prompt_tokens
+        return self.matched.reused_tokens
