@@ -7,8 +7,8 @@ from typing import Any
 from app.charts import words
 from app.charts.bars import MOST_SLOTS, BarsPlot, Layer
 from app.charts.card import Card
-from app.charts.memory import PARTS, MemoryPlot, used_bytes
-from app.charts.series import MemorySeries, TurnSeries
+from app.charts.memory import PARTS, MemoryPlot
+from app.charts.series import MemorySeries, TurnSeries, used_bytes
 from app.theme import Theme
 
 WINDOW_S = 600.0
@@ -86,7 +86,7 @@ class MemoryCard(Card):
         self.areas.set_rows(self.memory.rows(WINDOW_S))
 
     def speak(self) -> None:
-        rows = self.memory.rows(WINDOW_S)
+        rows = self.areas.rows
         if not len(rows):
             self.say("Cache memory", NOTHING, "")
             return

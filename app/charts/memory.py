@@ -10,8 +10,11 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts import words
 from app.charts.plot import PixelItem, Plot, mixed
-from app.charts.series import MEMORY, Rows
+from app.charts.series import MEMORY, Rows, thin, used_bytes
 from app.theme import SMALL, Theme, text_font
+
+MOST_ROWS = 300
+"""About one a pixel."""
 
 FULL_SCALE_SHARE = 0.3
 """The budget is drawn to scale when at least this share of it has been used; below, the areas would be slivers."""
@@ -43,8 +46,8 @@ class MemoryPlot(Plot):
         return self.memory.to_scale
 
     def set_rows(self, rows: Rows) -> None:
-        """Draw these pictures of the cache, oldest first."""
-        self.memory.rows = rows
+        """Draw these pictures of the cache, oldest first; of very many those that can be told apart."""
+        self.memory.rows = rows = thin(rows, MOST_ROWS)
         used = float(used_bytes(rows).max(initial=0.0))
         budget = float(rows["budget_bytes"][-1]) if len(rows) else 0.0
         self.memory.to_scale = used >= FULL_SCALE_SHARE * budget
@@ -78,7 +81,7 @@ class MemoryItem(PixelItem):
         self._paint_budget(painter)
         self._paint_evictions(painter)
         if self.hovered >= 0:
-            x = self._x(self.rows["time_s"][self.hovered])
+            x = self.pixel(self.rows["time_s"][self.hovered], 0).x() + 0.5
             painter.setPen(QPen(QColor(self.theme.text), 1))
             painter.drawLine(QPointF(x, self.area().top()), QPointF(x, self.area().bottom()))
 
@@ -86,10 +89,9 @@ class MemoryItem(PixelItem):
         if not height.any():
             return
         times = np.append(self.rows["time_s"], self._bounds.right())
-        steps = [
-            self.pixel(x, y) for x, y in zip(np.repeat(times, 2)[1:-1], np.repeat(height, 2).tolist(), strict=True)
-        ]
-        steps = [point + QPointF(0, 0.5) for point in steps]
+        xs = self.pixels_x(np.repeat(times, 2)[1:-1]).tolist()
+        ys = (self.pixels_y(np.repeat(height, 2)) + 0.5).tolist()
+        steps = [QPointF(x, y) for x, y in zip(xs, ys, strict=True)]
         ends = [self.pixel(times[-1], 0), self.pixel(times[0], 0)]
         full = QColor(getattr(self.theme, color))
         painter.setPen(Qt.PenStyle.NoPen)
@@ -113,20 +115,16 @@ class MemoryItem(PixelItem):
         places = np.flatnonzero(self.rows["evicted_bytes"])
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.evicted))
-        used = used_bytes(self.rows).tolist()
-        for place in places:
-            x, y = self._x(self.rows["time_s"][place]), self.pixel(0, used[place]).y()
+        xs, ys = self.pixels_x(self.rows["time_s"]) + 0.5, self.pixels_y(used_bytes(self.rows))
+        for x, y in zip(xs[places].tolist(), ys[places].tolist(), strict=True):
             painter.drawPolygon(QPolygonF([QPointF(x - 4, y - 9), QPointF(x + 4, y - 9), QPointF(x, y - 2)]))
         if len(places):
             text = f"evicted {words.size(self.rows['evicted_bytes'][places[-1]])}"
             size = painter.fontMetrics().size(0, text)
             left = min(x + 8, self.area().right() - size.width())
-            covered = [self.pixel(0, y).y() for t, y in self._steps() if left <= self._x(t) <= left + size.width()]
-            top = min([y, *covered]) - size.height() - 2
+            under = ys[(xs >= left) & (xs <= left + size.width())]
+            top = float(min(y, under.min(initial=y))) - size.height() - 2
             self._paint_text(painter, QPointF(left, top), text, self.theme.evicted)
-
-    def _steps(self) -> list[tuple[float, float]]:
-        return list(zip(self.rows["time_s"], used_bytes(self.rows), strict=True))
 
     def _paint_text(self, painter: QPainter, corner: QPointF, text: str, color: str) -> None:
         """Text with its top left at `corner`, moved inside the plot."""
@@ -135,14 +133,6 @@ class MemoryItem(PixelItem):
         top = max(corner.y(), self.area().top())
         painter.setPen(QColor(color))
         painter.drawText(QRectF(left, top, size.width() + 1, size.height()), Qt.AlignmentFlag.AlignLeft, text)
-
-    def _x(self, time_s: float) -> float:
-        return self.pixel(time_s, 0).x() + 0.5
-
-
-def used_bytes(rows: Rows) -> NDArray[np.int64]:
-    """Everything the cache held at each moment."""
-    return rows["pinned_bytes"] + rows["live_bytes"] + rows["reusable_bytes"]
 
 
 def _stretch(rows: Rows) -> tuple[float, float]:

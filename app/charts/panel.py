@@ -34,11 +34,11 @@ class ChartPanel(QWidget):
         self.tokens = TokensCard(self.turns, theme)
         self.cache = MemoryCard(self.memory, theme)
         self.saved = SavedCard(self.turns, theme)
-        self._changed = False
+        self._changed: set[Card] = set()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(REDRAW_MS)
-        self._timer.timeout.connect(self.redraw)
+        self._timer.timeout.connect(self._redraw_changed)
         self.setAccessibleName("What the cache saved")
         self.setAutoFillBackground(True)
         self._lay_out()
@@ -48,22 +48,22 @@ class ChartPanel(QWidget):
     def add_turn(self, stats: TurnStats) -> None:
         """A turn that is complete."""
         self.turns.add(stats)
-        self._change()
+        self._change(self.first_token, self.tokens, self.saved)
 
     def update_turn(self, stats: TurnStats) -> None:
         """The figures so far of the turn that is being answered."""
         self.turns.update(stats)
-        self._change()
+        self._change(self.first_token, self.tokens, self.saved)
 
     def load_turns(self, turns: Iterable[TurnStats]) -> None:
         """Another conversation or branch is in view; these are its finished turns."""
         self.turns.load(turns)
-        self._change()
+        self._change(self.first_token, self.tokens, self.saved)
 
     def add_cache_view(self, view: CacheView) -> None:
         """A new picture of the cache."""
         self.memory.add(view)
-        self._change()
+        self._change(self.cache)
 
     def set_theme(self, theme: Theme) -> None:
         """Colours at run time."""
@@ -86,7 +86,7 @@ class ChartPanel(QWidget):
     def redraw(self) -> None:
         """Show the series as they are now, without waiting for the next beat."""
         self._timer.stop()
-        self._changed = False
+        self._changed.clear()
         for card in self.cards:
             card.redraw()
 
@@ -94,14 +94,18 @@ class ChartPanel(QWidget):
         return QSize(WIDTH, 640)
 
     def showEvent(self, event: QShowEvent) -> None:
-        if self._changed:
-            self.redraw()
+        self._redraw_changed()
         super().showEvent(event)
 
-    def _change(self) -> None:
-        self._changed = True
+    def _change(self, *cards: Card) -> None:
+        self._changed.update(cards)
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
+
+    def _redraw_changed(self) -> None:
+        changed, self._changed = self._changed, set()
+        for card in changed:
+            card.redraw()
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pyqtgraph as pg
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import Theme
@@ -30,7 +34,7 @@ class Plot(pg.GraphicsView):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setFrameShape(pg.GraphicsView.Shape.NoFrame)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumHeight(48)
+        self.setMinimumHeight(40)
 
     def set_theme(self, theme: Theme) -> None:
         """Colours at run time: the ground here, the rest in the item."""
@@ -76,6 +80,16 @@ class Plot(pg.GraphicsView):
     def leaveEvent(self, event: QEvent) -> None:
         self.hover(-1)
         super().leaveEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """With the keyboard: the newest place is marked, which also shows where the focus is."""
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self.hover(self.places() - 1)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.hover(-1)
+        super().focusOutEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and right walk through the places, beginning at the newest; Escape lets go."""
@@ -135,6 +149,14 @@ class PixelItem(pg.GraphicsObject):
         """Where a data point lies, in whole pixels."""
         point = self._to_pixels.map(QPointF(x, y))
         return QPointF(round(point.x()), round(point.y()))
+
+    def pixels_x(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Where many x lie, in whole pixels."""
+        return np.round(x * self._to_pixels.m11() + self._to_pixels.dx())
+
+    def pixels_y(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Where many y lie, in whole pixels."""
+        return np.round(y * self._to_pixels.m22() + self._to_pixels.dy())
 
     def area(self) -> QRectF:
         """The whole plot in pixels."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,28 @@ class MemorySeries:
             first = int(np.searchsorted(rows["time_s"], rows["time_s"][-1] - window_s))
             rows = rows[max(0, first - 1) :]
         return rows
+
+
+def used_bytes(rows: Rows) -> NDArray[np.int64]:
+    """Everything the cache held at each moment of MEMORY rows."""
+    used: NDArray[np.int64] = rows["pinned_bytes"] + rows["live_bytes"] + rows["reusable_bytes"]
+    return used
+
+
+def thin(rows: Rows, most: int) -> Rows:
+    """At most `most` MEMORY rows that look the same: of neighbours the fullest, with all that was evicted among them.
+
+    The newest row stays as it is.
+    """
+    if len(rows) <= most:
+        return rows
+    edges = np.linspace(0, len(rows) - 1, most, dtype=int)
+    used = used_bytes(rows)
+    peaks = [start + int(used[start:end].argmax()) for start, end in pairwise(edges)]
+    thinned: Rows = rows[[*peaks, -1]]
+    thinned["evicted_bytes"][:-1] = np.add.reduceat(rows["evicted_bytes"], edges[:-1])
+    thinned["evicted_bytes"][-2] -= rows["evicted_bytes"][-1]
+    return thinned
 
 
 def _saved_seconds(stats: TurnStats) -> float:

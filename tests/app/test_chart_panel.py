@@ -124,6 +124,17 @@ def test_the_arrow_keys_walk_through_the_turns(qtbot: QtBot, panel: ChartPanel) 
     assert notes == [third, second, third, "3,096 of 3,137"]
 
 
+def test_the_keyboard_finds_the_newest_turn_and_leaves_no_mark_behind(qtbot: QtBot, panel: ChartPanel) -> None:
+    panel.load_turns(TURNS)
+    panel.redraw()
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.tokens.bars.setFocus(Qt.FocusReason.TabFocusReason)
+    assert panel.tokens.name == "Turn 3"
+    panel.cache.areas.setFocus(Qt.FocusReason.TabFocusReason)
+    assert panel.tokens.name == "Tokens this turn"
+
+
 def test_a_hovered_turn_that_is_gone_is_let_go(panel: ChartPanel) -> None:
     panel.load_turns(TURNS)
     panel.redraw()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.charts import words
-from app.charts.series import TURN, MemorySeries, Ring, TurnSeries
+from app.charts.series import TURN, MemorySeries, Ring, TurnSeries, thin
 from engine import CacheView, TtftParts, TurnStats
 
 
@@ -114,6 +114,20 @@ def test_a_window_of_time_begins_with_the_picture_before_it() -> None:
     assert list(series.rows(60)["time_s"]) == [100, 690, 700]
     assert len(series.rows()) == 4
     assert len(MemorySeries().rows(60)) == 0
+
+
+def test_thinning_keeps_peaks_evictions_and_the_newest_row() -> None:
+    series = MemorySeries()
+    for n in range(1000):
+        series.add(view(n, 100, 900 if n == 555 else 1, 0, evicted=n // 100))
+    rows = series.rows()
+    thinned = thin(rows, 40)
+    assert len(thinned) == 40
+    assert thinned["live_bytes"].max() == 900
+    assert thinned["evicted_bytes"].sum() == rows["evicted_bytes"].sum() == 9
+    assert thinned[-1] == rows[-1]
+    assert (np.diff(thinned["time_s"]) > 0).all()
+    assert (thin(rows, 1000) == rows).all()
 
 
 @pytest.mark.parametrize(
