@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from engine.reuse import NOT_EXACT
+from engine.reuse import CHOOSE, NOT_EXACT, OWN_ATTENTION
 from engine.store import KVLayout, Lane, LayerGroup, is_out_of_memory
 from engine.types import ModelError
 
@@ -98,7 +98,7 @@ def probe_layout(model: PreTrainedModel) -> KVLayout:
             keys, values = probe.shapes
             by_shape.setdefault((keys[1], keys[3], values[3]), []).append(index)
     if not by_shape:
-        raise ModelError(NOT_EXACT, f"{type(model).__name__}: no layer keeps keys and values in the cache")
+        raise ModelError(OWN_ATTENTION + CHOOSE, f"{type(model).__name__}: no layer keeps keys and values in the cache")
     groups = tuple(LayerGroup(tuple(layers), *shape) for shape, layers in by_shape.items())
     return KVLayout(groups, model.dtype, model.device)
 
@@ -119,7 +119,7 @@ def check_reuse(
         cold = _own_logits(model, ids)
     off = float((warm - cold).norm() / (cold - cold.mean()).norm())
     if not off <= CHECK_SLACK:
-        raise ModelError(NOT_EXACT, f"{type(model).__name__}: off by {off:.3f}")
+        raise ModelError(NOT_EXACT + CHOOSE, f"{type(model).__name__}: off by {off:.3f}")
 
 
 def _own_logits(model: PreTrainedModel, ids: list[int]) -> Tensor:
@@ -150,4 +150,4 @@ def _refusing(model: PreTrainedModel) -> Iterator[None]:
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        raise ModelError(NOT_EXACT, f"{type(model).__name__}: {error!r}") from error
+        raise ModelError(OWN_ATTENTION + CHOOSE, f"{type(model).__name__}: {error!r}") from error

@@ -26,7 +26,7 @@ ENCODER = "This is an encoder-decoder model, and Headstart runs decoder models o
 BOTH_WAYS = "This model reads a prompt in both directions, so the start of a prompt depends on its end. "
 NOT_TEXT = "This kind of model cannot be opened for text chat on its own. "
 POSITIONS = "This model's position code changes earlier tokens when the prompt grows, so reuse would not be exact. "
-NOT_EXACT = f"A test prompt read in two pieces came out differently, so reuse would not be exact. {CHOOSE}"
+NOT_EXACT = "A test prompt read in two pieces came out differently, so reuse would not be exact. "
 
 
 @dataclass(frozen=True, slots=True)

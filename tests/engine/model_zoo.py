@@ -32,7 +32,8 @@ TWO_SIDES: ReuseName = "full, on each side of a length"
 class ModelCase:
     """A class under test. `note` is what a user should know, `length` how long a prompt the test may use.
 
-    `is_lean` says that the engine computes the class by a forward pass of its own.
+    `is_lean` says that the engine computes the class by a forward pass of its own, `wrapper` names a class with images
+    around the text model.
     """
 
     name: str
@@ -42,10 +43,14 @@ class ModelCase:
     note: str = ""
     length: int = LENGTH
     is_lean: bool = False
+    wrapper: str = ""
 
     def config(self) -> PreTrainedConfig:
         """A fresh config of the class."""
-        return CONFIG_MAPPING[self.model_type](**TINY | dict(self.changes))
+        text = CONFIG_MAPPING[self.model_type](**TINY | dict(self.changes))
+        if not self.wrapper:
+            return text
+        return CONFIG_MAPPING[self.wrapper](text_config=text.to_dict(), vision_config=VISION)
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,14 @@ TINY = {
     "pad_token_id": 0,
     "bos_token_id": 1,
     "eos_token_id": 2,
+}
+VISION = {
+    "hidden_size": 16,
+    "intermediate_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 16,
+    "patch_size": 8,
 }
 GROUPED = {"num_hidden_layers": 3, "num_key_value_heads": 2}
 HEADS = GROUPED | {"head_dim": 8}
@@ -104,6 +117,15 @@ LATENT = {
     "moe_intermediate_size": 24,
     "first_k_dense_replace": 1,
     "topk_group": 1,
+}
+CHUNKED = {
+    "num_hidden_layers": 4,
+    "attention_chunk_size": WINDOW,
+    "no_rope_layers": [1, 1, 1, 0],
+    "num_local_experts": 2,
+    "intermediate_size_mlp": 48,
+    "interleave_moe_layer_step": 2,
+    "floor_scale": 16,
 }
 LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0}
 DYNAMIC = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0}
@@ -141,8 +163,24 @@ CASES = [
     ModelCase("Gemma", "gemma", HEADS),
     ModelCase("Gemma-2", "gemma2", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 8}, SLIDING, SOFT_CAP),
     ModelCase("Gemma-3", "gemma3_text", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 8}, SLIDING, ALL_KEPT),
+    ModelCase(
+        "Gemma-3 with images",
+        "gemma3_text",
+        MIXED | {"head_dim": 8, "query_pre_attn_scalar": 8},
+        SLIDING,
+        "Text only; the part for images is loaded and takes memory.",
+        wrapper="gemma3",
+    ),
     ModelCase("Gemma-3n", "gemma3n_text", SHARED | {"laurel_rank": 4, "altup_num_inputs": 2}, SLIDING, SHARES),
     ModelCase("Gemma-4", "gemma4_text", SHARED | {"global_head_dim": 16}, SLIDING, SHARES),
+    ModelCase(
+        "Gemma-4 with images",
+        "gemma4_text",
+        SHARED | {"global_head_dim": 16},
+        SLIDING,
+        "Text only; the part for images is loaded and takes memory.",
+        wrapper="gemma4",
+    ),
     ModelCase("Phi-3", "phi3", GROUPED | WINDOWED, SLIDING, ALL_KEPT),
     ModelCase(
         "GPT-OSS",
@@ -164,20 +202,15 @@ CASES = [
     ModelCase("DeepSeek-V2", "deepseek_v2", LATENT | {"n_group": 1}, note=LATENTS),
     ModelCase("DeepSeek-V3", "deepseek_v3", LATENT | {"n_group": 2}, note=LATENTS),
     ModelCase(
-        "Llama-4",
+        "Llama-4", "llama4_text", HEADS | CHUNKED, SLIDING, "Layers with chunked attention keep every token too."
+    ),
+    ModelCase(
+        "Llama-4 with images",
         "llama4_text",
-        HEADS
-        | {
-            "num_hidden_layers": 4,
-            "attention_chunk_size": WINDOW,
-            "no_rope_layers": [1, 1, 1, 0],
-            "num_local_experts": 2,
-            "intermediate_size_mlp": 48,
-            "interleave_moe_layer_step": 2,
-            "floor_scale": 16,
-        },
+        HEADS | CHUNKED,
         SLIDING,
-        "Layers with chunked attention keep every token too.",
+        "Text only; the part for images is not loaded.",
+        wrapper="llama4",
     ),
 ]
 

@@ -25,7 +25,7 @@ from engine.regime import RegimeSwitch
 from engine.reuse import ReuseClass, classify
 from engine.store import KVStore, Lane
 from engine.types import BLOCK_TOKENS
-from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, VOCABULARY, WINDOW, ModelCase
+from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
 
 TOLERANCE = 2e-5
 """Largest difference of a logit, relative to the largest logit: fp32, sums in another order."""
@@ -72,8 +72,12 @@ class Subject:
 
 @pytest.fixture(scope="module", params=ALL)
 def tested(request: pytest.FixtureRequest) -> Subject:
+    """Every class in turn, and those that have a lean forward pass also through transformers' own."""
+    return make_subject(*request.param)
+
+
+def make_subject(case: ModelCase, is_lean: bool = True) -> Subject:
     """The class of a case with random weights; nothing in it is left at zero or one."""
-    case, is_lean = request.param
     attention.register()
     torch.manual_seed(7)
     ours, own = (
@@ -84,21 +88,15 @@ def tested(request: pytest.FixtureRequest) -> Subject:
         if parameter.dim() == 1:
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
     own.load_state_dict(ours.state_dict())
-    reuse = classify(ours.config)
-    tokenizer = SimpleNamespace(eos_token_id=None)
-    return Subject(
-        case,
-        ours,
-        LoadedModel(ours, tokenizer, "/nowhere/tiny", is_lean=is_lean),
-        own,
-        reuse,
-        RegimeSwitch(ours, reuse),
-    )
+    reuse = classify(case.config())
+    model = LoadedModel(ours, SimpleNamespace(eos_token_id=None), "/nowhere/tiny", is_lean=is_lean)
+    return Subject(case, ours, model, own, reuse, RegimeSwitch(ours, reuse))
 
 
 def prompt(length: int, seed: int = 1) -> list[int]:
     """Random tokens."""
-    return [random.Random(seed).randrange(3, VOCABULARY) for _ in range(length)]
+    chance = random.Random(seed)
+    return [chance.randrange(3, VOCABULARY) for _ in range(length)]
 
 
 def assert_equal(warm: Tensor, cold: Tensor) -> None:
@@ -211,3 +209,29 @@ def run_prompt(tested: Subject, cache: PrefixCache, ids: Sequence[int]) -> int:
 def test_load_check_lets_the_class_pass(tested: Subject) -> None:
     check_reuse(tested.ours, tested.model.layout, tested.model.forward)
     assert tested.ours.config._attn_implementation == attention.NAME
+
+
+def test_pieces_of_a_long_prompt_need_the_switch() -> None:
+    """ENGINE_BUGS 38, why RegimeSwitch is there: left to itself the class reads an early piece with other positions."""
+    case = next(case for case in ROPE_CASES if case.reuse == TWO_SIDES)
+    tested, ids = make_subject(case), prompt(LENGTH)
+    cold = tested.cold(ids)[-1]
+    warm = {}
+    for total in (LENGTH, SWITCH):
+        lane = tested.lane(LENGTH)
+        tested.forward(ids[:30], lane, 0, total)
+        warm[total] = tested.forward(ids[30:], lane, 30, total)
+    assert_equal(warm[LENGTH], cold)
+    assert (warm[SWITCH] - cold).abs().max() > 1000 * TOLERANCE * cold.abs().max()
+
+
+def test_dynamic_positions_are_exact_up_to_the_limit_only() -> None:
+    """ENGINE_BUGS 38, why the context ends at the limit: past it a shorter prompt was computed with other positions."""
+    case = next(case for case in ROPE_CASES if case.reuse == UP_TO)
+    tested, ids = make_subject(case), prompt(2 * LENGTH)
+    limit = tested.reuse.limit
+    assert limit == tested.model.context_length == LENGTH
+    lane = tested.lane(2 * LENGTH)
+    assert_equal(tested.model.forward(ids[:limit], lane, 0), tested.cold(ids[:limit])[-1])
+    warm, cold = tested.model.forward(ids[limit:], lane, limit), tested.cold(ids)[-1]
+    assert (warm - cold).abs().max() > 1000 * TOLERANCE * cold.abs().max()
