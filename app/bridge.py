@@ -107,6 +107,21 @@ class Bridge(QObject):
         self._engine.clear_cache()
         self._expect_cache_report()
 
+    def keep_prefix(self, block: int) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.keep_prefix(block)
+        self._expect_cache_report()
+
+    def release_prefix(self, block: int) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.release_prefix(block)
+        self._expect_cache_report()
+
+    def drop_prefix(self, block: int) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.drop_prefix(block)
+        self._expect_cache_report()
+
     def read_cache_view(self) -> CacheView:
         """The newest picture of the cache, with its nodes; never waits."""
         return self._engine.cache_view()

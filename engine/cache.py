@@ -25,7 +25,7 @@ class PrefixCache:
 
     `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
     path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut
-    to this grid.
+    to this grid. `decode` gives the text of ids, for the view.
     """
 
     def __init__(
@@ -37,12 +37,14 @@ class PrefixCache:
         *,
         step: int = 0,
         max_lanes: int = 1,
+        decode: Callable[[Sequence[int]], str] = lambda _: "",
     ) -> None:
         self.store = store
         self.tree = PrefixTree(clock)
         self.namespace = namespace
         self.context_length = context_length
         self.step = step
+        self.decode = decode
         self.evicted_bytes = 0
         self._clock = clock
         self._lanes = Lanes(store, max_lanes, self._evict_for)
@@ -135,6 +137,27 @@ class PrefixCache:
         """Keep nothing for `owner` any more."""
         self.tree.release(owner)
 
+    def kept_tokens(self, ids: Sequence[int]) -> int:
+        """How many tokens at the start of `ids` are kept resident."""
+        return self.tree.kept_tokens(self.namespace, ids)
+
+    def keep_block(self, block: int) -> None:
+        """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored."""
+        if (node := self.tree.find(block)) is not None:
+            self.tree.keep(node, f"block {block}")
+            self._bound_kept()
+
+    def release_block(self, block: int) -> None:
+        """Keep the run of `block` and all behind it no longer."""
+        if (node := self.tree.find(block)) is not None:
+            self.tree.release_below(node)
+
+    def drop_block(self, block: int) -> None:
+        """Drop the run of `block` and all behind it, except what a running request needs."""
+        if (node := self.tree.find(block)) is not None:
+            self.tree.release_below(node)
+            self.store.free(self.tree.drop(node))
+
     def make_room(self, nbytes: int) -> bool:
         """Evict until `nbytes` are free: reusable blocks first, then idle lanes. False if that is too little."""
         return self._lanes.free_bytes(nbytes)
@@ -173,7 +196,7 @@ class PrefixCache:
             reusable_bytes=(len(self.tree) - kept - running) * block,
             evicted_bytes=self.evicted_bytes,
             cached_tokens=len(self.tree) * BLOCK_TOKENS,
-            nodes=node_views(self.tree, block, now) if with_nodes else (),
+            nodes=node_views(self.tree, block, now, self.decode) if with_nodes else (),
         )
 
     def check_integrity(self) -> None:

@@ -115,6 +115,7 @@ class TurnStats:
 class NodeView(NamedTuple):
     """One unbranched run of cached tokens. `parent` is an index into `CacheView.nodes`, -1 for a root.
 
+    `block` names the run in `Engine.keep_prefix`, `release_prefix` and `drop_prefix`; `text` is how it begins.
     A named tuple: a view makes thousands of them four times a second.
     """
 
@@ -126,6 +127,8 @@ class NodeView(NamedTuple):
     hits: int
     pinned: bool
     conversations: tuple[str, ...]
+    block: int = 0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,11 @@ class CacheView:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What `Engine.submit` would do with this request now, without computing anything."""
+    """What `Engine.submit` would do with this request now, without computing anything.
+
+    The first `pinned_tokens` of the reused ones are kept resident. `block_texts[i]` is the text of tokens 16 i to
+    16 i + 15.
+    """
 
     request_id: int
     prompt_tokens: int
@@ -165,6 +172,8 @@ class Preview:
     system_tokens: int
     context_length: int
     spans: tuple[TokenSpan, ...]
+    pinned_tokens: int = 0
+    block_texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

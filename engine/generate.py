@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from torch import Tensor
 
@@ -17,7 +18,7 @@ from engine.nullcache import Cache, NullCache, Run
 from engine.sampling import make_generator, margin, sample
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
-from engine.types import OutOfMemoryError, PromptTooLongError, Request
+from engine.types import BLOCK_TOKENS, OutOfMemoryError, PromptTooLongError, Request
 
 CHUNK_TOKENS = 512
 """Prefill piece of the default mode: a stop is heard after at most one."""
@@ -54,6 +55,7 @@ class Responder:
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._clock = clock
+        self._text = lru_cache(maxsize=65_536)(model.decode)
 
     def warm_up(self) -> None:
         """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
@@ -82,6 +84,10 @@ class Responder:
             system_tokens=prompt.system_tokens,
             context_length=self.cache.context_length,
             spans=prompt.spans,
+            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused])),
+            block_texts=tuple(
+                self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
+            ),
         )
 
     def answer(

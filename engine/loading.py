@@ -46,6 +46,7 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float])
         min(model.context_length, max(fits, 1024)),
         clock,
         step=EXACT_STEP if spec.exact else 0,
+        decode=model.decode,
     )
 
 

@@ -29,6 +29,15 @@ class EnginePort(Protocol):
     def clear_cache(self) -> None:
         """Drop every cached block that no running request needs. Reports CacheView (id 0)."""
 
+    def keep_prefix(self, block: int) -> None:
+        """Keep the cached run that `NodeView.block` names, and all before it, resident. Reports CacheView (id 0)."""
+
+    def release_prefix(self, block: int) -> None:
+        """Keep this run and all behind it no longer than any other block. Reports CacheView (id 0)."""
+
+    def drop_prefix(self, block: int) -> None:
+        """Drop this run and all behind it, except what a running request needs. Reports CacheView (id 0)."""
+
     def cache_view(self) -> CacheView:
         """The newest picture of the cache, with its nodes; never waits."""
 

@@ -20,10 +20,11 @@ class Node:
 
     `pins` counts the running requests that need this node or one below it; `kept_by` names the conversations that
     asked to keep it resident. Neither may be evicted. A split keeps the object as the *lower* part, so that whoever
-    holds a node as the deepest of a path goes on holding the whole path.
+    holds a node as the deepest of a path goes on holding the whole path. `text` is how the run begins, once somebody
+    asked for it.
     """
 
-    __slots__ = ("blocks", "children", "hits", "kept_by", "keys", "last_used", "owners", "parent", "pins")
+    __slots__ = ("blocks", "children", "hits", "kept_by", "keys", "last_used", "owners", "parent", "pins", "text")
 
     def __init__(self, parent: Node | None, keys: list[Key], blocks: list[int]) -> None:
         self.parent = parent
@@ -35,6 +36,7 @@ class Node:
         self.hits = 0
         self.kept_by: set[str] = set()
         self.owners: set[str] = set()
+        self.text: str | None = None
 
     @property
     def is_evictable(self) -> bool:
@@ -166,6 +168,30 @@ class PrefixTree:
         """Who keeps what: owner -> the deepest node of its path, whoever asked last at the end."""
         return dict(self._kept)
 
+    def release_below(self, node: Node) -> None:
+        """Keep this node and all below it no longer, whoever asked for it."""
+        below = set(self.below(node))
+        for owner in [owner for owner, kept in self._kept.items() if kept in below]:
+            self.release(owner)
+
+    def kept_tokens(self, namespace: str, ids: Sequence[int]) -> int:
+        """Tokens at the start of `ids` that are cached and kept."""
+        root = self._roots.get(namespace)
+        walk = () if root is None else _walk(root, block_keys(ids))
+        return sum(count for node, count in walk if node.kept_by) * BLOCK_TOKENS
+
+    def find(self, block: int) -> Node | None:
+        """The node that holds a block, None where it is not cached."""
+        return self._where.get(block)
+
+    def drop(self, node: Node) -> list[int]:
+        """Remove a node and all below it, except paths that are pinned or kept; the freed blocks."""
+        freed: list[int] = []
+        for part in reversed(list(self.below(node))):
+            if part.is_evictable:
+                freed += self._cut(part, 0)
+        return freed
+
     def evict(self, count: int) -> list[int]:
         """Remove up to `count` blocks, the least recently used leaf first and each leaf from its end.
 
@@ -189,11 +215,11 @@ class PrefixTree:
 
     def nodes(self) -> Iterator[Node]:
         """Every node but the roots, parents before their children."""
-        stack = self.tops()
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(node.children.values())
+        return _below(self.tops())
+
+    def below(self, node: Node) -> Iterator[Node]:
+        """A node and all below it, parents before their children."""
+        return _below([node])
 
     def check(self) -> None:
         """Raise AssertionError where an invariant of the tree is broken."""
@@ -221,6 +247,7 @@ class PrefixTree:
         upper = Node(parent, node.keys[:count], node.blocks[:count])
         upper.last_used, upper.pins, upper.hits = node.last_used, node.pins, node.hits
         upper.kept_by, upper.owners = set(node.kept_by), set(node.owners)
+        node.text = None
         node.keys, node.blocks, node.parent = node.keys[count:], node.blocks[count:], upper
         parent.children[upper.keys[0]] = upper
         upper.children[node.keys[0]] = node
@@ -238,6 +265,13 @@ class PrefixTree:
         if not node.blocks and node.parent is not None:
             del node.parent.children[first]
         return freed
+
+
+def _below(stack: list[Node]) -> Iterator[Node]:
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(node.children.values())
 
 
 def _walk(root: Node, keys: list[Key]) -> Iterator[tuple[Node, int]]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from engine.events import NodeView
 from engine.tree import Node, PrefixTree
 from engine.types import BLOCK_TOKENS
 
+TEXT_BLOCKS = 3
+"""How many blocks at the start of a run are shown as text."""
 
-def node_views(tree: PrefixTree, bytes_per_block: int, now: float) -> tuple[NodeView, ...]:
+
+def node_views(
+    tree: PrefixTree, bytes_per_block: int, now: float, decode: Callable[[Sequence[int]], str] = lambda _: ""
+) -> tuple[NodeView, ...]:
     """All runs, parents before their children. A chain of nodes that nothing branches off is one run."""
     views: list[NodeView] = []
     stack = [(node, -1, 0) for node in tree.tops()]
@@ -16,9 +23,10 @@ def node_views(tree: PrefixTree, bytes_per_block: int, now: float) -> tuple[Node
         last, blocks, owners = _run(node)
         tokens = blocks * BLOCK_TOKENS
         pinned = bool(last.kept_by)
-        views.append(
-            NodeView(parent, start, tokens, blocks * bytes_per_block, now - last.last_used, node.hits, pinned, owners)
-        )
+        if node.text is None:
+            node.text = decode([token for key in node.keys[:TEXT_BLOCKS] for token in key])
+        idle, size = now - last.last_used, blocks * bytes_per_block
+        views.append(NodeView(parent, start, tokens, size, idle, node.hits, pinned, owners, last.blocks[-1], node.text))
         if last.children:
             at, end = len(views) - 1, start + tokens
             stack.extend([(child, at, end) for child in last.children.values()])

@@ -79,6 +79,18 @@ class Engine:
         """See `EnginePort.clear_cache`."""
         self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.clear()))
 
+    def keep_prefix(self, block: int) -> None:
+        """See `EnginePort.keep_prefix`."""
+        self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.keep_block(block)))
+
+    def release_prefix(self, block: int) -> None:
+        """See `EnginePort.release_prefix`."""
+        self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.release_block(block)))
+
+    def drop_prefix(self, block: int) -> None:
+        """See `EnginePort.drop_prefix`."""
+        self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.drop_block(block)))
+
     def cache_view(self) -> CacheView:
         """See `EnginePort.cache_view`. Asks the worker for a newer picture, and returns the newest there is."""
         if not self._view_wanted:

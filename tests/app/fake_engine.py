@@ -137,6 +137,21 @@ class FakeEngine:
         self._tokens = 0
         self._ready.append(self._view(0))
 
+    def keep_prefix(self, block: int) -> None:
+        """Noted in `calls`; the cache stays as it is."""
+        self.calls.append("keep_prefix")
+        self._ready.append(self._view(0))
+
+    def release_prefix(self, block: int) -> None:
+        """Noted in `calls`; the cache stays as it is."""
+        self.calls.append("release_prefix")
+        self._ready.append(self._view(0))
+
+    def drop_prefix(self, block: int) -> None:
+        """Noted in `calls`; the cache stays as it is."""
+        self.calls.append("drop_prefix")
+        self._ready.append(self._view(0))
+
     def cache_view(self) -> CacheView:
         """The present figures with two nodes: the system prompt and the rest."""
         view = self._view(0)
