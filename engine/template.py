@@ -37,8 +37,8 @@ class Prompt:
 
     @property
     def system_tokens(self) -> int:
-        """Tokens from the start to the end of the system prompt; 0 without one."""
-        return next((span.end for span in self.spans if span.role == "system"), 0)
+        """Tokens from the start to the end of the system prompt; 0 where the prompt does not begin with one."""
+        return self.spans[0].end if self.spans and self.spans[0].role == "system" else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +152,25 @@ def _align(
             return None
         whole = content.strip() == messages[message].content.strip()
         ids = messages[message].token_ids if whole else ()
+        if ids:
+            pieces[-1] = _Piece(_before_answer(pieces[-1].text, literals[-1]), -1)
         pieces += [_Piece(content, message, ids), _Piece(literal, -1)]
         at += len(content) + len(literal)
     return [piece for piece in pieces if piece.text or piece.ids or piece.message >= 0] if at == len(text) else None
+
+
+def _before_answer(literal: str, request: str) -> str:
+    """The template's text before a generated answer as it stood when the answer was asked for: without the blanks that
+    some templates (Mistral) write only in front of an answer that is there. `request` asks for the next answer."""
+    return request if literal.startswith(request) and literal[len(request) :].isspace() else literal
 
 
 def _content_at(text: str, at: int, content: str, literal: str, *, is_last: bool) -> str | None:
     """What stands at `at` for a message: its content whole, trimmed, or without the reasoning at its start."""
     rest = len(text) - at - len(literal)
     answer = content.rpartition("</think>")[2]
-    for candidate in (content, content.rstrip(), content.lstrip(), content.strip(), answer, answer.strip()):
+    stripped = [part for whole in (content, answer) for part in (whole, whole.rstrip(), whole.lstrip(), whole.strip())]
+    for candidate in (*stripped, answer.lstrip("\n"), answer.strip("\n")):
         fits = len(candidate) == rest if is_last else True
         if fits and text.startswith(candidate, at) and text.startswith(literal, at + len(candidate)):
             return candidate
