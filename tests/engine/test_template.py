@@ -1,0 +1,217 @@
+"""Prompts that grow at their end only: generated ids spliced in, each family's template followed, spans in place.
+
+ENGINE_BUGS kinds G42 (generated ids are the history), G45 (nothing is encoded again from its middle), G47.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.template import Prompt, PromptBuilder
+from engine.types import BLOCK_TOKENS, InvalidRequestError, Message
+from tests.engine import chat_templates
+from tests.engine.chat_templates import FAMILIES
+from tests.engine.tiny_models import make_tokenizer
+
+DAY = date(2025, 3, 9)
+SYSTEM = Message("system", "You answer questions about parcels. Be brief.")
+NO_THOUGHTS = [name for name in FAMILIES if name != "deepseek-r1"]
+ANSWERS = (
+    "The parcel left on Monday.",
+    " It begins with a blank",
+    "it ends with blank lines\n\n",
+    "\r\ntabs\tand\r\nlines of another system",
+    "emoji of several parts 👩‍👩‍👧 and 🇩🇪",
+    "e\u0301 and ガギ",
+    "<|im_start|> is not a token here",
+    "",
+    "  ",
+)
+
+
+def builder(family: str) -> PromptBuilder:
+    return PromptBuilder(make_tokenizer(*FAMILIES[family]))
+
+
+def generated(tokens: PromptBuilder, text: str) -> Message:
+    """An answer as a model may write it: one token for each byte, not what the tokenizer would have chosen."""
+    tokenizer = tokens._tokenizer
+    ids = [i for char in text for i in tokenizer(char, add_special_tokens=False, split_special_tokens=True).input_ids]
+    assert tokenizer.decode(ids) == text
+    return Message("assistant", text, tuple(ids))
+
+
+def starts_with(prompt: Prompt, ids: Sequence[int]) -> bool:
+    return list(prompt.ids[: len(ids)]) == list(ids)
+
+
+@pytest.mark.parametrize("has_system", [True, False])
+@pytest.mark.parametrize("family", NO_THOUGHTS)
+def test_the_next_prompt_begins_with_prompt_and_answer(family: str, has_system: bool) -> None:
+    """Scenarios 4 and 5: whatever the answer looks like, the next prompt starts with the last one and its answer."""
+    tokens = builder(family)
+    messages = [SYSTEM] if has_system else []
+    for turn, answer in enumerate(ANSWERS):
+        messages.append(Message("user", f"Question number {turn}: where is the parcel?"))
+        prompt = tokens.build(messages, DAY)
+        messages.append(generated(tokens, answer))
+        following = tokens.build([*messages, Message("user", "And now?")], DAY)
+        assert starts_with(following, prompt.ids + messages[-1].token_ids), answer
+
+
+@pytest.mark.parametrize("family", NO_THOUGHTS)
+@given(data=st.data())
+def test_any_answer_may_be_spliced(family: str, data: st.DataObject) -> None:
+    """Kind G42: for any text and any ids. The text of an answer and its ids agree, as the engine hands them out."""
+    tokens = _builders.setdefault(family, builder(family))
+    texts = data.draw(st.lists(st.text(max_size=12), min_size=1, max_size=3))
+    messages: list[Message] = []
+    for text in texts:
+        messages.append(Message("user", data.draw(st.text(max_size=12))))
+        prompt = tokens.build(messages, DAY)
+        messages.append(generated(tokens, text))
+        following = tokens.build([*messages, Message("user", "And now?")], DAY)
+        assert starts_with(following, prompt.ids + messages[-1].token_ids)
+
+
+_builders: dict[str, PromptBuilder] = {}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_without_ids_the_prompt_is_the_rendered_text(family: str) -> None:
+    """What was not generated here is encoded from the template's own rendering, special tokens written by it alone."""
+    tokens = builder(family)
+    messages = [SYSTEM, Message("user", "Where?"), Message("assistant", "Here."), Message("user", "Thanks.")]
+    prompt = tokens.build(messages, DAY)
+    text = tokens._render([(m.role, m.content) for m in messages], DAY)
+    assert list(prompt.ids) == tokens._tokenizer(text, add_special_tokens=False).input_ids
+    assert tokens._tokenizer.decode(prompt.ids, skip_special_tokens=False) == text
+
+
+@pytest.mark.parametrize("is_generated", [True, False])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_spans_hold_their_messages(family: str, is_generated: bool) -> None:
+    tokens = builder(family)
+    answer = generated(tokens, "Here, at last.") if is_generated else Message("assistant", "Here, at last.")
+    messages = [SYSTEM, Message("user", "Where, please?"), answer, Message("user", "Thanks.")]
+    prompt = tokens.build(messages, DAY)
+    assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3]
+    for span, message in zip(prompt.spans, messages, strict=True):
+        assert span.role == message.role
+        assert message.content in tokens._tokenizer.decode(prompt.ids[span.start : span.end], skip_special_tokens=False)
+    assert [span.start for span in prompt.spans] == sorted(span.start for span in prompt.spans)
+    assert prompt.system_tokens == prompt.spans[0].end
+    assert all(one.end <= two.start for one, two in zip(prompt.spans, prompt.spans[1:], strict=False))
+
+
+@pytest.mark.parametrize("trailing", ["", " ", "\n", "\n\n"])
+@pytest.mark.parametrize("leading", ["", "\n\n", " "])
+def test_dropped_thoughts_leave_the_rest_in_place(leading: str, trailing: str) -> None:
+    """Kind G43, scenario 3: only what comes after the first dropped thought changes; other answers stay spliced."""
+    tokens = builder("qwen3")
+    first, plain = generated(tokens, "No thoughts here."), "Hello there."
+    thinking = generated(tokens, f"<think>\nWhere is it?\n</think>{leading}{plain}{trailing}")
+    messages = [SYSTEM, Message("user", "One?"), first, Message("user", "Two?")]
+    asked = tokens.build(messages, DAY)
+    messages += [thinking, Message("user", "Three?")]
+    prompt = tokens.build(messages, DAY)
+    assert starts_with(prompt, asked.ids)
+    assert not starts_with(prompt, asked.ids + thinking.token_ids[:8])
+    assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3, 4, 5]
+    span = prompt.spans[4]
+    assert plain in tokens._tokenizer.decode(prompt.ids[span.start : span.end])
+    later = tokens.build([*messages, generated(tokens, "Done."), Message("user", "Four?")], DAY)
+    assert starts_with(later, prompt.ids)
+
+
+def test_thoughts_that_the_template_opens_itself() -> None:
+    """Kind G43 with DeepSeek-R1: the prompt ends inside a thought, and the history drops it."""
+    tokens = builder("deepseek-r1")
+    messages = [SYSTEM, Message("user", "One?")]
+    asked = tokens.build(messages, DAY)
+    messages += [generated(tokens, "Let me see.\n</think>\n\nHere it is."), Message("user", "Two?")]
+    prompt = tokens.build(messages, DAY)
+    opening = tokens._tokenizer("<think>\n", add_special_tokens=False).input_ids
+    assert starts_with(prompt, asked.ids[: -len(opening)])
+    assert "Let me see" not in tokens._tokenizer.decode(prompt.ids)
+    later = tokens.build([*messages, generated(tokens, "x</think>Done."), Message("user", "Three?")], DAY)
+    assert starts_with(later, prompt.ids[: -len(opening)])
+
+
+def test_the_day_of_the_chat_is_the_day_of_the_prompt() -> None:
+    """Kind G44, scenario 2: a template that prints the date gets the chat's, whatever the clock says."""
+    tokens = builder("llama-3")
+    messages = [SYSTEM, Message("user", "Where?")]
+    one, two = tokens.build(messages, DAY), tokens.build(messages, DAY.replace(day=10))
+    assert "09 Mar 2025" in tokens._tokenizer.decode(one.ids)
+    assert one == tokens.build(messages, DAY)
+    assert one.ids != two.ids
+
+
+def test_a_system_prompt_that_moves_is_not_counted_as_the_start() -> None:
+    """A template may put the system prompt into the last question: then pinning "all up to it" would pin the chat."""
+    tokens = PromptBuilder(make_tokenizer(chat_templates.MISTRAL_LATE_SYSTEM, "</s>"))
+    messages = [SYSTEM, Message("user", "Where? " * 20), generated(tokens, "Here. " * 20), Message("user", "Thanks.")]
+    prompt = tokens.build(messages, DAY)
+    assert [span.message_index for span in prompt.spans] == [1, 2, 0, 3]
+    assert prompt.system_tokens == 0
+    assert tokens.build(messages[:2], DAY).system_tokens > 0
+
+
+def test_messages_the_template_refuses_are_refused_with_a_sentence() -> None:
+    refusing = PromptBuilder(make_tokenizer(chat_templates.GEMMA_NO_SYSTEM, "<end_of_turn>"))
+    with pytest.raises(InvalidRequestError, match="Try without a system prompt") as caught:
+        refusing.build([SYSTEM, Message("user", "Where?")], DAY)
+    assert "System role not supported" in caught.value.detail
+    alternating = builder("mistral")
+    with pytest.raises(InvalidRequestError, match="template"):
+        alternating.build([Message("user", "One?"), Message("user", "Two?")], DAY)
+
+
+def test_a_model_without_a_template_gets_a_plain_one() -> None:
+    tokens = PromptBuilder(make_tokenizer(template=""))
+    prompt = tokens.build([SYSTEM, Message("user", "Where?")])
+    assert tokens._tokenizer.decode(prompt.ids) == f"System: {SYSTEM.content}\n\nUser: Where?\n\nAssistant: "
+    answer = generated(tokens, "Here.")
+    assert starts_with(
+        tokens.build([SYSTEM, Message("user", "Where?"), answer, Message("user", "So?")]), prompt.ids + answer.token_ids
+    )
+
+
+@pytest.mark.parametrize("content", ["", " ", "\ue0000\ue001", "{{ 7 * 7 }}", "{% raw %}", "<|im_end|>", "x" * 5000])
+def test_hostile_contents_stay_contents(content: str) -> None:
+    """Neither markers, nor template code, nor special tokens written by the user move what belongs to whom."""
+    tokens = builder("chatml")
+    messages = [SYSTEM, Message("user", content), generated(tokens, "Here."), Message("user", "Thanks.")]
+    asked = tokens.build(messages[:2], DAY)
+    prompt = tokens.build(messages, DAY)
+    assert starts_with(prompt, asked.ids + messages[2].token_ids)
+    assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3]
+    assert content in tokens._tokenizer.decode(prompt.ids, skip_special_tokens=False)
+
+
+def test_a_template_that_cannot_be_followed_still_makes_the_right_prompt() -> None:
+    """Nothing is spliced then: the prompt is the rendered text, and spans are missing rather than wrong."""
+    shouting = (
+        "{% for message in messages %}{{ message['role'] + ': ' + message['content'] | upper + '\n' }}{% endfor %}"
+    )
+    tokens = PromptBuilder(make_tokenizer(shouting))
+    messages = [Message("user", "Where?"), generated(tokens, "Here."), Message("user", "Thanks.")]
+    prompt = tokens.build(messages, DAY)
+    assert tokens._tokenizer.decode(prompt.ids) == "user: WHERE?\nassistant: HERE.\nuser: THANKS.\n"
+    assert prompt.spans == ()
+
+
+def test_the_same_text_is_encoded_once() -> None:
+    """Tokenising is part of the time to first token: what was encoded is remembered, spans and ids unchanged."""
+    tokens = builder("chatml")
+    messages = [SYSTEM, Message("user", "Where?"), generated(tokens, "Here. " * BLOCK_TOKENS), Message("user", "So?")]
+    first = tokens.build(messages, DAY)
+    calls = tokens._encode.cache_info().misses
+    assert tokens.build(messages, DAY) == first
+    assert tokens._encode.cache_info().misses == calls
