@@ -180,7 +180,8 @@ class Preview:
 class Finished:
     """The answer is complete. `token_ids` are without the end token; keep them with the message.
 
-    `margins` holds the distance between the two best logits for each token, when the request asked for it.
+    `margins` holds the distance between the two best logits for each token and for the end token, after the repetition
+    penalty, when the request asked for it.
     """
 
     request_id: int

@@ -15,7 +15,7 @@ from engine.events import Event, Finished, FinishReason, Matched, Prefill, Previ
 from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
 from engine.nullcache import Cache, NullCache, Run
-from engine.sampling import make_generator, margin, sample
+from engine.sampling import make_generator, margin, penalise, sample
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
 from engine.types import BLOCK_TOKENS, OutOfMemoryError, PromptTooLongError, Request
@@ -181,14 +181,15 @@ class Responder:
         seen = list(turn.prompt.ids)
         limit = self._new_tokens(turn)
         while True:
-            token = sample(logits, seen, sampling, generator)
+            logits = penalise(logits, seen, sampling.repetition_penalty)
+            token = sample(logits, sampling, generator)
+            if turn.request.record_margins:
+                turn.margins.append(margin(logits))
             if token in self.model.end_ids:
                 turn.clock.token(is_end=True)
                 turn.reason = "end"
                 break
             turn.clock.token()
-            if turn.request.record_margins:
-                turn.margins.append(margin(logits))
             turn.ids.append(token)
             seen.append(token)
             if delta := text.add(token):
@@ -240,7 +241,7 @@ class Responder:
 
     def _remember(self, turn: _Turn) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
-        if (turn.request.use_cache and turn.reason != "stopped") or turn.ids:
+        if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
             ids = turn.prompt.ids + tuple(turn.ids)
             self._past[turn.request.conversation] = Past(turn.prompt, ids, self.cache.namespace)

@@ -20,9 +20,8 @@ def make_generator(sampling: Sampling) -> torch.Generator:
     return generator
 
 
-def sample(logits: Tensor, seen: Sequence[int], sampling: Sampling, generator: torch.Generator) -> int:
-    """The next token from fp32 logits `[vocabulary]`. `seen` are the prompt's and answer's ids, for the penalty."""
-    logits = penalise(logits, seen, sampling.repetition_penalty)
+def sample(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> int:
+    """The next token from penalised fp32 logits `[vocabulary]`."""
     if sampling.temperature == 0 or sampling.top_k == 1:
         return int(logits.argmax())
     probabilities = distribution(logits, sampling)
