@@ -3,42 +3,75 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.events import Divergence
 from engine.template import Prompt
-from engine.types import BLOCK_TOKENS, Cause, TokenSpan
+from engine.types import BLOCK_TOKENS, Cause, Message, TokenSpan
 
 CONTEXT_TOKENS = 6
 """Tokens of text shown on each side of the first difference."""
 
+SEEN_TOKENS = 24
+"""Tokens on each side in which a date is looked for."""
+
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
-    r"\d{1,4}[-./:]\d{1,2}|\b(19|20)\d\d\b|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
+    r"((mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?"
+    rf"(\d{{1,2}}\.?\s+{_MONTH}(\s+\d{{4}})?|{_MONTH}\s+\d{{1,2}}(,?\s+\d{{4}})?"
+    r"|\d{1,4}[-/]\d{1,2}([-/]\d{1,4})?|\d{1,2}\.\d{1,2}\.(\d{2,4})?|\d{1,2}:\d{2}(:\d{2})?|(19|20)\d\d)",
+    re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The last turn of a conversation: its prompt and the ids that were computed for it, answer included."""
+    """The last turn of a conversation: `prompt` with its answer as the last message, as `namespace` got it.
+
+    The first `reusable` tokens were ready for reuse when the turn ended: all but the last one, or in exact mode those
+    computed in the grid.
+    """
 
     prompt: Prompt
-    ids: tuple[int, ...]
     namespace: str
+    reusable: int
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of prompt and answer."""
+        return self.prompt.ids
+
+
+def with_answer(prompt: Prompt, text: str, ids: tuple[int, ...]) -> Prompt:
+    """A prompt and the answer that was written to it, as one."""
+    span = TokenSpan(len(prompt.messages), "assistant", len(prompt.ids), len(prompt.ids) + len(ids))
+    return Prompt(prompt.ids + ids, (*prompt.spans, span), (*prompt.messages, Message("assistant", text, ids)))
 
 
 def explain(
-    past: Past | None, prompt: Prompt, reused: int, namespace: str, decode: Callable[[Sequence[int]], str]
+    past: Past | None,
+    prompt: Prompt,
+    reused: int,
+    namespace: str,
+    decode: Callable[[Sequence[int]], str],
+    unit: int = BLOCK_TOKENS,
 ) -> Divergence | None:
-    """Why tokens that had been computed before must be computed again; None where none must, or nothing is known."""
+    """Why tokens that had been computed before must be computed again; None where none must, or nothing is known.
+
+    Reuse goes in steps of `unit` tokens: what is lost to the last step needs no explanation.
+    """
     if past is None:
         return None
-    parted = common_length(past.ids, prompt.ids)
     if past.namespace != namespace:
-        return _divergence(past, prompt, 0, "other model", parted, decode)
-    if parted - reused > BLOCK_TOKENS:
+        return _divergence(past, prompt, 0, "other model", _read_again(past.prompt, prompt, 0, 0), decode)
+    parted = common_length(past.ids, prompt.ids)
+    if min(parted, past.reusable) - reused > unit:
         return _divergence(past, prompt, reused, "evicted", parted - reused, decode)
-    again = _read_again(past.prompt, prompt, parted)
+    if parted == len(past.ids):
+        return None
+    again = _read_again(past.prompt, prompt, parted, reused)
     return _divergence(past, prompt, parted, _cause(past, prompt, parted, decode), again, decode) if again else None
 
 
@@ -65,18 +98,24 @@ def _divergence(
     )
 
 
-def _read_again(old: Prompt, new: Prompt, parted: int) -> int:
-    """Tokens behind the parting point that stood in the old prompt too: whole messages, and the rest of the one that
-    the point lies in."""
-    before = {(m.role, m.content) for m in old.messages}
+def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
+    """Tokens to compute that stood in the old prompt too: whole messages behind the parting point, and the rest of the
+    one that the point lies in."""
+    before = Counter(_said(old.messages[span.message_index]) for span in old.spans if span.end > parted)
     again = 0
     for span in new.spans:
-        message = new.messages[span.message_index]
-        if span.start >= parted and (message.role, message.content) in before:
+        said = _said(new.messages[span.message_index])
+        if span.start >= max(parted, reused) and before[said] > 0:
+            before[said] -= 1
             again += span.end - span.start
-        elif span.start < parted < span.end:
+        elif span.start < parted < span.end and reused <= parted:
             again += _common_end(_tokens_at(old, span.message_index), new.ids[parted : span.end])
     return again
+
+
+def _said(message: Message) -> tuple[str, str]:
+    """What makes two messages the same to the user."""
+    return message.role, message.content
 
 
 def _tokens_at(prompt: Prompt, message: int) -> tuple[int, ...]:
@@ -92,11 +131,23 @@ def _message_at(spans: Sequence[TokenSpan], position: int) -> int:
 
 
 def _cause(past: Past, prompt: Prompt, parted: int, decode: Callable[[Sequence[int]], str]) -> Cause:
-    old, new = past.prompt.messages, prompt.messages
+    old, new = [_said(m) for m in past.prompt.messages], [_said(m) for m in prompt.messages]
     index = _message_at(prompt.spans, parted)
-    if index >= 0 and new[index].role == "system":
-        sides = [decode(ids[max(0, parted - 2) : parted + 4]) for ids in (past.ids, prompt.ids)]
-        return "date" if all(_DATE.search(side) for side in sides) else "edited"
+    is_in_chat = index >= 0 and new[index][0] != "system"
+    if not is_in_chat and all(_is_date(ids, parted, decode) for ids in (past.ids, prompt.ids)):
+        return "date"
     if new[: len(old)] != old:
-        return "trimmed" if len(new) < len(old) and new[-1] not in old else "edited"
-    return "reasoning removed" if any("</think>" in message.content for message in new) else "date"
+        return "trimmed" if _is_trimmed(old, new) else "edited"
+    return "reasoning removed" if any("</think>" in message.content for message in prompt.messages) else "edited"
+
+
+def _is_date(ids: Sequence[int], at: int, decode: Callable[[Sequence[int]], str]) -> bool:
+    """Whether token number `at`, which may begin with a blank, lies in or right behind a date or a time of day."""
+    before, after = decode(ids[max(0, at - SEEN_TOKENS) : at]), decode(ids[at : at + SEEN_TOKENS])
+    return any(found.start() - 1 <= len(before) <= found.end() for found in _DATE.finditer(before + after))
+
+
+def _is_trimmed(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> bool:
+    """Whether messages left the start of the conversation, behind the system prompt, and the rest went on."""
+    old, new = ([said for said in messages if said[0] != "system"] for messages in (old, new))
+    return any(new[: len(old) - gone] == old[gone:] for gone in range(1, len(old)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from torch import Tensor
 
 from engine.cache import PrefixCache
 from engine.detokenize import Detokenizer
-from engine.diverge import Past, explain
+from engine.diverge import Past, explain, with_answer
 from engine.events import Event, Finished, FinishReason, Matched, Prefill, Preview, TextDelta, TurnStats
 from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
@@ -122,8 +122,8 @@ class Responder:
         """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would."""
         if not self.cache.step or not self._past:
             return
-        ids = next(reversed(self._past.values())).ids
-        ids = ids[: len(ids) - len(ids) % self.cache.step]
+        conversation, past = next(reversed(self._past.items()))
+        ids = past.ids[: len(past.ids) - len(past.ids) % self.cache.step]
         if self.cache.peek((*ids, 0)) == len(ids):
             return
         run = self.cache.begin((*ids, 0), 0)
@@ -134,6 +134,7 @@ class Responder:
                 self.cache.commit(run, ids[start:end], settled=True)
                 yield
         finally:
+            self._past[conversation] = replace(past, reusable=run.lane.settled)
             self.cache.finish(run)
 
     def _attempt(self, turn: _Turn) -> Generator[Event, None, None]:
@@ -151,7 +152,7 @@ class Responder:
                 text = yield from self._decode(turn, run, logits)
         finally:
             turn.cache.finish(run)
-        self._remember(turn)
+        self._remember(turn, text, run.lane.settled)
         if turn.request.use_cache and turn.request.pin_system and conversation:
             self.cache.keep(prompt.ids[: prompt.system_tokens], conversation)
         yield self.cache.view(turn.request_id)
@@ -220,13 +221,16 @@ class Responder:
 
     def _matched(self, turn: _Turn) -> Matched:
         prompt = turn.prompt
-        past = self._past.get(turn.request.conversation) if turn.request.use_cache else None
+        conversation = turn.request.conversation
+        past = self._past.get(conversation) if turn.request.use_cache and conversation else None
         return Matched(
             request_id=turn.request_id,
             prompt_tokens=len(prompt.ids),
             reused_tokens=turn.reused,
             computed_tokens=len(prompt.ids) - turn.reused,
-            divergence=explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode),
+            divergence=explain(
+                past, prompt, turn.reused, self.cache.namespace, self.model.decode, self.cache.step or BLOCK_TOKENS
+            ),
             spans=prompt.spans,
         )
 
@@ -239,12 +243,12 @@ class Responder:
         cold = (estimate, False) if measured is None else (measured, True)
         return turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
 
-    def _remember(self, turn: _Turn) -> None:
+    def _remember(self, turn: _Turn, text: str, reusable: int) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
-            ids = turn.prompt.ids + tuple(turn.ids)
-            self._past[turn.request.conversation] = Past(turn.prompt, ids, self.cache.namespace)
+            whole = with_answer(turn.prompt, text, tuple(turn.ids))
+            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable)
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
 
