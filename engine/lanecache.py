@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,8 +22,12 @@ from engine.types import ModelError
 
 CHECK_TOKENS = 24
 CHECK_SPLIT = 11
-CHECK_SLACK = 0.1
-"""How far the logits may be off, relative to their spread: number formats cost about a hundredth, faults most of it."""
+CHECK_PROMPTS = 3
+"""The middle one counts: in bf16 a near-tie between experts may fall the other way in one of them."""
+
+SLACK = {torch.float32: 0.001}
+FEW_BITS_SLACK = 0.25
+"""How far logits may be off, relative to their spread: a fault moves them by about one, bf16 by a few hundredths."""
 
 
 class LaneCache(Cache):  # type: ignore[misc]
@@ -106,20 +112,28 @@ def probe_layout(model: PreTrainedModel) -> KVLayout:
 def check_reuse(
     model: PreTrainedModel, layout: KVLayout, forward: Callable[[Sequence[int], Lane, int], Tensor]
 ) -> None:
-    """Read a made-up prompt in two pieces with `forward(ids, lane, start)`, and at once as the class itself does.
+    """Read made-up prompts in two pieces with `forward(ids, lane, start)`, and at once as the class itself does.
 
     Raises ModelError where the logits differ: then the model cannot be cached exactly, whatever its config says.
     """
-    vocabulary = model.config.get_text_config().vocab_size
-    ids = [(7 + 13 * index) % vocabulary for index in range(CHECK_TOKENS)]
-    lane = Lane(layout, CHECK_TOKENS, fill=float("nan"))
     with _refusing(model):
-        forward(ids[:CHECK_SPLIT], lane, 0)
-        warm = forward(ids[CHECK_SPLIT:], lane, CHECK_SPLIT)
-        cold = _own_logits(model, ids)
-    off = float((warm - cold).norm() / (cold - cold.mean()).norm())
-    if not off <= CHECK_SLACK:
+        off = statistics.median(_distance(model, layout, forward, seed) for seed in range(CHECK_PROMPTS))
+    if not off <= SLACK.get(layout.dtype, FEW_BITS_SLACK):
         raise ModelError(NOT_EXACT + CHOOSE, f"{type(model).__name__}: off by {off:.3f}")
+
+
+def _distance(
+    model: PreTrainedModel, layout: KVLayout, forward: Callable[[Sequence[int], Lane, int], Tensor], seed: int
+) -> float:
+    """Between the logits of one prompt read in two pieces and at once, relative to their spread."""
+    vocabulary = model.config.get_text_config().vocab_size
+    ids = [(7 + 31 * seed + 13 * index) % vocabulary for index in range(CHECK_TOKENS)]
+    lane = Lane(layout, CHECK_TOKENS, fill=float("nan"))
+    forward(ids[:CHECK_SPLIT], lane, 0)
+    warm = forward(ids[CHECK_SPLIT:], lane, CHECK_SPLIT)
+    cold = _own_logits(model, ids)
+    distance = float((warm - cold).norm() / (cold - cold.mean()).norm())
+    return math.inf if math.isnan(distance) else distance
 
 
 def _own_logits(model: PreTrainedModel, ids: list[int]) -> Tensor:

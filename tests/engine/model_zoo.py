@@ -151,7 +151,9 @@ GRANITE = {"attention_multiplier": 0.3, "residual_multiplier": 0.5, "embedding_m
 SOFT_CAP = "Scores are soft-capped, so attention is written out: slower than for other classes."
 ALL_KEPT = "Layers with a window keep every token, so a cached token costs what it would without windows."
 LATENTS = "What is cached is the compressed latent, a fraction of other classes' keys and values."
-ROUTED = "All experts are in memory."
+ROUTED = (
+    "In bf16 a near-tie between experts may fall the other way when a prompt is cut elsewhere: exact mode rules it out."
+)
 SHARES = "Layers that share keys and values with an earlier one cost nothing in the cache."
 
 CASES = [
@@ -226,7 +228,13 @@ ROPE_CASES = [
         "The context ends where earlier positions would begin to change.",
         is_lean=True,
     ),
-    ModelCase("LongRoPE", "phi3", GROUPED | LONG, TWO_SIDES, "Read anew once when a chat outgrows the first length."),
+    ModelCase(
+        "LongRoPE (Phi-3.5, Phi-4-mini)",
+        "phi3",
+        GROUPED | LONG,
+        TWO_SIDES,
+        "Read anew once when a chat outgrows the first length.",
+    ),
 ]
 
 REFUSED = [
@@ -259,5 +267,5 @@ REFUSED = [
     RefusedCase("Qwen3-VL", "qwen3_vl", reuse.NOT_TEXT),
     RefusedCase("Mistral-3 with images", "mistral3", reuse.NOT_TEXT),
     RefusedCase("LLaVA", "llava", reuse.NOT_TEXT),
-    RefusedCase("Gemma-3, both ways", "gemma3_text", reuse.BOTH_WAYS, {"use_bidirectional_attention": True}),
+    RefusedCase("EmbeddingGemma", "gemma3_text", reuse.BOTH_WAYS, {"use_bidirectional_attention": True}),
 ]

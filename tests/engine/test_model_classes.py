@@ -19,6 +19,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from engine import attention, lean
 from engine.cache import PrefixCache
+from engine.generate import pieces
 from engine.lanecache import check_reuse
 from engine.model import LoadedModel
 from engine.regime import RegimeSwitch
@@ -116,7 +117,7 @@ def read_on(tested: Subject, lane: Lane, ids: Sequence[int], start: int, *chunks
 def lengths(case: ModelCase) -> Iterator[int]:
     """How long a prompt is tested: past every window, and on both sides of a switch of the position code."""
     yield case.length
-    if case.name == "LongRoPE":
+    if case.reuse == TWO_SIDES:
         yield SWITCH
 
 
@@ -162,6 +163,27 @@ def test_restored_blocks_equal_a_cold_run(tested: Subject) -> None:
             lane, at = store.new_lane(length), count * BLOCK_TOKENS
             store.restore(lane, 0, blocks[:count])
             read_on(tested, lane, trunk[:at] + prompt(length - at, seed=count), at, 7)
+
+
+def test_exact_mode_is_bit_for_bit(tested: Subject) -> None:
+    """ENGINE_BUGS 39: on the grid of exact mode every token is computed in the same company, warm or cold."""
+    for length in lengths(tested.case):
+        store = KVStore(tested.model.layout, 1 << 30, fill=float("nan"))
+        ids = prompt(length)
+        cold = read_on_grid(tested, lane := store.new_lane(length), ids, 0)
+        blocks = store.publish(lane, 0, length // BLOCK_TOKENS)
+        for count in range(1, len(blocks) + 1):
+            lane = store.new_lane(length)
+            store.restore(lane, 0, blocks[:count])
+            assert torch.equal(read_on_grid(tested, lane, ids, count * BLOCK_TOKENS), cold)
+
+
+def read_on_grid(tested: Subject, lane: Lane, ids: Sequence[int], start: int) -> Tensor:
+    """The last logits, computed as exact mode does with a grid of one block."""
+    logits = torch.empty(0)
+    for first, last in pieces(start, len(ids), BLOCK_TOKENS, is_exact=True):
+        logits = tested.forward(ids[first:last], lane, first, len(ids))
+    return logits
 
 
 def test_a_wrong_block_would_be_seen(tested: Subject) -> None:
