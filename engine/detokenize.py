@@ -38,13 +38,13 @@ class Detokenizer:
         """What was held back, at the end of the answer, without half characters."""
         before = self._decode(self._ids[self._from : self._done])
         now = self._decode(self._ids[self._from :])
-        return self._release(now[len(before) :].rstrip(BROKEN), is_last=True)
+        return self._release(now[len(before) :], is_last=True)
 
     def _release(self, text: str, *, is_last: bool) -> str:
-        """Hand out `text`, but neither a stop string nor what may become one."""
+        """Hand out `text`, but neither a stop string nor what may become one, and no bytes that are no text."""
         if self.stopped:
             return ""
-        text = self._held + text
+        text = self._held + text.replace(BROKEN, "")
         ends = [at for at in (text.find(stop) for stop in self._stop) if at >= 0]
         if ends:
             self.stopped = True
