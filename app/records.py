@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 from typing import Any
 
+from app.placeholders import Cure
 from engine import Divergence, Role, Sampling, TtftParts, TurnStats
 
 
@@ -17,7 +18,8 @@ class StoredMessage:
 
     `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
     "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
-    `created` is in seconds since the epoch.
+    `created` is in seconds since the epoch. `sent` is a question as the model got it, "" where that is `content`;
+    `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value).
     """
 
     id: int
@@ -30,12 +32,15 @@ class StoredMessage:
     divergence: Divergence | None = None
     finish_reason: str = ""
     created: float = 0.0
+    sent: str = ""
+    filled: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """One conversation. Its id is 0 until something is written in it; `leaf_id` is the last message of the branch in
-    use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch."""
+    use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
+    placeholders from changing its system prompt."""
 
     id: int
     title: str
@@ -45,22 +50,26 @@ class Conversation:
     created: float = 0.0
     updated: float = 0.0
     leaf_id: int | None = None
+    cures: tuple[Cure, ...] = ()
 
 
-CONVERSATION_COLUMNS = "id, title, system_prompt, sampling, day, created, updated, leaf_id"
-MESSAGE_COLUMNS = "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created"
+CONVERSATION_COLUMNS = "id, title, system_prompt, sampling, day, created, updated, leaf_id, cures"
+MESSAGE_COLUMNS = (
+    "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created, sent, filled"
+)
 
 
 def read_conversation(row: tuple[Any, ...]) -> Conversation:
     """A conversation from a row of CONVERSATION_COLUMNS."""
-    number, title, system_prompt, sampling, day, created, updated, leaf_id = row
+    number, title, system_prompt, sampling, day, created, updated, leaf_id, cures = row
     settings, began = read_sampling(sampling), date.fromisoformat(day)
-    return Conversation(number, title, system_prompt, settings, began, created, updated, leaf_id)
+    return Conversation(number, title, system_prompt, settings, began, created, updated, leaf_id, read_cures(cures))
 
 
 def read_message(row: tuple[Any, ...]) -> StoredMessage:
     """A message from a row of MESSAGE_COLUMNS."""
-    number, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created = row
+    number, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created = row[:10]
+    sent, filled = row[10:]
     return StoredMessage(
         number,
         conversation_id,
@@ -72,6 +81,8 @@ def read_message(row: tuple[Any, ...]) -> StoredMessage:
         read_divergence(divergence),
         finish_reason,
         created,
+        sent,
+        read_filled(filled),
     )
 
 
@@ -116,6 +127,26 @@ def write_divergence(divergence: Divergence | None) -> str | None:
 def read_divergence(text: str | None) -> Divergence | None:
     """The inverse of `write_divergence`."""
     return None if text is None else Divergence(**_known(Divergence, json.loads(text)))
+
+
+def write_cures(cures: tuple[Cure, ...]) -> str:
+    """The cures of a conversation as JSON."""
+    return json.dumps([asdict(cure) for cure in cures])
+
+
+def read_cures(text: str) -> tuple[Cure, ...]:
+    """The inverse of `write_cures`."""
+    return tuple(Cure(**_known(Cure, values)) for values in json.loads(text))
+
+
+def write_filled(filled: tuple[tuple[str, str], ...]) -> str:
+    """What placeholders stood for, as JSON."""
+    return json.dumps(dict(filled))
+
+
+def read_filled(text: str) -> tuple[tuple[str, str], ...]:
+    """The inverse of `write_filled`."""
+    return tuple(json.loads(text).items())
 
 
 def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:

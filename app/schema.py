@@ -22,8 +22,11 @@ class Database(Protocol):
     def in_transaction(self) -> bool:
         """True between BEGIN and COMMIT."""
 
-    def execute(self, sql: str, /) -> Any:
+    def execute(self, sql: str, parameters: Any = (), /) -> Any:
         """Run one statement; gives its cursor."""
+
+    def close(self) -> None:
+        """Give the file back."""
 
 
 def conversations_and_messages() -> tuple[str, ...]:
@@ -56,7 +59,26 @@ def conversations_and_messages() -> tuple[str, ...]:
     )
 
 
-MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [conversations_and_messages]
+def placeholders_as_sent() -> tuple[str, ...]:
+    """Version 2: what was sent, where that is not what was written: placeholders filled in, frozen or moved.
+
+    The system prompt an answer was written under is kept once for each text of a conversation.
+    """
+    return (
+        "ALTER TABLE conversation ADD COLUMN cures TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE message ADD COLUMN sent TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE message ADD COLUMN filled TEXT NOT NULL DEFAULT '{}'",
+        """CREATE TABLE sent_system (
+            id INTEGER PRIMARY KEY,
+            conversation_id INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+            text TEXT NOT NULL
+        )""",
+        "CREATE INDEX sent_system_conversation ON sent_system(conversation_id)",
+        "ALTER TABLE message ADD COLUMN sent_system_id INTEGER REFERENCES sent_system(id) ON DELETE SET NULL",
+    )
+
+
+MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [conversations_and_messages, placeholders_as_sent]
 
 
 def refuse_foreign(db: Database, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from engine import DiskFullError, HeadstartError
@@ -35,3 +36,18 @@ def in_words(name: str, message: str, path: Path) -> HeadstartError:
     else:
         sentence = "The conversations cannot be stored. Start Headstart again."
     return HeadstartError(sentence, detail)
+
+
+def set_aside(path: Path) -> str:
+    """Keep a damaged conversation file under another name; a sentence that says which. Raises HeadstartError."""
+    target = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    while target.exists():
+        target = target.with_name(target.name + "x")
+    for suffix in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        try:
+            if part.exists():
+                part.rename(target.with_name(target.name + suffix))
+        except OSError as error:
+            raise HeadstartError(f"{part} is damaged and in the way. Move it elsewhere.", str(error)) from error
+    return f"The file with your conversations is damaged. It was kept as {target}, and a new one was begun."

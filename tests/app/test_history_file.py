@@ -191,9 +191,9 @@ def test_use_after_close_is_a_sentence(path: Path) -> None:
 
 def fill_disk(history: History) -> None:
     """No page more than there is."""
-    pages = history._db.execute("PRAGMA page_count").fetchone()[0]
-    history._db.execute(f"PRAGMA max_page_count = {pages}")
+    pages = history.db.execute("PRAGMA page_count").fetchone()[0]
+    history.db.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def free_disk(history: History) -> None:
-    history._db.execute("PRAGMA max_page_count = 1000000")
+    history.db.execute("PRAGMA max_page_count = 1000000")
