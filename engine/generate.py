@@ -236,11 +236,12 @@ class Responder:
 
     def _stats(self, turn: _Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
+        queue, template = turn.clock.parts.queue, turn.clock.parts.template
         if turn.reused == 0 and ttft is not None:
-            self._cold_times.note(ids, ttft)
+            self._cold_times.note(ids, ttft - queue)
         measured = self._cold_times.get(ids)
-        estimate = turn.clock.parts.queue + turn.clock.parts.template + self.rate.estimate(len(ids))
-        cold = (estimate, False) if measured is None else (measured, True)
+        estimate = template + self.rate.estimate(len(ids)) if measured is None else measured
+        cold = (queue + estimate, measured is not None)
         return turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
 
     def _remember(self, turn: _Turn, text: str, reusable: int) -> None:

@@ -76,7 +76,7 @@ class ColdTimes:
         self._seconds: dict[int, tuple[tuple[int, ...], float]] = {}
 
     def note(self, ids: tuple[int, ...], seconds: float) -> None:
-        """Remember a measured cold first token."""
+        """Remember a measured cold first token, without the wait in the queue."""
         self._seconds.pop(hash(ids), None)
         self._seconds[hash(ids)] = (ids, seconds)
         if len(self._seconds) > 256:
@@ -110,12 +110,14 @@ class TurnClock:
     def token(self, *, is_end: bool = False) -> None:
         """A token was chosen, `is_end` the one that ends the answer. The first ends the TTFT; what no other part
         accounts for is the first token's own."""
-        self._last = self._clock()
-        self.written += not is_end
+        now = self._clock()
+        if not is_end:
+            self.written += 1
+            self._last = now
         if self._first is None:
-            self._first = self._last
+            self._first = now
             known = sum(getattr(self.parts, name) for name in ("queue", "template", "lookup", "restore", "prefill"))
-            self.parts = replace(self.parts, first_token=max(0.0, self._first - self._submitted - known))
+            self.parts = replace(self.parts, first_token=max(0.0, now - self._submitted - known))
 
     @property
     def ttft_s(self) -> float | None:
