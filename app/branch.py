@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 
 from app.history import Conversation, History, StoredMessage
+from app.placeholders import Values, current_values, question_as_sent, system_as_sent, used_values
 from engine import HeadstartError, Message, Request
 
 TITLE_LENGTH = 40
@@ -48,38 +49,83 @@ class Branch:
                 return self.cut(index + 1)
         raise HeadstartError("There is no question to answer yet. Write one first.")
 
-    def request(self, use_cache: bool) -> Request:
-        """The whole branch as the engine wants it; an empty system prompt is left out."""
-        prompt = self.conversation.system_prompt
-        system = (Message("system", prompt),) if prompt else ()
+    def system_prompt(self, values: Values) -> str:
+        """The system prompt as the model gets it with the last question: with what its placeholders stood for when that
+        was sent; `values` are for those it has no value of."""
+        filled = self.messages[-1].filled if self.messages else ()
+        return system_as_sent(self.conversation.system_prompt, {**values, **dict(filled)}, self.conversation.cures)
+
+    def value_of(self, name: str, values: Values) -> str:
+        """What a placeholder stood for in the newest question; of `values` where no question was sent with it."""
+        sent = (dict(message.filled) for message in reversed(self.messages))
+        return next((filled[name] for filled in sent if name in filled), values.get(name, ""))
+
+    def request(self, use_cache: bool, values: Values | None = None, system: str | None = None) -> Request:
+        """The whole branch as the engine wants it, with every question as it was sent.
+
+        `values` are what placeholders stand for (None: now); `system` is the text in place of the system prompt where
+        that is known. An empty system prompt is left out.
+        """
+        if system is None:
+            system = self.system_prompt(current_values() if values is None else values)
+        first = (Message("system", system),) if system else ()
         return Request(
-            messages=system + tuple(Message(stored.role, stored.content, stored.token_ids) for stored in self.messages),
+            messages=first
+            + tuple(Message(each.role, each.sent or each.content, each.token_ids) for each in self.messages),
             sampling=self.conversation.sampling,
-            # Titles repeat; the engine tells conversations apart by this.
-            conversation=f"{self.conversation.title} #{self.conversation.id}",
+            conversation=label_of(self.conversation),
             use_cache=use_cache,
             day=self.conversation.day,
         )
 
-    def ask(self, text: str, history: History, today: date) -> tuple[Conversation, StoredMessage, StoredMessage]:
+    def ask(
+        self, text: str, history: History, today: date, values: Values
+    ) -> tuple[Conversation, StoredMessage, StoredMessage]:
         """Store a question at the end and an empty answer under it; all or nothing, and nothing changes here.
 
-        The conversation is created with its first question: from then on its day is `today`.
+        The conversation is created with its first question: from then on its day is `today`. `values` are what the
+        placeholders of the system prompt stand for.
         """
         with history.together():
-            conversation = self.conversation
-            if not conversation.id:
-                title = conversation.title or make_title(text)
-                conversation = history.create(conversation.system_prompt, conversation.sampling, today, title)
-            question = history.append(conversation.id, self.leaf_id, "user", text)
-            return conversation, question, history.append(conversation.id, question.id, "assistant", "")
+            asked = self.conversation
+            if not asked.id:
+                title = asked.title or make_title(text)
+                asked = history.create(asked.system_prompt, asked.sampling, today, title, asked.cures)
+            sent, filled = self._as_sent(text, values)
+            question = history.append(asked.id, self.leaf_id, "user", text, sent, filled)
+            return asked, question, Branch(asked, [*self.messages, question]).append_answer(history, values)
 
-    def with_draft(self, text: str) -> Branch:
+    def append_answer(self, history: History, values: Values) -> StoredMessage:
+        """Store an empty answer to the last question, and the system prompt it is going to be written under."""
+        with history.together():
+            answer = history.append(self.conversation.id, self.leaf_id, "assistant", "")
+            history.note_system_prompt(answer.id, self.system_prompt(values))
+            return answer
+
+    def with_draft(self, text: str, values: Values | None = None) -> Branch:
         """The branch as it would be asked now: with this question, or with the one that still waits for an answer."""
         if not text and self.messages and self.messages[-1].role == "user":
             return self
-        draft = StoredMessage(0, self.conversation.id, self.leaf_id, "user", text)
+        sent, filled = self._as_sent(text, current_values() if values is None else values)
+        draft = StoredMessage(0, self.conversation.id, self.leaf_id, "user", text, sent=sent, filled=filled)
         return Branch(self.conversation, [*self.messages, draft])
+
+    def _as_sent(self, text: str, values: Values) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """A question as the model gets it, "" where that is `text`, and what the placeholders stand for in its turn."""
+        prompt, cures = self.conversation.system_prompt, self.conversation.cures
+        sent = question_as_sent(text, prompt, values, cures)
+        return "" if sent == text else sent, used_values(prompt, values, cures)
+
+
+def label_of(conversation: Conversation) -> str:
+    """What the engine calls a conversation. Titles repeat, so its id is part of it."""
+    return f"{conversation.title} #{conversation.id}"
+
+
+def read_label(label: str) -> tuple[str, int]:
+    """The title and the id in what `label_of` made; the id is 0 where the name was given by somebody else."""
+    title, mark, number = label.rpartition(" #")
+    return (title, int(number)) if mark and number.isdecimal() else (label, 0)
 
 
 def make_title(question: str) -> str:

@@ -21,7 +21,7 @@ _DATE = (
     rf"(?:\d{{4}}[-/]\d{{1,2}}[-/]\d{{1,2}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}"
     rf"|{_DAY}\s+{_MONTH}(?:,?\s+\d{{4}})?|{_MONTH}\s+{_DAY}(?:,?\s+\d{{4}})?)"
 )
-_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]\.?m\b\.?)?"
+_CLOCK = r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s*[ap]m\b|\s*[ap]\.m\.)?"
 _NOW = r"(?:current(?:ly)?|today|now|the\s+date|the\s+time|date\s+and\s+time|timestamp|as\s+of|it\s+is|time|date)"
 _ID_OF = r"(?:session|request|conversation|chat|trace|run|user|build|correlation)[ _-]?(?:id|key|token)"
 

@@ -77,6 +77,12 @@ def question_as_sent(question: str, prompt: str, values: Values, cures: Iterable
     return f"{question}\n\n{' '.join(notes)}" if notes else question
 
 
+def used_values(prompt: str, values: Values, cures: Iterable[Cure] = ()) -> tuple[tuple[str, str], ...]:
+    """What the placeholders of a prompt stand for, as (name, value), but for those that are frozen."""
+    frozen = {cure.name for cure in cures if cure.kind == "frozen"}
+    return tuple((name, values[name]) for name in names_in(prompt) if name in values and name not in frozen)
+
+
 def moved_away(name: str) -> str:
     """What stands in the system prompt in place of a placeholder that was moved."""
     return f"[{name}: see the newest message]"

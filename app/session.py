@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from app.branch import Branch, repair_text
 from app.bridge import Bridge
 from app.history import History, StoredMessage
+from app.placeholders import Values, current_values
 from app.settings import Settings
 from app.turn import Turn
 from app.view import View
@@ -48,8 +49,9 @@ class Session(View):
         settings: Settings,
         parent: QObject | None = None,
         today: Callable[[], date] = date.today,
+        values: Callable[[], Values] = current_values,
     ) -> None:
-        super().__init__(bridge, history, settings, parent, today)
+        super().__init__(bridge, history, settings, parent, today, values)
         bridge.cache_view.connect(self.cache_changed)
         answers = self._answers
         answers.model_changed.connect(self._on_model_changed)
@@ -69,17 +71,21 @@ class Session(View):
         return self._ask(text, lambda: self._branch.before(message_id))
 
     def retry(self) -> bool:
-        """Answer the last question again, as a sibling of the answer it has. False as in `send`."""
+        """Answer the last question again, as a sibling of the answer it has. False as in `send`.
+
+        Placeholders stand for what they stood for when the question was sent, so that its prompt is not read again.
+        """
+        values = self._values()
         try:
             self._refuse_if_not_ready()
             branch = self._branch.to_last_question()
             leaf_if_empty = self._branch.messages[-1].id
-            answer = self._history.append(self.conversation.id, branch.leaf_id, "assistant", "")
+            answer = branch.append_answer(self._history, values)
         except HeadstartError as error:
             self._report(error)
             return False
         self._show_branch(branch)
-        self._begin(answer, leaf_if_empty)
+        self._begin(answer, leaf_if_empty, values)
         return True
 
     def stop(self) -> None:
@@ -101,10 +107,11 @@ class Session(View):
         text = repair_text(text)
         if not text.strip():
             return False
+        values = self._values()
         try:
             self._refuse_if_not_ready()
             branch = find_branch()
-            conversation, question, answer = branch.ask(text, self._history, self._today())
+            conversation, question, answer = branch.ask(text, self._history, self._today(), values)
         except HeadstartError as error:
             self._report(error)
             return False
@@ -112,15 +119,15 @@ class Session(View):
         if branch is not self._branch or not branch.messages:
             self._show_branch(branch)
         self._add(question)
-        self._begin(answer, question.id)
+        self._begin(answer, question.id, values)
         return True
 
     def _add(self, message: StoredMessage) -> None:
         self._branch.add(message)
         self.message_added.emit(message)
 
-    def _begin(self, answer: StoredMessage, leaf_if_empty: int) -> None:
-        request = self._branch.request(self.use_cache)
+    def _begin(self, answer: StoredMessage, leaf_if_empty: int, values: Values) -> None:
+        request = self._branch.request(self.use_cache, values)
         self._draft = ""
         self._previewer.drop()
         self._add(answer)

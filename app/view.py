@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
+from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,6 +14,7 @@ from app.answers import Answers
 from app.branch import Branch, repair_text
 from app.bridge import Bridge
 from app.history import Conversation, History, StoredMessage
+from app.placeholders import Cure, Values, current_values, names_in
 from app.previewer import Previewer
 from app.settings import Settings
 from app.turn import Turn
@@ -44,11 +46,13 @@ class View(QObject):
         settings: Settings,
         parent: QObject | None = None,
         today: Callable[[], date] = date.today,
+        values: Callable[[], Values] = current_values,
     ) -> None:
         super().__init__(parent)
         self._history = history
         self._settings = settings
         self._today = today
+        self._values = values
         self._draft = ""
         self._branch = self._blank()
         self._answers = Answers(bridge, history, self)
@@ -139,16 +143,24 @@ class View(QObject):
                 self._change(title=title)
             self.conversations_changed.emit()
 
-    def set_system_prompt(self, text: str) -> None:
-        """Change the system prompt of the conversation in view, from the next question on."""
+    def set_system_prompt(self, text: str, cures: tuple[Cure, ...] | None = None) -> None:
+        """Change the system prompt of the conversation in view, and what is cured in it (None: as before), from the
+        next question on."""
         text = repair_text(text)
-        if text == self.conversation.system_prompt:
+        wanted = self.conversation.cures if cures is None else cures
+        cures = tuple(cure for cure in wanted if cure.name in names_in(text))
+        if (text, cures) == (self.conversation.system_prompt, self.conversation.cures):
             return
-        self._change(system_prompt=text)
+        self._change(system_prompt=text, cures=cures)
         self._preview_soon()
         if self.conversation.id:
             with self._reporting():
-                self._history.set_system_prompt(self.conversation.id, text)
+                self._history.set_system_prompt(self.conversation.id, text, cures)
+
+    def new_cure(self, name: str, kind: Literal["frozen", "moved"]) -> Cure:
+        """A cure for a placeholder of the conversation in view. Frozen, it stays as it was sent last, so that nothing
+        has to be read again; where it was never sent, as it is now."""
+        return Cure(name, kind, self._branch.value_of(name, self._values()) if kind == "frozen" else "")
 
     def set_sampling(self, sampling: Sampling) -> None:
         """Change the sampling of the conversation in view, from the next question on."""
@@ -201,7 +213,8 @@ class View(QObject):
     def _preview_request(self) -> Request | None:
         if self.state != "idle":
             return None
-        return self._branch.with_draft(repair_text(self._draft)).request(self.use_cache)
+        values = self._values()
+        return self._branch.with_draft(repair_text(self._draft), values).request(self.use_cache, values)
 
     def _preview_soon(self) -> None:
         if self.state == "idle":

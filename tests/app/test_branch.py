@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
-from app.branch import TITLE_LENGTH, make_title, repair_text
+from app.branch import TITLE_LENGTH, label_of, make_title, read_label, repair_text
+from app.history import Conversation
+from engine import Sampling
 
 
 @pytest.mark.parametrize(
@@ -34,3 +38,14 @@ def test_a_title_is_one_line_cut_between_words(question: str, title: str) -> Non
 )
 def test_only_halves_of_characters_are_repaired(typed: str, kept: str) -> None:
     assert repair_text(typed) == kept
+
+
+@pytest.mark.parametrize("title", ["Support bot", "", "C #3", "tab #12 #x"])
+def test_the_engines_name_of_a_conversation_can_be_read_back(title: str) -> None:
+    conversation = Conversation(7, title, "", Sampling(), date(2026, 3, 14))
+    assert read_label(label_of(conversation)) == (title, 7)
+
+
+@pytest.mark.parametrize("label", ["editor", "", "issue #", "issue #x"])
+def test_a_foreign_name_has_no_id(label: str) -> None:
+    assert read_label(label) == (label, 0)

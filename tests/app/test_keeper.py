@@ -18,8 +18,8 @@ class Disk:
     def __init__(self, desk: Desk, patch: pytest.MonkeyPatch) -> None:
         self.full = False
         self.writes = 0
-        self._change = desk.history._change
-        patch.setattr(desk.history, "_change", self.change)
+        self._change = desk.history.change
+        patch.setattr(desk.history, "change", self.change)
 
     def change(self, statement: str, *values: object) -> None:
         self.writes += 1
