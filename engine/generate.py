@@ -139,6 +139,9 @@ class Responder:
 
     def _attempt(self, turn: _Turn) -> Generator[Event, None, None]:
         conversation, prompt = turn.request.conversation, turn.prompt
+        if turn.is_cancelled():
+            yield from self._end(turn, "")
+            return
         with turn.clock.part("lookup"):
             run = turn.cache.begin(prompt.ids, self._new_tokens(turn), conversation)
         try:
@@ -155,6 +158,9 @@ class Responder:
         self._remember(turn, text, run.lane.settled)
         if turn.request.use_cache and turn.request.pin_system and conversation:
             self.cache.keep(prompt.ids[: prompt.system_tokens], conversation)
+        yield from self._end(turn, text)
+
+    def _end(self, turn: _Turn, text: str) -> Iterator[Event]:
         yield self.cache.view(turn.request_id)
         yield Finished(turn.request_id, turn.reason, text, tuple(turn.ids), self._stats(turn), tuple(turn.margins))
 
