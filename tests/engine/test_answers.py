@@ -1,0 +1,162 @@
+"""What a whole answer promises: how much it reuses, what it keeps, where it ends, what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from engine.events import Finished
+from engine.model import LoadedModel
+from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Sampling
+from tests.engine.inside import is_idle
+from tests.engine.turns import GREEDY, Chat, SpyModel, events, finish, make_responder
+
+SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
+QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
+
+
+@pytest.fixture(autouse=True)
+def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.generate.CHUNK_TOKENS", 32)
+
+
+@pytest.fixture(params=["default", "exact"])
+def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
+    """A chat with one answered question and a second one asked, in both modes."""
+    chat = Chat(make_responder(SpyModel(tiny), step=16 if request.param == "exact" else 0), SYSTEM)
+    chat.ask(QUESTION)
+    chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
+    return chat
+
+
+def spy(chat: Chat) -> SpyModel:
+    model = chat.responder.model
+    assert isinstance(model, SpyModel)
+    model.calls.clear()
+    return model
+
+
+def check_sound(chat: Chat, expected: Finished) -> None:
+    """Nothing is held, every invariant holds, and the same request now gives the answer of a cold run."""
+    chat.responder.cache.check_integrity()
+    assert is_idle(chat.responder.cache)
+    again = finish(chat.responder, chat.request())[1]
+    assert (again.text, again.token_ids) == (expected.text, expected.token_ids)
+
+
+def cold_answer(chat: Chat) -> Finished:
+    return finish(chat.responder, chat.request(use_cache=False))[1]
+
+
+def test_the_last_token_of_a_full_hit_is_computed(chat: Chat) -> None:
+    """ENGINE_BUGS kind A1: the same request again computes at least one token, and says so."""
+    finish(chat.responder, chat.request())
+    model = spy(chat)
+    matched, finished = finish(chat.responder, chat.request())
+    grid = chat.responder.cache.step or 1
+    assert matched.reused_tokens == (matched.prompt_tokens - 1) // grid * grid
+    assert model.calls[-len(finished.token_ids)][1] == 1
+    assert matched.computed_tokens == matched.prompt_tokens - matched.reused_tokens >= 1
+
+
+def test_reuse_over_thirty_turns(tiny: LoadedModel) -> None:
+    """Scenario 4, ENGINE_BUGS kinds G42, G47: temperature 1.2, every hit >= previous prompt + answer - 16."""
+    sampling = Sampling(temperature=1.2, top_p=1.0, seed=5, max_tokens=20)
+    chat = Chat(make_responder(tiny, context=4096, tokens=16384), SYSTEM, sampling=sampling)
+    known = 0
+    for turn in range(30):
+        finished = chat.ask(f"Question {turn}?", sampling=replace(sampling, seed=turn))
+        assert chat.reused >= known - BLOCK_TOKENS
+        known = finished.stats.prompt_tokens + len(finished.token_ids)
+    assert known > 800
+
+
+def test_the_system_prompt_is_kept(tiny: LoadedModel) -> None:
+    """Kept blocks are those of the system prompt, one conversation's at a time, and only when asked for."""
+    responder = make_responder(tiny)
+    chat = Chat(responder, SYSTEM, "a")
+    chat.ask(QUESTION)
+    system = responder._builder.build(chat.messages[:2]).system_tokens
+    assert responder.cache.view().pinned_bytes == system // 16 * responder.cache.store.layout.bytes_per_block
+    responder.cache.make_room(responder.cache.store.budget_bytes)
+    assert responder.cache.peek(responder._builder.build(chat.messages[:2]).ids) == system // 16 * 16
+    other = Chat(responder, f"No. {SYSTEM}", "b", options={"pin_system": False})
+    other.ask(QUESTION)
+    assert set(responder.cache.tree.kept()) == {"a"}
+
+
+def test_a_cold_run_reads_and_writes_no_block(tiny: LoadedModel) -> None:
+    """ENGINE_BUGS kind C22: "cache off" for one request, longer than a chunk."""
+    chat = Chat(make_responder(tiny), SYSTEM * 3)
+    chat.ask(QUESTION)
+    before = chat.responder.cache.view(with_nodes=True)
+    chat.messages.append(Message("user", QUESTION))
+    matched, _ = finish(chat.responder, chat.request(use_cache=False))
+    assert (matched.reused_tokens, matched.divergence) == (0, None)
+    after = chat.responder.cache.view(with_nodes=True)
+    assert [(n.tokens, n.hits) for n in after.nodes] == [(n.tokens, n.hits) for n in before.nodes]
+
+
+def test_a_prompt_too_long_is_a_sentence(chat: Chat) -> None:
+    chat.messages[-1] = Message("user", "parcel " * 1000)
+    with pytest.raises(PromptTooLongError, match="the model reads 1,024"):
+        list(events(chat.responder, chat.request()))
+    assert is_idle(chat.responder.cache)
+
+
+@pytest.mark.parametrize("left", [1, 2, 5])
+def test_an_answer_ends_where_the_context_ends(tiny: LoadedModel, left: int) -> None:
+    chat = Chat(make_responder(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=100))
+    length = len(chat.responder._builder.build([Message("user", "a")]).ids)
+    chat.messages.append(Message("user", "a" + "\x01" * (200 - left - length)))
+    matched, finished = finish(chat.responder, chat.request())
+    assert (matched.prompt_tokens, finished.reason, len(finished.token_ids)) == (200 - left, "length", left)
+    check_sound(chat, finished)
+
+
+def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
+    chat = Chat(make_responder(tiny))
+    chat.responder._builder._tokenizer = tiny.tokenizer
+    chat.messages.append(Message("user", "Hello"))
+    before = tiny.tokenizer.chat_template
+    tiny.tokenizer.chat_template = "{{ raise_exception('no') }}"
+    try:
+        with pytest.raises(InvalidRequestError):
+            list(events(chat.responder, chat.request()))
+    finally:
+        tiny.tokenizer.chat_template = before
+    assert is_idle(chat.responder.cache)
+
+
+def stop_at(text: str) -> Iterator[str]:
+    """Stop strings that occur in a text."""
+    yield from (text[1:3], text[2:4], text[3:5])
+
+
+def test_stop_strings_end_the_answer(tiny: LoadedModel) -> None:
+    """What was shown has no stop string in it; the next turn encodes the text that was shown."""
+    chat = Chat(make_responder(tiny), SYSTEM, sampling=replace(GREEDY, max_tokens=40))
+    whole = chat.ask(QUESTION).text
+    del chat.messages[-1]
+    for stop in stop_at(whole):
+        finished = finish(chat.responder, chat.request(stop=(stop,)))[1]
+        assert (finished.reason, finished.token_ids) == ("end", ())
+        assert finished.text == whole[: whole.index(stop)]
+        check_sound(chat, cold_answer(chat))
+
+
+def test_five_hundred_regenerations(tiny: LoadedModel) -> None:
+    """Scenario 20, issue 3 point 6: memory is back at the baseline, and no pin is left."""
+    chat = Chat(make_responder(tiny, tokens=1500), SYSTEM)
+    chat.messages.append(Message("user", QUESTION))
+    used = []
+    for attempt in range(500):
+        sampling = Sampling(temperature=2.0, seed=attempt, max_tokens=2)
+        finish(chat.responder, chat.request(sampling=sampling))
+        used.append(chat.responder.cache.store.used_bytes)
+    assert len(set(used[1:])) == 1, "memory moved though every answer is shorter than a block"
+    assert is_idle(chat.responder.cache)
+    chat.responder.cache.clear()
+    assert chat.responder.cache.store.used_bytes == 0
