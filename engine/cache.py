@@ -14,7 +14,7 @@ from engine.nullcache import Run
 from engine.store import KVStore
 from engine.tree import Match, PrefixTree, block_keys
 from engine.types import BLOCK_TOKENS
-from engine.view import node_views
+from engine.view import node_views, run_start
 
 LANE_STEP = 512
 """Lanes grow in steps of this many tokens."""
@@ -150,13 +150,14 @@ class PrefixCache:
     def release_block(self, block: int) -> None:
         """Keep the run of `block` and all behind it no longer."""
         if (node := self.tree.find(block)) is not None:
-            self.tree.release_below(node)
+            self.tree.release_below(run_start(node))
 
     def drop_block(self, block: int) -> None:
         """Drop the run of `block` and all behind it, except what a running request needs."""
         if (node := self.tree.find(block)) is not None:
-            self.tree.release_below(node)
-            self.store.free(self.tree.drop(node))
+            first = run_start(node)
+            self.tree.release_below(first)
+            self.store.free(self.tree.drop(first))
 
     def make_room(self, nbytes: int) -> bool:
         """Evict until `nbytes` are free: reusable blocks first, then idle lanes. False if that is too little."""

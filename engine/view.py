@@ -33,6 +33,16 @@ def node_views(
     return tuple(views)
 
 
+def run_start(node: Node) -> Node:
+    """The first node of the run that `node` lies in."""
+    parent = node.parent
+    while parent is not None and parent.parent is not None and len(parent.children) == 1:
+        if bool(parent.kept_by) != bool(node.kept_by):
+            break
+        node, parent = parent, parent.parent
+    return node
+
+
 def _run(node: Node) -> tuple[Node, int, tuple[str, ...]]:
     """What hangs on `node` without a branch, as far as both are kept or both are not: its last node, the number of its
     blocks, its owners in order."""
