@@ -195,6 +195,13 @@ class CacheMachine(RuleBasedStateMachine):
         self.cache.release(f"chat {chat}")
         assert not any(f"chat {chat}" in node.kept_by for node in self.cache.tree.nodes())
 
+    @rule(action=st.sampled_from(["keep_block", "release_block", "drop_block"]), number=st.integers(0, 30))
+    def act_on_a_run(self, action: str, number: int) -> None:
+        """The user keeps, releases or drops a run that the view shows."""
+        nodes = self.cache.view(with_nodes=True).nodes
+        getattr(self.cache, action)(nodes[number % len(nodes)].block if nodes else 0)
+        self.has_lost |= action == "drop_block"
+
     @rule(after=st.integers(0, 8), times=st.integers(1, 3))
     def memory_fails(self, after: int, times: int) -> None:
         """One of the next allocations will be refused, and perhaps those right after it."""

@@ -6,12 +6,11 @@ import random
 
 import pytest
 
-from engine.cache import PrefixCache
 from engine.nullcache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
-from tests.engine.inside import forget_lanes, lanes, real_bytes
+from tests.engine.inside import forget_lanes, real_bytes
 
 MODEL = DigestModel()
 TOKEN = LAYOUT.bytes_per_token
@@ -168,69 +167,3 @@ def test_keeping_says_when_it_does_not() -> None:
     cache.set_budget(128 * TOKEN)
     assert cache.tree.kept() == {}
     check_contents(cache, MODEL)
-
-
-def check_view(cache: PrefixCache) -> None:
-    view = cache.view(with_nodes=True)
-    assert view.used_bytes == cache.store.used_bytes
-    assert min(view.pinned_bytes, view.live_bytes, view.reusable_bytes) >= 0
-    assert sum(node.bytes for node in view.nodes) == view.used_bytes - cache.store.lane_bytes
-    assert sum(node.bytes for node in view.nodes if node.pinned) == view.pinned_bytes
-    for index, node in enumerate(view.nodes):
-        assert node.parent < index
-        start = 0 if node.parent < 0 else view.nodes[node.parent].start + view.nodes[node.parent].tokens
-        assert node.start == start
-
-
-def test_the_view_adds_up() -> None:
-    """Issue 3 point 7: used = pinned + live + reusable, and the nodes are the tree."""
-    cache = make_cache(context=128, tokens=900, max_lanes=2)
-    for number in range(4):
-        run_prompt(cache, MODEL, unlike(1, 48) + unlike(10 + number, 40), owner=f"chat {number}")
-        check_view(cache)
-    cache.keep(unlike(1, 48), "chat 0")
-    check_view(cache)
-    run = cache.begin(unlike(1, 48) + unlike(11, 60), 4, "chat 1")
-    cache.restore(run)
-    check_view(cache)
-    view = cache.view(with_nodes=True)
-    assert view.live_bytes == cache.store.lane_bytes + 32 * TOKEN, "the hit of a running request is live"
-    cache.finish(run)
-    check_view(cache)
-    top = cache.view(with_nodes=True).nodes[0]
-    assert (top.parent, top.start, top.tokens, top.pinned) == (-1, 0, 48, True)
-    assert top.conversations == ("chat 0", "chat 1", "chat 2", "chat 3")
-    assert len(cache.view().nodes) == 0
-
-
-def test_a_chat_of_many_turns_is_one_run_in_the_view() -> None:
-    """Issue 3 point 7: the picture grows with the branches, not with the tokens."""
-    cache = make_cache(context=2048, tokens=8000)
-    history: list[int] = []
-    for turn in range(40):
-        history += unlike(turn, 40)
-        run_prompt(cache, MODEL, history, owner="chat")
-    (node,) = cache.view(with_nodes=True).nodes
-    assert (node.tokens, node.bytes, node.conversations) == (1600, 100 * BLOCK, ("chat",))
-
-
-class CountedOnly(list):  # type: ignore[type-arg]
-    """A list that may be measured but not read."""
-
-    def __iter__(self) -> None:  # type: ignore[override]
-        raise AssertionError("the view reads every block")
-
-    def __getitem__(self, index: object) -> None:  # type: ignore[override]
-        raise AssertionError("the view reads every block")
-
-
-def test_the_view_does_not_read_blocks() -> None:
-    """Issue 3 point 7: cheap with a million cached tokens, because its cost is that of the runs."""
-    cache = make_cache(context=256, tokens=4096)
-    for number in range(8):
-        run_prompt(cache, MODEL, unlike(number % 2, 128) + unlike(number, 100))
-    nodes = list(cache.tree.nodes())
-    for node in nodes:
-        node.blocks = CountedOnly(node.blocks)
-    assert len(cache.view(with_nodes=True).nodes) <= len(nodes)
-    assert len(lanes(cache)) == 1

@@ -14,7 +14,7 @@ from engine.types import BLOCK_TOKENS, Message
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
 from tests.engine.tiny_models import make_tokenizer
-from tests.engine.turns import GREEDY, Chat, Ticks, make_responder
+from tests.engine.turns import GREEDY, Chat, make_responder
 
 DAY = date(2025, 3, 9)
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
@@ -263,12 +263,6 @@ def test_a_system_prompt_that_moves_is_not_called_a_date() -> None:
     told = explain(Past(old, "m", len(old.ids)), new, common_length(old.ids, new.ids), "m", tokenizer.decode)
     assert told is not None
     assert told.cause == "edited"
-
-
-def test_a_clock_in_the_tests_stands_still() -> None:
-    """The tool itself: `Ticks` moves by its step only."""
-    ticks = Ticks(0.5)
-    assert [ticks(), ticks()] == [100.5, 101.0]
 
 
 @pytest.mark.parametrize(
