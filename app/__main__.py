@@ -14,7 +14,7 @@ from importlib import metadata
 from app.logs import log_path, start_logging
 from app.progress_line import ProgressLine
 from app.system_packages import has_display, install_command, missing_packages
-from engine import HeadstartError, check_model, fetch_model
+from engine import DEVICES, DTYPES, HeadstartError, check_model, fetch_model
 
 log = logging.getLogger("headstart")
 
@@ -64,8 +64,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """Which model the window opens with, and how. What is not given is taken from the settings."""
     parser.add_argument("--model", metavar="PATH", help="a folder with safetensors, or a GGUF file")
-    parser.add_argument("--device", choices=("auto", "cuda", "mps", "cpu"), help="where the model runs")
-    parser.add_argument("--dtype", choices=("auto", "fp32", "bf16", "fp16"), help="number format of the weights")
+    parser.add_argument("--device", choices=DEVICES, help="where the model runs")
+    parser.add_argument("--dtype", choices=DTYPES, help="number format of the weights")
     parser.add_argument(
         "--exact", action="store_true", default=None, help="equal to a run without the cache, bit for bit"
     )

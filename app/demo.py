@@ -18,7 +18,7 @@ from app.progress_line import ProgressLine
 from app.report import Report, save_report
 from app.script import Script, read_script
 from app.settings import Settings
-from engine import Engine, EnginePort, HeadstartError
+from engine import DEVICES, DTYPES, Engine, EnginePort, HeadstartError
 
 PICTURE_SIZE = QSize(1280, 800)
 PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
@@ -31,10 +31,8 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offscreen", action="store_true", help="without opening a window on the screen")
     parser.add_argument("--turns", type=int, default=8, metavar="N", help="how many questions to ask (default: 8)")
     parser.add_argument("--model", metavar="PATH", default=keep, help="a folder with safetensors, or a GGUF file")
-    parser.add_argument("--device", choices=("auto", "cuda", "mps", "cpu"), default=keep, help="where the model runs")
-    parser.add_argument(
-        "--dtype", choices=("auto", "fp32", "bf16", "fp16"), default=keep, help="number format of the weights"
-    )
+    parser.add_argument("--device", choices=DEVICES, default=keep, help="where the model runs")
+    parser.add_argument("--dtype", choices=DTYPES, default=keep, help="number format of the weights")
     parser.add_argument(
         "--exact", action="store_true", default=keep, help="equal to a run without the cache, bit for bit"
     )

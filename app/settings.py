@@ -16,7 +16,7 @@ from engine import HeadstartError, InvalidRequestError, Sampling
 
 ThemeChoice = Literal["system", "light", "dark"]
 DeviceChoice = Literal["auto", "cuda", "mps", "cpu"]
-DtypeChoice = Literal["auto", "fp32", "bf16", "fp16"]
+DtypeChoice = Literal["auto", "fp32", "bf16", "fp16", "int8", "int4"]
 
 
 def default_path() -> Path:

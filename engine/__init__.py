@@ -23,7 +23,11 @@ from engine.library import check_model, default_model, fetch_model
 from engine.port import EnginePort
 from engine.types import (
     BLOCK_TOKENS,
+    DEVICES,
+    DTYPES,
+    Device,
     DiskFullError,
+    Dtype,
     HeadstartError,
     InvalidRequestError,
     Message,
@@ -41,10 +45,14 @@ from engine.worker import Engine
 
 __all__ = [
     "BLOCK_TOKENS",
+    "DEVICES",
+    "DTYPES",
     "CacheView",
+    "Device",
     "DeviceReport",
     "DiskFullError",
     "Divergence",
+    "Dtype",
     "Engine",
     "EnginePort",
     "EngineReport",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal
+from typing import Literal, get_args
 
 Role = Literal["system", "user", "assistant", "tool"]
 Device = Literal["auto", "cuda", "mps", "cpu"]
 Dtype = Literal["auto", "fp32", "bf16", "fp16", "int8", "int4"]
 Cause = Literal["new", "edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "other model", "cache off"]
+
+DTYPES: tuple[str, ...] = get_args(Dtype)
+DEVICES: tuple[str, ...] = get_args(Device)
 
 BLOCK_TOKENS = 16
 """Tokens in one cache block, the unit of the prefix tree and of eviction."""

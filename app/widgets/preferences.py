@@ -26,7 +26,14 @@ from engine import Sampling
 
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
 DEVICES = (("auto", "Fastest there is"), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
-DTYPES = (("auto", "Measure at load"), ("fp32", "fp32"), ("bf16", "bf16"), ("fp16", "fp16"))
+DTYPES = (
+    ("auto", "Measure at load"),
+    ("fp32", "fp32"),
+    ("bf16", "bf16"),
+    ("fp16", "fp16"),
+    ("int8", "int8, for decoding"),
+    ("int4", "int4, for decoding"),
+)
 
 
 @dataclass(frozen=True, slots=True)
