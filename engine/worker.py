@@ -42,6 +42,7 @@ class Engine:
         self._ids = itertools.count(1)
         self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._events: deque[Event] = deque()
+        self._open: set[int] = set()
         self._cancelled: set[int] = set()
         self._jobs: deque[_Job] = deque()
         self._responder: Responder | None = None
@@ -69,7 +70,8 @@ class Engine:
 
     def cancel(self, request_id: int) -> None:
         """See `EnginePort.cancel`."""
-        self._cancelled.add(request_id)
+        if request_id in self._open:
+            self._cancelled.add(request_id)
 
     def set_cache_budget(self, budget_bytes: int) -> None:
         """See `EnginePort.set_cache_budget`."""
@@ -111,6 +113,7 @@ class Engine:
 
     def _start_job(self, make: Callable[[int], Iterator[Event]]) -> int:
         request_id = next(self._ids)
+        self._open.add(request_id)
         self._commands.put(lambda: self._jobs.append(_Job(request_id, make(request_id))))
         return request_id
 
@@ -143,15 +146,19 @@ class Engine:
         try:
             event = next(job.events)
         except StopIteration:
-            self._jobs.popleft()
-            self._cancelled.discard(job.request_id)
+            self._end(job)
         except Exception as error:
-            self._jobs.popleft()
+            self._end(job)
             self._events.append(_failure(job.request_id, error))
         else:
             if isinstance(event, CacheView):
                 self._refresh_view()
             self._events.append(event)
+
+    def _end(self, job: _Job) -> None:
+        self._jobs.remove(job)
+        self._open.discard(job.request_id)
+        self._cancelled.discard(job.request_id)
 
     def _load(self, request_id: int, spec: ModelSpec) -> Iterator[Event]:
         """Load a model; the one that is there stays until the new one is ready."""
