@@ -57,6 +57,10 @@ class Responder:
         self._clock = clock
         self._text = lru_cache(maxsize=65_536)(model.decode)
 
+    def take_over(self, other: Responder) -> None:
+        """Know the conversations of the model before, to say that it was the model that changed."""
+        self._past = dict(other._past)
+
     def warm_up(self) -> None:
         """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
         ids = [index % 100 for index in range(min(256, self.cache.context_length - 1))]
@@ -123,6 +127,8 @@ class Responder:
         if not self.cache.step or not self._past:
             return
         conversation, past = next(reversed(self._past.items()))
+        if past.namespace != self.cache.namespace:
+            return
         ids = past.ids[: len(past.ids) - len(past.ids) % self.cache.step]
         if self.cache.peek((*ids, 0)) == len(ids):
             return

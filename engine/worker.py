@@ -173,9 +173,12 @@ class Engine:
                 raise HeadstartError("Headstart was closed while the model was being prepared.")
             self._events.append(Loading(request_id, stage, fraction))
 
-        self._responder, model = open_model(spec, self._clock, progress)
+        responder, model = open_model(spec, self._clock, progress)
+        if self._responder is not None:
+            responder.take_over(self._responder)
+        self._responder = responder
         self._refresh_view()
-        yield self._responder.cache.view(request_id)
+        yield responder.cache.view(request_id)
         yield Loaded(request_id, model)
 
     def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event]:
