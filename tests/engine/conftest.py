@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine import Engine
+from engine.events import Loaded
 from engine.model import LoadedModel
+from engine.types import ModelSpec
 from tests.engine.tiny_models import make_folder, make_model
+from tests.engine.worker_driver import PATIENCE_S, Driver
 
 
 @pytest.fixture(autouse=True)
@@ -30,3 +34,19 @@ def tiny() -> LoadedModel:
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny model as a folder of files."""
     return make_folder(tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    engine = Engine()
+    yield engine
+    assert engine.close(PATIENCE_S)
+
+
+@pytest.fixture
+def driver(engine: Engine, tiny_folder: Path) -> Driver:
+    """An engine with the tiny model loaded."""
+    driver = Driver(engine)
+    loaded = driver.end(engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=10**8)))
+    assert isinstance(loaded, Loaded), loaded
+    return driver

@@ -1,0 +1,228 @@
+"""Models that are loaded, switched, and refused: the old one stays until the new one is there."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import Engine
+from engine.events import CacheView, Failed, Loaded, Loading, Matched
+from engine.types import HeadstartError, InvalidRequestError, Message, ModelSpec
+from tests.engine.tiny_models import make_folder
+from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, Gate, request
+
+
+@pytest.fixture(scope="module")
+def other_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another model with the same tokenizer."""
+    return make_folder(tmp_path_factory.mktemp("other") / "other", seed=1)
+
+
+def spec(folder: Path, **changes: object) -> ModelSpec:
+    return replace(ModelSpec(str(folder), "cpu", "fp32", cache_bytes=10**8), **changes)  # type: ignore[arg-type]
+
+
+def failed(driver: Driver, request_id: int) -> Failed:
+    end = driver.end(request_id)
+    assert isinstance(end, Failed), end
+    assert [type(event) for event in driver.of(request_id)].count(Failed) == 1
+    return end
+
+
+def test_without_a_model_everything_is_a_sentence(engine: Engine) -> None:
+    driver = Driver(engine)
+    for request_id in (engine.submit(request()), engine.preview(request())):
+        assert failed(driver, request_id).sentence == "No model is loaded. Open a model first."
+    engine.set_cache_budget(10**6)
+    engine.clear_cache()
+    driver.until(lambda: len(driver.of(0)) == 2)
+    assert all(isinstance(event, Failed) for event in driver.of(0))
+    assert engine.cache_view() == CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
+
+
+def test_a_load_that_fails_keeps_the_old_model(driver: Driver, tmp_path: Path) -> None:
+    """Each a sentence; the model that was there answers, with its cache."""
+    engine = driver.engine
+    first = driver.finished(engine.submit(request()))
+    (tmp_path / "weights.bin").write_bytes(b"pickle")
+    for path in (tmp_path / "missing", tmp_path):
+        end = failed(driver, engine.load(ModelSpec(str(path))))
+        assert end.sentence.endswith(".")
+        assert "Traceback" not in end.sentence
+    again = driver.finished(engine.submit(request()))
+    assert again.token_ids == first.token_ids
+    assert again.stats.reused_tokens == again.stats.prompt_tokens - 1
+
+
+def test_a_load_that_crashes_keeps_the_old_model(
+    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error nobody foresaw: a sentence for the user, the traceback for the log."""
+
+    def crash(*_: object) -> None:
+        raise KeyError("surprise")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.loading.load", crash)
+        end = failed(driver, driver.engine.load(spec(tiny_folder)))
+    assert "Something went wrong" in end.sentence
+    assert "KeyError" in end.detail
+    driver.finished(driver.engine.submit(request()))
+
+
+def test_no_memory_for_a_model_is_a_sentence(
+    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.loading.load", refuse)
+        end = failed(driver, driver.engine.load(spec(tiny_folder)))
+    assert "not enough memory to load tiny" in end.sentence
+    driver.finished(driver.engine.submit(request()))
+
+
+def test_switching_models_and_back(driver: Driver, tiny_folder: Path, other_folder: Path) -> None:
+    """ENGINE_BUGS kind B5: nothing of one model is found from another; the cause is told by name."""
+    engine, answers = driver.engine, []
+    for folder in (tiny_folder, other_folder, tiny_folder):
+        driver.end(engine.load(spec(folder)))
+        cold = driver.finished(engine.submit(request(use_cache=False)))
+        request_id = engine.submit(request())
+        warm = driver.finished(request_id)
+        assert warm.stats.reused_tokens == 0
+        assert warm.token_ids == cold.token_ids
+        answers.append(warm.token_ids)
+        matched = driver.of(request_id)[0]
+        assert isinstance(matched, Matched)
+        if len(answers) == 1:
+            assert matched.divergence is None
+        else:
+            assert matched.divergence is not None
+            assert matched.divergence.cause == "other model"
+            assert 0 < matched.divergence.recomputed_tokens <= matched.computed_tokens
+    assert answers[0] == answers[2] != answers[1]
+
+
+def test_a_number_type_and_a_mode_are_another_model(driver: Driver, tiny_folder: Path) -> None:
+    """ENGINE_BUGS kind E36: the namespace names weights, number type, device and grid."""
+    names = set()
+    for changes in ({}, {"dtype": "bf16"}, {"exact": True}):
+        driver.end(driver.engine.load(spec(tiny_folder, **changes)))
+        assert driver.engine._responder is not None
+        names.add(driver.engine._responder.cache.namespace)
+    assert len(names) == 3
+
+
+def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_folder: Path) -> None:
+    """Issue 3 point 6: memory of the models before is given back."""
+    engine, gone = driver.engine, []
+    for number in range(5):
+        driver.end(engine.load(spec(other_folder if number % 2 else tiny_folder)))
+        driver.finished(engine.submit(request()))
+        assert engine._responder is not None
+        gone.append(weakref.ref(engine._responder.cache.store))
+        gone.append(weakref.ref(engine._responder.model))
+    driver.quiet()
+    gc.collect()
+    assert [ref() is None for ref in gone] == [True] * 8 + [False] * 2
+
+
+def test_requests_wait_for_the_model_that_was_asked_for_before_them(driver: Driver, other_folder: Path) -> None:
+    engine = driver.engine
+    before = engine.submit(request())
+    load = engine.load(spec(other_folder))
+    after = engine.submit(request())
+    answers = [driver.finished(request_id).token_ids for request_id in (before, after)]
+    assert isinstance(driver.of(load)[-1], Loaded)
+    assert answers[0] != answers[1]
+    order = [event.request_id for event in driver.events if event.request_id in (before, load, after)]
+    assert order == sorted(order)
+
+
+def test_an_exact_engine_answers_as_a_cold_one(driver: Driver, tiny_folder: Path) -> None:
+    """Exact mode through the whole engine, answers recomputed at idle in between."""
+    driver.end(driver.engine.load(spec(tiny_folder, exact=True)))
+    messages = request("Where is my parcel? " * 20).messages
+    for _ in range(3):
+        warm = driver.finished(
+            driver.engine.submit(request(messages=messages, sampling=replace(GREEDY, max_tokens=90)))
+        )
+        cold = driver.finished(
+            driver.engine.submit(request(messages=messages, sampling=replace(GREEDY, max_tokens=90), use_cache=False))
+        )
+        assert warm.token_ids == cold.token_ids
+        messages = (
+            *messages,
+            Message("assistant", warm.text, warm.token_ids),
+            Message("user", "Thanks. And the tent?"),
+        )
+        driver.quiet()
+    assert warm.stats.reused_tokens > 128
+    assert warm.stats.reused_tokens % 128 == 0
+
+
+def test_closing_while_a_model_is_prepared(engine: Engine, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The load ends at its next step, with nothing half done."""
+    reached, go_on = threading.Event(), threading.Event()
+
+    def resolve(path: str, progress: object) -> Path:
+        reached.set()
+        assert go_on.wait(PATIENCE_S)
+        progress("Converting", 0.5)  # type: ignore[operator]
+        raise AssertionError("the load went on")
+
+    monkeypatch.setattr("engine.library.resolve", resolve)
+    load = engine.load(spec(tiny_folder))
+    assert reached.wait(PATIENCE_S)
+    assert not engine.close(0.01)
+    go_on.set()
+    assert engine.close(PATIENCE_S)
+    events = [event for event in engine.poll() if event.request_id == load]
+    assert [type(event) for event in events] == [Loading, Failed]
+
+
+def test_an_error_in_idle_work_is_reported_and_the_engine_lives_on(
+    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver.end(driver.engine.load(spec(tiny_folder, exact=True)))
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("idle and broken")
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.generate.Responder.settle", broken)
+        driver.finished(driver.engine.submit(request()))
+        driver.until(lambda: driver.of(0))
+    end = driver.of(0)[-1]
+    assert isinstance(end, Failed)
+    assert "idle and broken" in end.detail
+    driver.finished(driver.engine.submit(request()))
+
+
+def test_an_error_in_a_request_leaves_the_next_one_alone(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        gate = Gate(patch, 4)
+        gate.open.set()
+        patch.setattr("engine.generate.sample", None)
+        end = failed(driver, driver.engine.submit(request()))
+    assert "The conversation is safe" in end.sentence
+    assert "TypeError" in end.detail
+    driver.finished(driver.engine.submit(request()))
+
+
+def test_a_refusal_is_its_own_sentence(driver: Driver) -> None:
+    end = failed(driver, driver.engine.submit(request("parcel " * 2000)))
+    assert "Shorten the message" in end.sentence
+    preview = driver.end(driver.engine.preview(request("parcel " * 2000)))
+    assert not isinstance(preview, Failed), "a preview may be longer than the context: that is what it shows"
+    with pytest.raises(InvalidRequestError):
+        request(messages=())
+    assert issubclass(InvalidRequestError, HeadstartError)
