@@ -7,14 +7,14 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
 from app.bridge import Bridge
 from app.presenter import Presenter
-from app.previewer import Previewer
+from app.prompt_editing import PromptEditing
 from app.session import Session
 from app.settings import Settings, describe
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.sampling_popover import SamplingPopover
 from app.widgets.system_prompt import SystemPromptEditor
 from app.window import Window
-from engine import HeadstartError, Message, ModelSpec, Preview, Request, Sampling
+from engine import HeadstartError, ModelSpec, Sampling
 
 MEGABYTE = 1_000_000
 _SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "sampling", "system_prompt")
@@ -23,7 +23,7 @@ _SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "sampling", "s
 class Dialogs(QObject):
     """Opens each and does what it was closed with. `open_dialog` is the one on screen, None when there is none.
 
-    `apply_theme` is called when another theme was chosen; the window's own choice is in the settings.
+    `editing` looks after the system prompt that was opened last.
     """
 
     def __init__(
@@ -37,8 +37,7 @@ class Dialogs(QObject):
         self._presenter = presenter
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
-        self._counter = Previewer(bridge, self._prompt_request, self)
-        self._counter.preview_changed.connect(self._on_counted)
+        self.editing: PromptEditing | None = None
         self._connect()
 
     def _connect(self) -> None:
@@ -62,10 +61,9 @@ class Dialogs(QObject):
     def edit_system_prompt(self) -> None:
         """Show the system prompt of the conversation in view, to be changed."""
         editor = SystemPromptEditor(self._session.conversation.system_prompt, self._window)
-        editor.text_changed.connect(lambda text: self._count())
-        editor.saved.connect(self._presenter.show_system_prompt)
+        self.editing = PromptEditing(editor, self._session, self._bridge)
+        editor.saved.connect(self._save_system_prompt)
         self._open(editor)
-        self._count()
 
     def edit_sampling(self) -> None:
         """Show the sampling settings of the conversation in view; a change holds at once."""
@@ -141,26 +139,12 @@ class Dialogs(QObject):
     def _forget(self, dialog: QDialog) -> None:
         if self.open_dialog is dialog:
             self.open_dialog = None
-        self._counter.drop()
         dialog.deleteLater()
 
-    def _count(self) -> None:
-        if self._session.model:
-            self._counter.schedule()
-
-    def _prompt_request(self) -> Request | None:
-        editor = self.open_dialog
-        if not isinstance(editor, SystemPromptEditor):
-            return None
-        if not editor.text:
-            editor.show_tokens(0)
-            return None
-        messages = (Message("system", editor.text), Message("user", ""))
-        return Request(messages, day=self._session.conversation.day)
-
-    def _on_counted(self, preview: Preview) -> None:
-        if isinstance(self.open_dialog, SystemPromptEditor):
-            self.open_dialog.show_tokens(preview.system_tokens)
+    def _save_system_prompt(self, text: str) -> None:
+        assert self.editing is not None
+        self._session.set_system_prompt(text, self.editing.cures)
+        self._presenter.show_system_prompt(text)
 
     def _on_sampling(self, sampling: Sampling) -> None:
         self._session.set_sampling(sampling)

@@ -16,9 +16,10 @@ from app.bridge import Bridge
 from app.history import Conversation, History, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
 from app.previewer import Previewer
+from app.price import price_of_change
 from app.settings import Settings
 from app.turn import Turn
-from engine import HeadstartError, ModelInfo, Request, Sampling
+from engine import CacheView, HeadstartError, ModelInfo, Preview, Request, Sampling
 
 
 class View(QObject):
@@ -30,13 +31,15 @@ class View(QObject):
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
         conversations_changed(): the list of conversations, their order or a title changed.
-        state_changed(str), preview_changed(Preview): what the next question would cost, error(sentence, detail).
+        state_changed(str), error(sentence, detail), preview_changed(Preview): what the next question would cost,
+        price_changed(int, Preview): what a change of the question with this id would cost.
     """
 
     conversation_changed = Signal(object)
     conversations_changed = Signal()
     state_changed = Signal(str)
     preview_changed = Signal(object)
+    price_changed = Signal(int, object)
     error = Signal(str, str)
 
     def __init__(
@@ -54,12 +57,17 @@ class View(QObject):
         self._today = today
         self._values = values
         self._draft = ""
+        self._edited: int | None = None
+        self._considered: int | None = None
         self._branch = self._blank()
         self._answers = Answers(bridge, history, self)
         self._answers.progressed.connect(self._update_state)
         self._answers.error.connect(self.error)
         self._previewer = Previewer(bridge, self._preview_request, self)
         self._previewer.preview_changed.connect(self.preview_changed)
+        self._pricer = Previewer(bridge, self._price_request, self)
+        self._pricer.preview_changed.connect(self._on_price)
+        bridge.cache_view.connect(self._on_cache_view)
         self._state = self.state
 
     @property
@@ -157,6 +165,10 @@ class View(QObject):
             with self._reporting():
                 self._history.set_system_prompt(self.conversation.id, text, cures)
 
+    def placeholder_values(self) -> Values:
+        """What the placeholders of a system prompt stand for now."""
+        return self._values()
+
     def new_cure(self, name: str, kind: Literal["frozen", "moved"]) -> Cure:
         """A cure for a placeholder of the conversation in view. Frozen, it stays as it was sent last, so that nothing
         has to be read again; where it was never sent, as it is now."""
@@ -177,11 +189,26 @@ class View(QObject):
             self._history.set_leaf(number, self._history.newest_leaf(message_id))
             self._show(self._read(number))
 
-    def draft_changed(self, text: str) -> None:
-        """The composer holds this text now; its preview follows."""
-        if text != self._draft:
-            self._draft = text
+    def draft_changed(self, text: str, edited: int | None = None) -> None:
+        """The composer holds this text now, in place of the question `edited` or as a new one; its preview follows."""
+        if (text, edited) != (self._draft, self._edited):
+            self._draft, self._edited = text, edited
             self._preview_soon()
+
+    def consider_edit(self, message_id: int | None) -> None:
+        """Editing this question is looked at: `price_changed` follows. None: no longer."""
+        self._considered = message_id
+        if message_id is not None and self.state == "idle":
+            self._pricer.schedule()
+        else:
+            self._pricer.drop()
+
+    def next_turn(self, conversation_id: int) -> Request | None:
+        """What a stored conversation would ask next, with an empty question; None where it cannot be read."""
+        try:
+            return self._request_with(self._read(conversation_id), "")
+        except HeadstartError:
+            return None
 
     def _blank(self) -> Branch:
         return Branch(Conversation(0, "", self._settings.system_prompt, self._settings.sampling, self._today()))
@@ -213,14 +240,40 @@ class View(QObject):
     def _preview_request(self) -> Request | None:
         if self.state != "idle":
             return None
+        try:
+            branch = self._branch if self._edited is None else self._branch.before(self._edited)
+        except HeadstartError:  # it left the view, and the composer is about to say so
+            return None
+        return self._request_with(branch, self._draft)
+
+    def _price_request(self) -> Request | None:
+        text = next((message.content for message in self._branch.messages if message.id == self._considered), None)
+        if self.state != "idle" or self._considered is None or text is None:
+            return None
+        return self._request_with(self._branch.before(self._considered), text)
+
+    def _request_with(self, branch: Branch, text: str) -> Request:
+        """What a branch would ask if this question were sent now."""
         values = self._values()
-        return self._branch.with_draft(repair_text(self._draft), values).request(self.use_cache, values)
+        return branch.with_draft(repair_text(text), values).request(self.use_cache, values)
 
     def _preview_soon(self) -> None:
         if self.state == "idle":
             self._previewer.schedule()
         else:
-            self._previewer.drop()
+            self._drop_previews()
+
+    def _drop_previews(self) -> None:
+        self._previewer.drop()
+        self._pricer.drop()
+
+    def _on_price(self, preview: Preview) -> None:
+        if self._considered is not None and self.model:
+            self.price_changed.emit(self._considered, price_of_change(preview, self.model))
+
+    def _on_cache_view(self, view: CacheView) -> None:
+        # Something was published, dropped or evicted, perhaps by another conversation.
+        self._preview_soon()
 
     def _update_state(self) -> None:
         if self.state != self._state:

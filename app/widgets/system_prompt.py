@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from collections.abc import Iterable
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
+from app.widgets.finding_list import FindingList
 
 
 class SystemPromptEditor(QDialog):
-    """Signals: text_changed(str) while typing, saved(str). `show_tokens` answers what text_changed asks for."""
+    """Signals: text_changed(str) while typing, saved(str), and those of `findings`, the list of what changes in it.
+
+    `show_tokens`, `findings.show_rows` and `mark` answer what text_changed asks for.
+    """
 
     text_changed = Signal(str)
     saved = Signal(str)
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        self._places: tuple[tuple[int, int, bool], ...] = ()
         super().__init__(parent)
         self.setWindowTitle("System prompt")
         self.setModal(True)
-        self.resize(640, 520)
+        self.resize(640, 600)
         self.edit = QPlainTextEdit(text, self)
         self.edit.setObjectName("field")
         self.edit.setAccessibleName("System prompt")
         self.edit.setPlaceholderText("For instance: You are the support assistant of a parcel service.")
         self.edit.setTabChangesFocus(True)
         self.edit.textChanged.connect(self._on_text)
+        self.findings = FindingList(self)
         self.tokens = QLabel(self)
         self.tokens.setObjectName("soft")
         self._lay_out()
@@ -34,7 +52,8 @@ class SystemPromptEditor(QDialog):
         title.setFont(theme.text_font(bold=True))
         note = QLabel(
             "It stands before every message of this conversation. It is read once and kept resident; after a change"
-            " everything from the changed place on is read again.",
+            " everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}} and"
+            " {{uuid}} are filled in when a question is sent.",
             self,
         )
         note.setObjectName("soft")
@@ -53,6 +72,7 @@ class SystemPromptEditor(QDialog):
         column.addWidget(title)
         column.addWidget(note)
         column.addWidget(self.edit, 1)
+        column.addWidget(self.findings)
         column.addLayout(bottom)
 
     @property
@@ -60,9 +80,44 @@ class SystemPromptEditor(QDialog):
         """What is typed."""
         return self.edit.toPlainText()
 
-    def show_tokens(self, tokens: int) -> None:
-        """How many tokens the text has."""
-        self.tokens.setText("1 token" if tokens == 1 else f"{tokens:,} tokens")
+    def show_tokens(self, tokens: int | None) -> None:
+        """How many tokens the text has; None where nobody can count them."""
+        self.tokens.setText("" if tokens is None else "1 token" if tokens == 1 else f"{tokens:,} tokens")
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Put `text` in place of the characters from `start` to `end`; it can be undone."""
+        cursor = self._cursor(start, end)
+        cursor.insertText(text)
+
+    def mark(self, places: Iterable[tuple[int, int, bool]]) -> None:
+        """Underline these places, from `start` to `end`; those that cost something in orange."""
+        self._places = tuple(places)
+        self.edit.setExtraSelections([self._underline(*place) for place in self._places])
+
+    def _underline(self, start: int, end: int, costs: bool) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        selection.cursor = self._cursor(start, end)  # type: ignore[attr-defined]
+        colours = theme.current()
+        style = QTextCharFormat.UnderlineStyle
+        selection.format.setUnderlineStyle(  # type: ignore[attr-defined]
+            style.SingleUnderline if costs else style.DotLine
+        )
+        selection.format.setUnderlineColor(  # type: ignore[attr-defined]
+            QColor(colours.computed if costs else colours.edge)
+        )
+        return selection
+
+    def _cursor(self, start: int, end: int) -> QTextCursor:
+        """Selects characters of `text`; Qt counts in halves of characters where one needs two."""
+        text, cursor = self.text, self.edit.textCursor()
+        cursor.setPosition(_units(text[:start]))
+        cursor.setPosition(_units(text[:end]), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.mark(self._places)
 
     def _on_text(self) -> None:
         self.text_changed.emit(self.text)
@@ -70,3 +125,8 @@ class SystemPromptEditor(QDialog):
     def _save(self) -> None:
         self.saved.emit(self.text)
         self.accept()
+
+
+def _units(text: str) -> int:
+    """The length of a text as Qt counts it, in UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

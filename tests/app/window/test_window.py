@@ -105,7 +105,7 @@ def test_system_prompt_editor_counts_and_saves(screen: Screen, qtbot: QtBot) -> 
     editor = screen.application.dialogs.open_dialog
     assert isinstance(editor, SystemPromptEditor)
     editor.edit.setPlainText("You are helpful." * 10)
-    screen.application.dialogs._counter.ask()
+    screen.application.dialogs.editing.pricer.ask()
     screen.play()
     assert editor.tokens.text() == "44 tokens"
     editor.save_button.click()

@@ -1,0 +1,164 @@
+"""The system prompt editor in the window: what it finds while typing, what that costs, and its one-click cures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QTextEdit
+
+from app import theme
+from app.placeholders import Cure, current_values
+from app.prompt_editing import PromptEditing
+from app.widgets.system_prompt import SystemPromptEditor
+from engine import Preview
+from tests.app.window.conftest import Screen, settle
+
+RULES = "You are a support bot. Be brief and friendly. " * 20
+
+
+class Editing:
+    """The editor of a screen, opened."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        screen.window.header.pill.click()
+        editor, editing = screen.application.dialogs.open_dialog, screen.application.dialogs.editing
+        assert isinstance(editor, SystemPromptEditor)
+        assert isinstance(editing, PromptEditing)
+        self.editor, self.editing = editor, editing
+
+    def type(self, text: str) -> None:
+        """Put this text into the editor, and rest."""
+        self.editor.edit.setPlainText(text)
+        self.rest()
+
+    def rest(self) -> None:
+        """What the timer does once typing rests."""
+        self.editing.pricer.ask()
+        self.screen.play()
+
+    def press(self, key: str, action: str) -> None:
+        self.editor.findings.button(key, action).click()
+        self.rest()
+
+    def save(self) -> None:
+        self.editor.save_button.click()
+        settle()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        return self.editor.findings.texts
+
+
+def asked(screen: Screen) -> list[str]:
+    return [message.content for message in screen.engine.requests[-1].messages]
+
+
+def test_the_price_is_what_the_engine_says_of_the_text_before_and_of_the_whole(screen: Screen) -> None:
+    screen.ask("First question?")
+    screen.play()
+    editing = Editing(screen)
+    previews: list[Preview] = []
+    screen.application.bridge.preview.connect(previews.append)
+    editing.type(f"It is {{{{time}}}}. {RULES}")
+    whole, before = previews[-2:]
+    said = [span.end for span in whole.spans if span.message_index < len(whole.spans) - 1]
+    tokens, seconds = said[-1] - before.system_tokens, whole.seconds - before.seconds
+    assert editing.said == (
+        f"{{{{time}}}} changes at each turn: {tokens:,} tokens after it are read again, about\xa0{seconds:.2f}\xa0s.",
+    )
+    assert editing.editor.tokens.text() == f"{whole.system_tokens:,} tokens"
+    assert [request.use_cache for request in screen.engine.previews[-2:]] == [False, False]
+
+
+def test_the_list_follows_the_text(screen: Screen) -> None:
+    editing = Editing(screen)
+    assert editing.editor.findings.isHidden()
+    editing.editor.edit.setPlainText("At {{time}}")
+    assert editing.said == ("{{time}} changes at each turn: everything after it is read again.",)
+    assert editing.editor.findings.isVisible()
+    settle()
+    assert editing.editor.findings.height() > 30
+    editing.type("At noon")
+    assert editing.editor.findings.isHidden()
+    editing.type("")
+    assert editing.editor.tokens.text() == "0 tokens"
+
+
+def marks(editor: SystemPromptEditor) -> list[tuple[str, str]]:
+    """The underlined texts with their colours."""
+    selections: list[QTextEdit.ExtraSelection] = editor.edit.extraSelections()
+    return [(each.cursor.selectedText(), each.format.underlineColor().name()) for each in selections]  # type: ignore[attr-defined]
+
+
+def test_what_is_found_is_underlined_also_behind_characters_of_two_halves(screen: Screen) -> None:
+    editing = Editing(screen)
+    editing.type("👍🏽 {{time}} and Date: 2026-11-29")
+    worn = theme.current()
+    assert marks(editing.editor) == [("{{time}}", worn.computed), ("2026-11-29", worn.edge)]
+    screen.application.choose_theme("dark")
+    settle()
+    assert marks(editing.editor)[0] == ("{{time}}", theme.DARK.computed)
+
+
+def test_freezing_holds_once_it_is_saved(screen: Screen) -> None:
+    editing = Editing(screen)
+    editing.type(f"On {{{{date}}}}. {RULES}")
+    editing.press("date", "freeze")
+    today = current_values()["date"]
+    assert editing.said == (f"{{{{date}}}} stays “{today}” in this conversation.",)
+    assert screen.session.conversation.cures == ()
+    editing.save()
+    assert screen.session.conversation.cures == (Cure("date", "frozen", today),)
+    screen.ask("Which day?")
+    assert asked(screen)[0].startswith(f"On {today}. ")
+    screen.play()
+
+
+def test_moving_puts_the_value_behind_the_question(screen: Screen) -> None:
+    editing = Editing(screen)
+    editing.type(f"On {{{{date}}}}. {RULES}")
+    editing.press("date", "move")
+    editing.save()
+    screen.ask("Which day?")
+    assert asked(screen)[0].startswith("On [date: see the newest message]. ")
+    assert asked(screen)[1] == f"Which day?\n\n[date: {current_values()['date']}]"
+    screen.play()
+    assert screen.texts()[0] == "Which day?"
+
+
+def test_a_pasted_date_becomes_a_placeholder_that_is_moved(screen: Screen) -> None:
+    editing = Editing(screen)
+    editing.type("👍🏽 Today is 29 Nov 2026. Be brief.")
+    editing.press("12", "move")
+    assert editing.editor.text == "👍🏽 Today is {{date}}. Be brief."
+    assert editing.said == ("{{date}} goes with the newest message; the system prompt stays the same.",)
+    editing.editor.edit.undo()
+    assert editing.editor.text == "👍🏽 Today is 29 Nov 2026. Be brief."
+    editing.editor.edit.redo()
+    editing.save()
+    assert screen.session.conversation.cures == (Cure("date", "moved"),)
+
+
+def test_a_cure_can_be_taken_back_and_cancel_changes_nothing(screen: Screen) -> None:
+    screen.session.set_system_prompt("At {{time}}.", (Cure("time", "frozen", "1:00"),))
+    editing = Editing(screen)
+    assert editing.said == ("{{time}} stays “1:00” in this conversation.",)
+    editing.press("time", "thaw")
+    assert editing.said[0].startswith("{{time}} changes at each turn")
+    editing.editor.reject()
+    assert screen.session.conversation.cures == (Cure("time", "frozen", "1:00"),)
+    editing = Editing(screen)
+    editing.press("time", "thaw")
+    editing.save()
+    assert screen.session.conversation.cures == ()
+
+
+@pytest.mark.parametrize("text", ["At {{time}}.", "At noon."])
+def test_without_a_model_there_is_no_price_and_nothing_is_asked(make_screen: Callable[..., Screen], text: str) -> None:
+    screen = make_screen(load_failure="It is broken.")
+    editing = Editing(screen)
+    editing.editor.edit.setPlainText(text)
+    assert screen.engine.previews == []
+    assert not editing.editor.tokens.text()
