@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject
 from app.branch import Branch, repair_text
 from app.bridge import Bridge
 from app.lint import Finding, find, payers
+from app.lint_prices import Pricer, Prices, Question
 from app.lint_words import FREEZE, MOVE, THAW, Price, rows
 from app.placeholders import Cure, system_as_sent, with_cure, without_cure
-from app.pricing import Pricer, Prices, Question
 from app.session import Session
 from app.widgets.system_prompt import SystemPromptEditor
 
