@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from app.history import Conversation, StoredMessage
+from app.reuse_presenter import ReusePresenter, place_of
 from app.session import Session
 from app.widgets.conversation_list import ConversationRow
 from app.widgets.message import Answer, MessageContent
 from app.window import Window
-from engine import CacheView, Loading, Matched, ModelInfo, Prefill, Preview, TurnStats
+from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 
 BUSY = ("waiting", "prefill", "writing", "stopping")
 UNTITLED = "New conversation"
@@ -29,6 +30,7 @@ class Presenter(QObject):
         self._shown_id = 0
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
+        self._reuse = ReusePresenter(window, session, self)
         self._connect_session()
         self._connect_window()
         self._on_conversation(session.conversation)
@@ -43,7 +45,6 @@ class Presenter(QObject):
         session.message_finished.connect(self._on_finished)
         session.stats_changed.connect(self._on_stats)
         session.prefill_changed.connect(self._on_prefill)
-        session.matched.connect(self._on_matched)
         session.state_changed.connect(self._on_state)
         session.preview_changed.connect(self._on_preview)
         session.model_changed.connect(self._on_model)
@@ -55,7 +56,6 @@ class Presenter(QObject):
         window, session = self._window, self._session
         window.composer.send.connect(self.send)
         window.composer.stop.connect(session.stop)
-        window.composer.draft_changed.connect(session.draft_changed)
         window.header.renamed.connect(lambda title: session.rename(session.conversation.id, title))
         window.transcript.retry.connect(self.retry)
         window.transcript.edit.connect(self._on_edit_wanted)
@@ -197,16 +197,13 @@ class Presenter(QObject):
         self._window.composer.set_busy(busy, can_stop=state != "stopping")
         self._window.commands.stop.setEnabled(busy)
         self._window.commands.retry.setEnabled(bool(messages) and not busy)
-        if state != "idle":
-            self._window.composer.show_preview(None)
         if state == "loading":
             self._window.sidebar.model_button.show_loading()
         self._refresh_empty()
 
     def _on_preview(self, preview: Preview) -> None:
-        self._window.composer.show_preview(preview)
         prompt = self._session.conversation.system_prompt
-        kept = 0 < preview.system_tokens <= preview.reused_tokens
+        kept = preview.pinned_tokens > max(0, preview.system_tokens - BLOCK_TOKENS)
         self._counted = (prompt, preview.system_tokens, kept)
         self._refresh_header()
 
@@ -259,10 +256,11 @@ class Presenter(QObject):
         empty.say("Ask anything", sentence, choices)
 
     def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
-        has_system_prompt = bool(self._session.conversation.system_prompt)
-        return [self._content(message, has_system_prompt) for message in messages]
+        branch = self._session.messages if any(message.divergence for message in messages) else ()
+        return [self._content(message, branch) for message in messages]
 
-    def _content(self, message: StoredMessage, has_system_prompt: bool) -> MessageContent:
+    def _content(self, message: StoredMessage, branch: Sequence[StoredMessage]) -> MessageContent:
+        has_system_prompt = bool(self._session.conversation.system_prompt)
         versions = [version.id for version in self._session.siblings(message.id)]
         return MessageContent(
             id=message.id,
@@ -271,7 +269,7 @@ class Presenter(QObject):
             stats=message.stats,
             divergence=message.divergence,
             finish_reason=message.finish_reason,
-            has_system_prompt=has_system_prompt,
+            divergence_place=place_of(message.divergence, branch, has_system_prompt),
             version=versions.index(message.id) + 1 if message.id in versions else 1,
             versions=max(1, len(versions)),
         )

@@ -95,12 +95,12 @@ class Session(View):
 
     def load_model(self, spec: ModelSpec) -> None:
         """Load a model in place of the present one. Questions wait until it is there."""
-        self._previewer.drop()
+        self._drop_previews()
         self._answers.load(spec)
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
-        self._previewer.drop()
+        self._drop_previews()
         self._answers.shutdown()
 
     def _ask(self, text: str, find_branch: Callable[[], Branch]) -> bool:
@@ -128,8 +128,8 @@ class Session(View):
 
     def _begin(self, answer: StoredMessage, leaf_if_empty: int, values: Values) -> None:
         request = self._branch.request(self.use_cache, values)
-        self._draft = ""
-        self._previewer.drop()
+        self._draft, self._edited = "", None
+        self._drop_previews()
         self._add(answer)
         self._answers.begin(Turn(answer, request, leaf_if_empty))
         self.conversations_changed.emit()

@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF
+from html import escape
+
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.widgets import words
+from app.widgets.difference import difference
 from engine import Divergence
 
-QUOTE_LENGTH = 28
-"""Characters of the old and of the new text that are shown."""
-
+_WHY = {
+    "new": "",
+    "edited": "the text there was edited",
+    "date": "the date is another one",
+    "reasoning removed": "the chat template of this model leaves out earlier reasoning",
+    "tools": "the tools are others, or in another order",
+    "trimmed": "the oldest messages were left out to make room in the context",
+    "evicted": "the cache was full, and what was not used for longest had to go",
+    "other model": "each model keeps a cache of its own",
+    "cache off": "the cache is switched off",
+}
 _CURES = {
     "edited": "Put what changes into the newest message.",
     "date": "A conversation keeps the date it began with; begin a new one for today's.",
-    "reasoning removed": "The chat template of this model drops earlier reasoning.",
-    "tools": "Keep the tools and their order the same from turn to turn.",
-    "trimmed": "The oldest turns were left out to make room in the context.",
-    "evicted": "A larger cache budget (in Preferences) keeps more.",
-    "other model": "Each model keeps its own cache.",
-    "cache off": "The cache is switched off for this conversation.",
+    "tools": "Keep them the same from turn to turn.",
+    "evicted": "A larger budget, in Preferences, keeps more.",
 }
+_WITHOUT_TEXT = {
+    "evicted": "Evicted from token {position} on",
+    "other model": "Another model has read this before",
+    "cache off": "Nothing is reused",
+}
+"""How the box begins where no token is different."""
 
 
-class DivergenceBox(QWidget):
-    """Says where a prompt left what was cached, what changed there, and how many tokens were read again."""
+class DivergenceBox(QAbstractButton):
+    """Says where a prompt left what was cached, what changed there, and how many tokens were read again. Pressing it
+    (`clicked`) asks to see the message that this lies in."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title, self._body = QLabel(self), QLabel(self)
-        for label, bold in ((self._title, True), (self._body, False)):
-            label.setFont(theme.text_font(theme.SMALL, bold))
+        for label in (self._title, self._body):
+            label.setFont(theme.text_font(theme.SMALL))
             label.setWordWrap(True)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._title.setTextFormat(Qt.TextFormat.RichText)
+        self._body.setTextFormat(Qt.TextFormat.PlainText)
+        self._text = ""
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Why this prompt was read again")
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 8, 14, 8)
         column.setSpacing(2)
@@ -42,60 +63,59 @@ class DivergenceBox(QWidget):
         self.hide()
 
     @property
-    def text(self) -> str:
+    def text_shown(self) -> str:
         """Everything the box says."""
-        return f"{self._title.text()} {self._body.text()}"
+        return self._text
 
-    def show_divergence(self, divergence: Divergence | None, has_system_prompt: bool) -> None:
-        """Explain this divergence; hide the box where nothing had to be read again."""
-        if divergence is None or divergence.recomputed_tokens <= 0:
+    @property
+    def html_shown(self) -> str:
+        """Its first sentence with the marks, as rich text."""
+        return self._title.text()
+
+    def show_divergence(self, divergence: Divergence | None, place: str, computed_tokens: int) -> None:
+        """Explain this divergence, which lies at `place` ("in your 2nd message"); hide the box where it cost less than
+        what was new. `computed_tokens` are all that the turn computed."""
+        if divergence is None or not is_worth_saying(divergence, computed_tokens):
             self.hide()
             return
-        self._title.setText(title(divergence, has_system_prompt))
-        self._body.setText(body(divergence))
-        self.setAccessibleName(self.text)
+        what = difference(divergence.old_text, divergence.new_text)
+        head, says = title(divergence, place), body(divergence)
+        self._title.setText(f"<b>{escape(head)}</b>: {what.html}." if what.html else f"<b>{escape(head)}.</b>")
+        self._body.setText(says)
+        self._text = f"{head}: {what.text}. {says}" if what.text else f"{head}. {says}"
+        self.setAccessibleName(f"{head}: {what.spoken}. {says}" if what.spoken else self._text)
+        can_go = divergence.message_index >= 0
+        self.setToolTip(f"Go there, {place}" if can_go else "")
+        self.setCursor(Qt.CursorShape.PointingHandCursor if can_go else Qt.CursorShape.ArrowCursor)
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(theme.current().computed))
-        painter.setBrush(QColor(theme.current().warn))
+        colours = theme.current()
+        painter.setPen(QColor(colours.accent if self.hasFocus() else colours.computed))
+        painter.setBrush(QColor(colours.warn))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
 
 
-def title(divergence: Divergence, has_system_prompt: bool) -> str:
-    """Where, and what became what."""
-    where = f"at token {divergence.position:,}, {_place(divergence.message_index, has_system_prompt)}"
-    old, new = _quote(divergence.old_text), _quote(divergence.new_text)
-    if divergence.cause == "evicted":
-        return f"The cache had no room left for what comes from token {divergence.position:,} on."
-    if old and new:
-        return f"Changed {where}: “{old}” became “{new}”."
-    if new or old:
-        return f"Changed {where}: “{new}” is new." if new else f"Changed {where}: “{old}” is gone."
-    return f"Changed {where}."
+def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:
+    """Whether more had to be read again than was new to the model."""
+    again = divergence.recomputed_tokens
+    return again > 0 and again > computed_tokens - again
+
+
+def title(divergence: Divergence, place: str) -> str:
+    """Where the prompt left what was cached."""
+    begins = _WITHOUT_TEXT.get(divergence.cause, "One different token at {position}")
+    return f"{begins.format(position=f'{divergence.position:,}')}, {place}" if place else begins
 
 
 def body(divergence: Divergence) -> str:
-    """What it cost, and what helps."""
-    count = divergence.recomputed_tokens
-    cost = "The token after it" if count == 1 else f"The {count:,} tokens after it"
-    if divergence.cause == "evicted":
-        cost = "One token" if count == 1 else f"{count:,} tokens"
-    cure = _CURES.get(divergence.cause, "")
-    return f"{cost} had to be read again. {cure}".strip()
-
-
-def _place(message_index: int, has_system_prompt: bool) -> str:
-    if message_index < 0:
-        return "between two messages"
-    if has_system_prompt and message_index == 0:
-        return "in the system prompt"
-    turn, is_answer = divmod(message_index - has_system_prompt, 2)
-    return f"in {'answer' if is_answer else 'question'} {turn + 1}"
-
-
-def _quote(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= QUOTE_LENGTH else line[:QUOTE_LENGTH].rstrip() + "…"
+    """What it cost, why, and what helps."""
+    count, is_after = divergence.recomputed_tokens, divergence.cause not in _WITHOUT_TEXT
+    cost = f"The {words.tokens(count)} after it" if is_after else words.tokens(count)
+    if is_after and count == 1:
+        cost = "The token after it"
+    why = _WHY[divergence.cause]
+    again = f"{cost} had to be read again"
+    return f"{again}: {why}. {_CURES.get(divergence.cause, '')}".strip() if why else f"{again}."

@@ -61,8 +61,8 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
-            "last. Cells with a notch are kept resident, plain ones are reused, tall ones must be computed, hollow "
-            "ones are free, and crossed ones do not fit into the context.",
+            "last. Cells with a notch are kept resident, plain ones are reused, tall ones must be computed, crossed "
+            "ones do not fit into the context, and dashes are room left in it.",
         ),
         ("block", "kept"),
     ),
@@ -158,7 +158,7 @@ class ExplainPopover(QFrame):
         self.text = "\n".join(f"{part.name}: {part.text}" for part in parts)
         self.setAccessibleName(explanation.name)
         self.setAccessibleDescription(self.text)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(2)
         for number, part in enumerate(parts):
@@ -168,7 +168,7 @@ class ExplainPopover(QFrame):
 
     def open_at(self, button: QWidget) -> None:
         """Show it under `button`, or above where there is no room, inside the screen."""
-        self.setFixedHeight(self.layout().heightForWidth(WIDTH))
+        self.setFixedHeight(self._column.heightForWidth(WIDTH))
         room = button.screen().availableGeometry()
         place = button.mapToGlobal(QPoint(-16, button.height() + 4))
         if place.y() + self.height() > room.bottom():

@@ -19,7 +19,9 @@ from engine import Divergence, Prefill, Role, TurnStats
 
 @dataclass(frozen=True, slots=True)
 class MessageContent:
-    """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written."""
+    """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
+    `divergence_place` says where the divergence lies: "in your 2nd message".
+    """
 
     id: int
     role: Role
@@ -27,17 +29,21 @@ class MessageContent:
     stats: TurnStats | None = None
     divergence: Divergence | None = None
     finish_reason: str = ""
-    has_system_prompt: bool = False
+    divergence_place: str = ""
     version: int = 1
     versions: int = 1
 
 
 class MessageWidget(QWidget):
-    """What questions and answers share. Signals: retry(), edit(int id), sibling(int id, int step)."""
+    """What questions and answers share. Signals: retry(), edit(int id), sibling(int id, int step), edit_pointed(int id,
+    bool) when the edit button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the
+    prompt of this answer left what was cached."""
 
     retry = Signal()
     edit = Signal(int)
     sibling = Signal(int, int)
+    edit_pointed = Signal(int, bool)
+    divergence_wanted = Signal(int)
 
     def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +54,7 @@ class MessageWidget(QWidget):
         self.tools.retry.connect(self.retry)
         self.tools.edit.connect(lambda: self.edit.emit(content.id))
         self.tools.sibling.connect(lambda step: self.sibling.emit(content.id, step))
+        self.tools.edit_pointed.connect(lambda pointed: self.edit_pointed.emit(content.id, pointed))
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -109,6 +116,7 @@ class Answer(MessageWidget):
         self.note = ReadingNote(self)
         self.strip = StatStrip(self)
         self.box = DivergenceBox(self)
+        self.box.clicked.connect(lambda: self.divergence_wanted.emit(content.id))
         self._column.addWidget(self.view)
         self._column.addWidget(self.note)
         self._column.addSpacing(4)
@@ -124,7 +132,7 @@ class Answer(MessageWidget):
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        return (self.view, *self.tools.buttons)
+        return (self.view, self.box, *self.tools.buttons)
 
     def end(self) -> None:
         self.note.end()
@@ -161,4 +169,5 @@ class Answer(MessageWidget):
         self.view.settle()
         if content.stats and content.finish_reason:
             self.strip.show_stats(content.stats, content.finish_reason)
-        self.box.show_divergence(content.divergence, content.has_system_prompt)
+        computed = content.stats.computed_tokens if content.stats else 0
+        self.box.show_divergence(content.divergence, content.divergence_place, computed)

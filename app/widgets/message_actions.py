@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QPaintEvent
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 from app import theme
@@ -13,26 +13,54 @@ HEIGHT = 24
 
 
 class ActionButton(QToolButton):
-    """A small button that is always there for the keyboard and painted only when its row is awake."""
+    """A small button that is always there for the keyboard and painted only when its row is awake.
+
+    Signals: pointed(bool) when it is pointed at or focused, and when no longer.
+    """
+
+    pointed = Signal(bool)
 
     def __init__(self, name: str, says: str, row: MessageActions, shortcut: str = "") -> None:
         super().__init__(row)
         self._row = row
+        self._says = f"{says} ({shortcut})" if shortcut else says
+        self._pointed = False
         self.setObjectName("action")
         self.setIcon(icon(name))
         self.setIconSize(QSize(16, 16))
         self.setFixedSize(HEIGHT, HEIGHT)
         self.setAccessibleName(says)
-        self.setToolTip(f"{says} ({shortcut})" if shortcut else says)
+        self.setToolTip(self._says)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def say_also(self, more: str) -> None:
+        """Add something to what the button says of itself; "" takes it away again."""
+        self.setToolTip(f"{self._says}: {more}" if more else self._says)
+        self.setAccessibleDescription(more)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self._row.update_buttons()
+        self._update_pointed()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self._row.update_buttons()
+        self._update_pointed()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._update_pointed(hovered=True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._update_pointed(hovered=False)
+
+    def _update_pointed(self, hovered: bool | None = None) -> None:
+        pointed = self.hasFocus() or (self.underMouse() if hovered is None else hovered)
+        if pointed != self._pointed:
+            self._pointed = pointed
+            self.pointed.emit(pointed)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._row.awake:
@@ -40,12 +68,14 @@ class ActionButton(QToolButton):
 
 
 class MessageActions(QWidget):
-    """Signals: copy(), retry(), edit(), sibling(int) with -1 for the one before and +1 for the next."""
+    """Signals: copy(), retry(), edit(), sibling(int) with -1 for the one before and +1 for the next, edit_pointed(bool)
+    when the edit button is pointed at or focused, and when no longer."""
 
     copy = Signal()
     retry = Signal()
     edit = Signal()
     sibling = Signal(int)
+    edit_pointed = Signal(bool)
 
     def __init__(self, is_answer: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,6 +87,7 @@ class MessageActions(QWidget):
         self._again.clicked.connect(self.retry)
         self._edit = ActionButton("edit", "Edit this question", self)
         self._edit.clicked.connect(self.edit)
+        self._edit.pointed.connect(self.edit_pointed)
         self._before = ActionButton("previous", "The version before", self)
         self._after = ActionButton("next", "The next version", self)
         self._count = QLabel(self)
@@ -96,6 +127,10 @@ class MessageActions(QWidget):
     def set_can_retry(self, can_retry: bool) -> None:
         """Offer to answer again; a question offers it when it has no answer."""
         self._again.setVisible(can_retry)
+
+    def show_price(self, price: str) -> None:
+        """What an edit would cost, said by its button; "" while that is not known."""
+        self._edit.say_also(price)
 
     def set_always(self, always: bool) -> None:
         """Keep the buttons painted, as under the newest answer."""

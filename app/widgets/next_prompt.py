@@ -1,89 +1,105 @@
-"""What sending now would cost: one line, and the prompt as a ribbon of cells."""
+"""What sending now would cost: one line, and the prompt as a ribbon of cells under it."""
 
 from __future__ import annotations
 
-import math
-from typing import Literal
+from dataclasses import replace
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
-from app.widgets.words import next_prompt
-from engine import BLOCK_TOKENS, Preview
+from app.widgets import words
+from app.widgets.explain import Explain
+from app.widgets.ribbon import HIGH, Ribbon
+from engine import Matched, Preview
 
-Cell = Literal["pinned", "reused", "computed", "empty"]
-PITCH, CELL_WIDTH, CELL_HEIGHT = 8, 6.5, 12
 LINE = 20
+NEXT = "Next prompt"
 
 
 class NextPrompt(QWidget):
-    """Deep blue is the system prompt that is kept, blue what is reused, orange what must be computed."""
+    """Shows the newest preview; what a change of an earlier message would cost goes in front of it for a while.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    `preview` is what is on screen, None for nothing. While a prompt is being answered, it is what became of it.
+    """
+
+    def __init__(self, parent: QWidget | None = None, name: str = NEXT) -> None:
         super().__init__(parent)
-        self._preview: Preview | None = None
+        self.preview: Preview | None = None
+        self._name = name
+        self._shown: tuple[str, str] = ("", "")
+        self._newest: tuple[Preview | None, str, str, bool] = (None, name, "", False)
+        self._heading, self._cost = _label(self), _label(self)
+        self.explain = Explain("ribbon", self)
+        self.ribbon = Ribbon(self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Next prompt")
+        self._lay_out()
+        self.show_preview(None)
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        line.addWidget(self._heading)
+        line.addWidget(self.explain)
+        line.addStretch(1)
+        line.addWidget(self._cost)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(line)
+        column.addStretch(1)
+        column.addWidget(self.ribbon)
 
     @property
     def text(self) -> str:
         """The line, "" while nothing is known."""
-        return f"Next prompt  ·  {next_prompt(self._preview)}" if self._preview else ""
+        return "  ·  ".join(part for part in self._shown if part)
 
     def show_preview(self, preview: Preview | None) -> None:
-        """Show this preview; None while there is nothing to send to, or an answer is being written."""
-        self._preview = preview
-        self.setAccessibleName(self.text or "Next prompt")
-        self.update()
+        """Show this preview; None while there is nothing to send to."""
+        self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", False)
+        self._show(*self._newest)
+
+    def show_matched(self, matched: Matched, context_length: int) -> None:
+        """A prompt was looked up and is being answered: show what became of it."""
+        became = _became(self._newest[0], matched, context_length)
+        self._newest = (became, "This prompt", words.this_prompt(became), True)
+        self._show(*self._newest)
+
+    def show_price(self, preview: Preview | None, message: str = "") -> None:
+        """Show what changing this earlier message would cost; None goes back to the newest preview."""
+        if preview is None:
+            self._show(*self._newest)
+        else:
+            self._show(preview, f"If you change {message}", words.recomputes(preview), False)
 
     def sizeHint(self) -> QSize:
-        return QSize(320, LINE + CELL_HEIGHT + 8)
+        return QSize(320, LINE + HIGH + 2)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        if self._preview is None:
-            return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.text_font(theme.SMALL))
-        painter.setPen(QColor(theme.current().soft))
-        line = QRectF(0, 0, self.width(), LINE)
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "Next prompt")
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(line, right, next_prompt(self._preview))
-        for number, cell in enumerate(cells(self._preview, self.width() // PITCH)):
-            self._paint_cell(painter, QRectF(number * PITCH, LINE + 2, CELL_WIDTH, CELL_HEIGHT), cell)
-
-    def _paint_cell(self, painter: QPainter, box: QRectF, cell: Cell) -> None:
-        colours = theme.current()
-        if cell == "empty":
-            painter.setPen(QColor(colours.line))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            box = box.adjusted(0.5, 0.5, -0.5, -0.5)
-        else:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(getattr(colours, cell)))
-        painter.drawRoundedRect(box, 1.5, 1.5)
+    def _show(self, preview: Preview | None, heading: str, cost: str, is_answered: bool) -> None:
+        self.preview = preview
+        self._shown = (heading, cost) if preview else ("", "")
+        self._heading.setText(self._shown[0])
+        self._cost.setText(self._shown[1])
+        self.explain.setVisible(preview is not None)
+        self.setAccessibleName(self.text or self._name)
+        self.ribbon.setAccessibleName(f"{self.text or self._name}; arrow keys go through its cells")
+        self.ribbon.show_preview(preview, is_answered=is_answered)
 
 
-def cells(preview: Preview, room: int) -> list[Cell]:
-    """The prompt as at most `room` cells. A cell stands for one block of tokens, or 2, 4, 8... so that all fit.
+def _became(newest: Preview | None, matched: Matched, context_length: int) -> Preview:
+    """What was matched, with the texts of the preview where that was of the same prompt."""
+    prompt, reused = matched.prompt_tokens, matched.reused_tokens
+    if newest is not None and (newest.prompt_tokens, newest.spans) == (prompt, matched.spans):
+        pinned = min(newest.pinned_tokens, reused)
+        return replace(newest, reused_tokens=reused, computed_tokens=matched.computed_tokens, pinned_tokens=pinned)
+    computed, number = matched.computed_tokens, matched.request_id
+    return Preview(number, prompt, reused, computed, 0.0, 0, context_length, matched.spans)
 
-    What is there at all has at least one cell: rounding never hides that something must be computed.
-    """
-    if room < 3:
-        return []
-    unit = BLOCK_TOKENS
-    while math.ceil(preview.prompt_tokens / unit) + 2 > room:
-        unit *= 2
-    pinned = min(preview.system_tokens, preview.reused_tokens)
-    kinds: tuple[tuple[Cell, int], ...] = (
-        ("pinned", pinned),
-        ("reused", preview.reused_tokens - pinned),
-        ("computed", preview.computed_tokens),
-    )
-    made: list[Cell] = []
-    for kind, tokens in kinds:
-        made += [kind] * (max(1, round(tokens / unit)) if tokens else 0)
-    return made[:room] + ["empty"] * (room - len(made))
+
+def _label(parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName("soft")
+    label.setFont(theme.text_font(theme.SMALL))
+    label.setFixedHeight(LINE)
+    return label

@@ -22,7 +22,7 @@ END_MARGIN = 4
 
 
 class Transcript(QScrollArea):
-    """Messages as widgets. Signals: retry(), edit(int id), sibling(int id, int step).
+    """Messages as widgets. Signals: those of a message, see MessageWidget.
 
     While the reader is anywhere but at the end, the message at the top of the view stays where it is, whatever is
     written below or built above.
@@ -31,6 +31,8 @@ class Transcript(QScrollArea):
     retry = Signal()
     edit = Signal(int)
     sibling = Signal(int, int)
+    edit_pointed = Signal(int, bool)
+    divergence_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -121,6 +123,10 @@ class Transcript(QScrollArea):
                 return message
         return None
 
+    def message(self, message_id: int) -> MessageWidget | None:
+        """The message with this id, when it is built."""
+        return next((message for message in self._messages if message.content.id == message_id), None)
+
     def follow(self) -> None:
         """Go to the end and stay there."""
         self._following = True
@@ -162,6 +168,8 @@ class Transcript(QScrollArea):
             before = widget
 
     def mark_newest(self) -> None:
+        message.edit_pointed.connect(self.edit_pointed)
+        message.divergence_wanted.connect(self.divergence_wanted)
         """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""
         for message in self._messages:
             is_last = message is self._messages[-1]

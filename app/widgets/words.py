@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from engine import Preview, Sampling, TurnStats
+from engine import Preview, Role, Sampling, TurnStats
 
 
 def seconds(value: float) -> str:
@@ -54,11 +54,46 @@ def _cold(stats: TurnStats) -> str:
 
 
 def next_prompt(preview: Preview) -> str:
-    """What sending now would cost."""
+    """What sending now would cost, or that it does not fit."""
+    too_many = preview.prompt_tokens - preview.context_length + 1
+    if too_many > 0:
+        return f"{tokens(too_many)} too long for this model"
     return (
         f"{preview.reused_tokens:,} reused · {preview.computed_tokens:,} to compute"
         f" · about {about_seconds(preview.seconds)}"
     )
+
+
+def this_prompt(preview: Preview) -> str:
+    """What became of the prompt that is being answered."""
+    return f"{preview.reused_tokens:,} reused · {preview.computed_tokens:,} computed"
+
+
+def recomputes(preview: Preview) -> str:
+    """What a change of an earlier message costs."""
+    return f"recomputes {tokens(preview.computed_tokens)}, about {about_seconds(preview.seconds)}"
+
+
+def tokens(count: int) -> str:
+    """A number of tokens: "1 token", "3,120 tokens"."""
+    return "1 token" if count == 1 else f"{count:,} tokens"
+
+
+def ordinal(number: int) -> str:
+    """ "1st", "2nd", "3rd", "4th"."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
+def ordinal_message(role: Role, number: int) -> str:
+    """A message by its place among those of its role, counted from 1: "your 2nd message", "the 3rd answer"."""
+    if role == "system":
+        return "the system prompt"
+    return {
+        "user": f"your {ordinal(number)} message",
+        "assistant": f"the {ordinal(number)} answer",
+        "tool": f"the {ordinal(number)} tool result",
+    }[role]
 
 
 def context(preview: Preview) -> str:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import pytest
 
 from app.widgets import words
-from app.widgets.divergence_box import body, title
-from app.widgets.next_prompt import cells
-from engine import Divergence, Preview, Sampling, TtftParts, TurnStats
+from engine import Preview, Sampling, TtftParts, TurnStats
 
 
 def stats(reused: int = 3008, ttft: float | None = 0.13, measured: bool = False, rate: float = 52.3) -> TurnStats:
@@ -81,49 +78,34 @@ def test_ago(then: datetime, said: str) -> None:
     assert words.ago(then.timestamp(), now) == said
 
 
-def test_ribbon_shows_the_prompt_in_its_order() -> None:
-    made = cells(preview(3196, 3184, 3012), 80)
-    assert len(made) == 80
-    assert [kind for kind, before in zip(made, [None, *made], strict=False) if kind != before] == [
-        "pinned",
-        "reused",
-        "computed",
-        "empty",
-    ]
-    assert made.count("computed") == 1
-
-
-@pytest.mark.parametrize("prompt", [1, 16, 1000, 8192, 131_072])
-@pytest.mark.parametrize("room", [0, 2, 3, 10, 80])
-def test_ribbon_fits_and_never_hides_what_must_be_computed(prompt: int, room: int) -> None:
-    made = cells(preview(prompt, prompt - 1, prompt // 2), room)
-    assert len(made) == (room if room >= 3 else 0)
-    assert ("computed" in made) == (room >= 3)
-
-
 @pytest.mark.parametrize(
-    ("index", "has_system", "place"),
+    ("number", "said"),
     [
-        (0, True, "in the system prompt"),
-        (1, True, "in question 1"),
-        (2, True, "in answer 1"),
-        (0, False, "in question 1"),
-        (5, False, "in answer 3"),
-        (-1, True, "between two messages"),
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (12, "12th"),
+        (13, "13th"),
+        (22, "22nd"),
+        (111, "111th"),
     ],
 )
-def test_where_a_prompt_changed(index: int, has_system: bool, place: str) -> None:
-    said = title(Divergence(1412, index, "edited", "29 Nov", "30 Nov", 2600), has_system)
-    assert said == f"Changed at token 1,412, {place}: “29 Nov” became “30 Nov”."
+def test_ordinals(number: int, said: str) -> None:
+    assert words.ordinal(number) == said
 
 
-def test_long_and_broken_quotes_are_cut_to_one_line() -> None:
-    said = title(Divergence(4, 0, "edited", "a\n\nb", "x" * 300, 9), True)
-    assert said == f"Changed at token 4, in the system prompt: “a b” became “{'x' * 28}…”."
+def test_messages_by_their_place() -> None:
+    said = [words.ordinal_message(role, 2) for role in ("system", "user", "assistant", "tool")]
+    assert said == ["the system prompt", "your 2nd message", "the 2nd answer", "the 2nd tool result"]
 
 
-@pytest.mark.parametrize("cause", ["edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "other model"])
-def test_every_cause_names_the_price_and_what_helps(cause: Any) -> None:
-    said = body(Divergence(4, 0, cause, "a", "b", 2600))
-    assert "2,600 tokens" in said
-    assert said.count(".") >= 2
+def test_a_prompt_that_does_not_fit_says_by_how_much() -> None:
+    assert words.next_prompt(preview(8192, 0, 0)) == "1 token too long for this model"
+    assert words.next_prompt(preview(9001, 0, 0)) == "810 tokens too long for this model"
+
+
+def test_what_a_change_costs() -> None:
+    assert words.recomputes(preview(3200, 80, 0)) == "recomputes 3,120 tokens, about 0.10 s"
+    assert words.recomputes(preview(3200, 3199, 0)) == "recomputes 1 token, about 0.10 s"

@@ -1,0 +1,112 @@
+"""What the window says about the reuse of a prompt: before it is sent, while it is answered, and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Qt
+
+from app.history import Conversation, StoredMessage
+from app.session import Session
+from app.widgets.message import Answer
+from app.widgets.words import ordinal_message, recomputes
+from app.window import Window
+from engine import Divergence, Matched, Preview
+
+
+class ReusePresenter(QObject):
+    """The ribbon and the warm boxes of a window, in step with a session."""
+
+    def __init__(self, window: Window, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._session = session
+        self._shown_id = 0
+        session.conversation_changed.connect(self._on_conversation)
+        session.state_changed.connect(self._on_state)
+        session.preview_changed.connect(window.composer.show_preview)
+        session.price_changed.connect(self._on_price)
+        session.matched.connect(self._on_matched)
+        window.composer.draft_changed.connect(self._on_draft)
+        window.transcript.edit_pointed.connect(self._on_edit_pointed)
+        window.transcript.divergence_wanted.connect(self.go_to_divergence)
+
+    def go_to_divergence(self, answer_id: int) -> None:
+        """Show the message in which the prompt of this answer left what was cached."""
+        messages = self._session.messages
+        divergence = next((message.divergence for message in messages if message.id == answer_id), None)
+        if divergence is None or divergence.message_index < 0:
+            return
+        index = divergence.message_index - self._has_system_prompt
+        if index < 0:
+            self._window.header.prompt_wanted.emit()
+        elif index < len(messages):
+            self._go_to(messages[index].id)
+
+    def _go_to(self, message_id: int) -> None:
+        transcript = self._window.transcript
+        if transcript.show_message(message_id) and (message := transcript.message(message_id)):
+            message.tab_stops[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def _has_system_prompt(self) -> bool:
+        return bool(self._session.conversation.system_prompt)
+
+    def _on_conversation(self, conversation: Conversation) -> None:
+        self._drop_price()
+        if conversation.id != self._shown_id:
+            self._window.composer.show_preview(None)
+        self._shown_id = conversation.id
+
+    def _on_state(self, state: str) -> None:
+        # While an answer is on its way the ribbon goes from what was foreseen to what was matched.
+        if state in ("loading", "no_model"):
+            self._window.composer.show_preview(None)
+
+    def _on_matched(self, matched: Matched) -> None:
+        messages = self._window.transcript.messages
+        if messages and isinstance(messages[-1], Answer):
+            place = place_of(matched.divergence, self._session.messages, self._has_system_prompt)
+            messages[-1].box.show_divergence(matched.divergence, place, matched.computed_tokens)
+        if model := self._session.model:
+            self._window.composer.show_matched(matched, model.context_length)
+
+    def _on_draft(self, text: str) -> None:
+        self._drop_price()
+        self._session.draft_changed(text, self._window.composer.editing)
+
+    def _on_edit_pointed(self, message_id: int, pointed: bool) -> None:
+        if pointed:
+            self._session.consider_edit(message_id)
+        else:
+            self._drop_price()
+
+    def _drop_price(self) -> None:
+        self._session.consider_edit(None)
+        self._window.composer.show_price(None)
+
+    def _on_price(self, message_id: int, preview: Preview) -> None:
+        messages = self._session.messages
+        index = next((place for place, message in enumerate(messages) if message.id == message_id), -1)
+        if index >= 0:
+            self._window.composer.show_price(preview, ordinal_place(messages, index))
+        if message := self._window.transcript.message(message_id):
+            message.tools.show_price(recomputes(preview))
+
+
+def place_of(divergence: Divergence | None, branch: Sequence[StoredMessage], has_system_prompt: bool) -> str:
+    """In which message of a branch a prompt left what was cached: "in your 2nd message"."""
+    if divergence is None:
+        return ""
+    if divergence.message_index < 0:
+        return "between two messages"
+    index = divergence.message_index - has_system_prompt
+    if index >= len(branch):
+        return ""
+    return f"in {ordinal_place(branch, index)}"
+
+
+def ordinal_place(branch: Sequence[StoredMessage], index: int) -> str:
+    """A message of a branch by its place: "your 2nd message"; -1 is the system prompt in front of it."""
+    role = branch[index].role if index >= 0 else "system"
+    return ordinal_message(role, sum(message.role == role for message in branch[: index + 1]))

@@ -1,0 +1,103 @@
+"""Why a prompt was read again: the first different token, both sides, the place, the cause; only where it matters."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.widgets.difference import difference
+from app.widgets.divergence_box import DivergenceBox, is_worth_saying
+from engine import Divergence
+from engine.types import Cause
+
+CAUSES = ["edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "other model", "cache off"]
+SYSTEM = "in the system prompt"
+
+
+def divergence(cause: Any = "date", old: str = "It is 29 Nov, so", new: str = "It is 30 Nov, so") -> Divergence:
+    return Divergence(412, 0, cause, old, new, 2600)
+
+
+@pytest.fixture
+def box(qtbot: QtBot) -> DivergenceBox:
+    box = DivergenceBox()
+    qtbot.addWidget(box)
+    box.resize(600, 80)
+    return box
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said", "spoken"),
+    [
+        ("It is 29 Nov", "It is 30 Nov", "“It is 29 Nov” became “It is 30 Nov”", "“29” became “30”"),
+        (
+            "at 10:04. You are",
+            "at 10:15. You",
+            "“at 10:04. You are” became “at 10:15. You are”",
+            "“10:04.” became “10:15.”",
+        ),
+        ("Be brief", "Be very brief", "“Be very brief” is new", "“very” is new"),
+        ("Be brief. Now", "Be brief.", "“Be brief. Now” is gone", "“Now” is gone"),
+        ("a b", "a\nb", "“a b” became “a⏎b”", "“b” became “⏎b”"),
+        ("", "x" * 90, f"“{'x' * 40}…” is new", f"“{'x' * 40}…” is new"),
+        ("", "", "", ""),
+    ],
+)
+def test_the_difference_in_words(old: str, new: str, said: str, spoken: str) -> None:
+    found = difference(old, new)
+    assert (found.text, found.spoken) == (said, spoken)
+
+
+def test_the_difference_is_marked_by_more_than_colour() -> None:
+    html = difference("It is <29> Nov", "It is <30> Nov").html
+    assert html == "“It is <b><u>&lt;29&gt;</u></b> Nov” became “It is <b><u>&lt;30&gt;</u></b> Nov”"
+
+
+def test_the_box_says_everything(box: DivergenceBox) -> None:
+    box.show_divergence(divergence(), SYSTEM, 2764)
+    assert not box.isHidden()
+    assert box.text_shown.startswith(
+        "One different token at 412, in the system prompt: “It is 29 Nov, so” became “It is 30 Nov, so”. "
+        "The 2,600 tokens after it had to be read again: the date is another one."
+    )
+    assert "<u>29</u>" in box.html_shown
+    assert box.accessibleName().startswith(
+        "One different token at 412, in the system prompt: “29” became “30”. The 2,600"
+    )
+
+
+def test_every_cause_of_the_engine_is_in_words(box: DivergenceBox) -> None:
+    assert {*CAUSES, "new"} == set(get_args(Cause))
+    said = set()
+    for cause in CAUSES:
+        moved = cause in ("evicted", "other model", "cache off")
+        box.show_divergence(divergence(cause, "" if moved else "a b", "" if moved else "a c"), SYSTEM, 2764)
+        assert "2,600 tokens" in box.text_shown
+        assert ("One different token at 412" in box.text_shown) is not moved
+        said.add(box.text_shown)
+    assert len(said) == len(CAUSES)
+
+
+@pytest.mark.parametrize(
+    ("again", "computed", "worth"),
+    [(2600, 2764, True), (3, 20, False), (0, 20, False), (10, 20, False), (11, 20, True)],
+)
+def test_only_where_more_was_read_again_than_was_new(again: int, computed: int, worth: bool) -> None:
+    assert is_worth_saying(Divergence(4, 0, "edited", "a", "b", again), computed) is worth
+
+
+def test_it_is_pressed_by_mouse_and_by_key(box: DivergenceBox, qtbot: QtBot) -> None:
+    box.show_divergence(divergence(), SYSTEM, 2764)
+    with qtbot.waitSignal(box.clicked):
+        QTest.mouseClick(box, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(box.clicked):
+        QTest.keyClick(box, Qt.Key.Key_Space)
+
+
+def test_it_is_as_tall_as_its_words(box: DivergenceBox) -> None:
+    box.show_divergence(divergence(), SYSTEM, 2764)
+    assert box.heightForWidth(240) > box.heightForWidth(700) > 40

@@ -1,0 +1,183 @@
+"""The ribbon shows every token of the prompt once, in its state, at any length, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.widgets.next_prompt import NextPrompt
+from app.widgets.ribbon import GAP, HIGH, LOW, PITCH, Ribbon
+from app.widgets.ribbon_cells import Cell, State, cells, describe, stretches
+from engine import BLOCK_TOKENS, Matched, Preview, TokenSpan
+
+SPANS = (
+    TokenSpan(0, "system", 3, 100),
+    TokenSpan(1, "user", 105, 120),
+    TokenSpan(2, "assistant", 125, 180),
+    TokenSpan(3, "user", 186, 197),
+)
+
+
+def preview(prompt: int = 200, reused: int = 180, pinned: int = 96, context: int = 8192) -> Preview:
+    texts = tuple(f" block{at}" for at in range(-(-prompt // BLOCK_TOKENS)))
+    return Preview(1, prompt, reused, prompt - reused, 0.1, 100, context, SPANS, pinned, texts)
+
+
+def counts(made: list[Cell]) -> Counter[State]:
+    """Tokens in each state, over all cells."""
+    total: Counter[State] = Counter()
+    for cell in made:
+        assert sum(count for _, count in cell.parts) == cell.end - cell.start
+        total.update(dict(cell.parts))
+    return total
+
+
+@given(
+    prompt=st.integers(1, 40_000),
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    context=st.integers(16, 40_000),
+    room=st.integers(3, 200),
+)
+def test_every_token_of_the_prompt_is_in_one_cell(
+    prompt: int, shares: tuple[float, float], context: int, room: int
+) -> None:
+    reused = int(shares[0] * (prompt - 1))
+    given_ = preview(prompt, reused, int(shares[1] * reused), context)
+    made = cells(given_, room)
+    assert 0 < len(made) <= room
+    assert [cell.start for cell in made[1:]] == [cell.end for cell in made[:-1]]
+    expected = {state: max(0, b - a) for state, a, b in stretches(given_)}
+    shown = counts(made)
+    assert sum(expected[state] for state in ("pinned", "reused", "computed", "past")) == prompt
+    assert all(shown[state] == expected[state] for state in ("pinned", "reused", "computed", "past"))
+    assert shown["free"] <= expected["free"]
+
+
+def test_blocks_stay_blocks_while_there_is_room_and_merge_where_there_is_none() -> None:
+    assert {cell.end - cell.start for cell in cells(preview(50, 0, 0), 80)} == {BLOCK_TOKENS}
+    assert len(cells(preview(32_000, 31_000, 3_000, 32_768), 80)) <= 80
+    assert cells(preview(), 2) == []
+
+
+def test_tokens_past_the_context_are_neither_reused_nor_computed() -> None:
+    assert counts(cells(preview(1400, 1200, 96, 1024), 200)) == {"pinned": 96, "reused": 928, "past": 376}
+
+
+def test_a_cell_says_its_tokens_its_messages_and_its_text() -> None:
+    given_ = preview()
+    made = cells(given_, 80)
+    assert describe(given_, made[0]) == ("Tokens 0 to 15: kept resident", "in the system prompt", "block0")
+    assert describe(given_, made[11]) == (
+        "Tokens 176 to 191: 4 reused, 12 to compute",
+        "in the 1st answer and your 2nd message",
+        "block11",
+    )
+    assert describe(given_, made[12], is_answered=True)[0] == "Tokens 192 to 199: computed"
+    assert describe(given_, made[13]) == ("Free: the context has room for 7,992 more tokens", "", "")
+    merged = cells(given_, 4)[0]
+    assert describe(given_, merged)[1] == "in the system prompt and your 1st message"
+    assert describe(given_, Cell(100, 105, (("reused", 5),)))[1].startswith("between two messages")
+
+
+@pytest.fixture
+def ribbon(qtbot: QtBot) -> Ribbon:
+    ribbon = Ribbon()
+    qtbot.addWidget(ribbon)
+    ribbon.resize(80 * PITCH, HIGH)
+    ribbon.show()
+    ribbon.show_preview(preview())
+    return ribbon
+
+
+def test_arrow_keys_go_through_the_cells_and_say_them(ribbon: Ribbon) -> None:
+    ribbon.setFocus(Qt.FocusReason.TabFocusReason)
+    assert ribbon.current == 11  # the first that must be computed
+    QTest.keyClick(ribbon, Qt.Key.Key_Left)
+    assert ribbon.current == 10
+    assert ribbon.accessibleDescription() == ribbon.text_of(10).replace("\n", ", ")
+    assert "reused" in ribbon.accessibleDescription()
+    QTest.keyClick(ribbon, Qt.Key.Key_Home)
+    QTest.keyClick(ribbon, Qt.Key.Key_Left)
+    assert ribbon.current == 0
+    QTest.keyClick(ribbon, Qt.Key.Key_End)
+    assert ribbon.current == len(ribbon.cells) - 1
+    ribbon.show_preview(preview(40, 0, 0, 64))
+    assert ribbon.current == 3
+    ribbon.clearFocus()
+    assert (ribbon.current, ribbon.accessibleDescription()) == (-1, "")
+
+
+def test_each_place_has_its_cell(ribbon: Ribbon) -> None:
+    assert ribbon.cell_at(QPoint(0, 5)) == 0
+    assert ribbon.cell_at(QPoint(ribbon.width() - 1, 5)) == len(ribbon.cells) - 1
+    assert ribbon.text_of(0) == "Tokens 0 to 15: kept resident\nin the system prompt\n“block0”"
+    assert ribbon.text_of(-1) == ""
+
+
+def test_states_have_shapes_besides_their_colours(ribbon: Ribbon) -> None:
+    ribbon.show_preview(preview(200, 180, 96, 192))
+    image = ribbon.grab().toImage()
+    page = image.pixelColor(int(ribbon._pitch - GAP / 2), HIGH // 2)
+    pitch, top = ribbon._pitch, (HIGH - LOW) // 2
+
+    def painted(cell: int, y: int, x: float = 0.5) -> bool:
+        return image.pixelColor(int((cell + x * (1 - GAP / pitch)) * pitch), y) != page
+
+    pinned, reused, computed = 1, 8, 11
+    assert [painted(cell, 1, 0.8) for cell in (pinned, reused, computed)] == [False, False, True]  # tall
+    assert [painted(cell, top + 1) for cell in (pinned, reused)] == [False, True]  # the notch
+    assert all(painted(cell, HIGH // 2 + 2) for cell in (pinned, reused, computed))
+
+
+@pytest.fixture
+def line(qtbot: QtBot) -> NextPrompt:
+    line = NextPrompt()
+    qtbot.addWidget(line)
+    line.resize(640, 40)
+    line.show()
+    return line
+
+
+def test_what_was_matched_takes_the_place_of_the_preview(line: NextPrompt) -> None:
+    line.show_preview(preview())
+    assert line.text == "Next prompt  ·  180 reused · 20 to compute · about 0.10 s"
+    line.show_matched(Matched(7, 200, 192, 8, None, SPANS), 8192)
+    assert line.text == "This prompt  ·  192 reused · 8 computed"
+    assert line.preview is not None
+    assert line.preview.block_texts == preview().block_texts
+    line.show_matched(Matched(8, 300, 192, 108, None, SPANS), 8192)
+    assert line.preview.block_texts == ()
+
+
+def test_the_price_of_a_change_stands_in_front_for_a_while(line: NextPrompt) -> None:
+    line.show_preview(preview())
+    line.show_price(preview(120, 100, 96), "your 1st message")
+    assert line.text == "If you change your 1st message  ·  recomputes 20 tokens, about 0.10 s"
+    line.show_price(None)
+    assert line.text.startswith("Next prompt  ·  180 reused")
+
+
+def test_nothing_known_is_nothing_shown(line: NextPrompt) -> None:
+    assert (line.text, line.explain.isVisible(), line.ribbon.cells) == ("", False, ())
+    assert line.ribbon.focusPolicy() == Qt.FocusPolicy.NoFocus
+    height = line.height()
+    line.show_preview(preview())
+    assert line.height() == height
+    assert line.explain.isVisible()
+
+
+@pytest.mark.parametrize("worn", [theme.LIGHT, theme.DARK], ids=lambda worn: worn.name)
+def test_states_have_the_colours_of_the_charts(
+    ribbon: Ribbon, worn: theme.Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(theme, "_current", worn)
+    image = ribbon.grab().toImage()
+    middle = [image.pixelColor(int((cell + 0.4) * ribbon._pitch), HIGH // 2 + 2).name() for cell in (1, 8, 12)]
+    assert middle == [worn.pinned, worn.reused, worn.computed]
