@@ -18,7 +18,7 @@ class Actions:
         self.rename = self._make("&Rename conversation", "F2")
         self.delete = self._make("&Delete conversation…", "")
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
-        self.sampling = self._make("Sa&mpling settings…", "Ctrl+T")
+        self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
         self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
         self.stop = self._make("S&top", "Esc")
@@ -29,6 +29,7 @@ class Actions:
         self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
         self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
         self.open_folder = self._make("Open model &folder…", "Ctrl+O")
+        self.tree = self._make("Open the &tree of prefixes", "Ctrl+T")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
         self.open_default = self._make("&Default model", "")
         self.preferences = self._make("&Preferences…", "Ctrl+,")
@@ -55,7 +56,7 @@ class Actions:
             (self.rename, self.system_prompt, self.sampling, self.delete),
             (self.retry, self.copy_answer, self.stop),
             (self.use_cache, self.clear_cache),
-            (self.show_sidebar, self.show_charts),
+            (self.show_sidebar, self.show_charts, self.tree),
         )
         for group in groups:
             menu.addActions(list(group))

@@ -13,18 +13,22 @@ from PySide6.QtWidgets import QApplication
 
 from app import theme
 from app.bridge import Bridge
+from app.chart_presenter import ChartPresenter
 from app.dialogs import Dialogs, model_spec
 from app.history import History, default_path
 from app.presenter import Presenter
+from app.savings import SavedTotal
 from app.script import read_script
 from app.session import Session
 from app.settings import Settings
+from app.tree_presenter import TreePresenter
 from app.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
 
 class Application(QObject):
-    """The running program. Attributes: settings, bridge, history, session, window, presenter, dialogs."""
+    """The running program. Attributes: settings, bridge, history, session, window, presenter, dialogs,
+    chart_presenter, tree_presenter."""
 
     def __init__(self, engine: EnginePort, settings: Settings, history_path: Path) -> None:
         super().__init__()
@@ -36,6 +40,9 @@ class Application(QObject):
         self.window = Window()
         self.presenter = Presenter(self.window, self.session, _support_prompt())
         self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter)
+        saved = SavedTotal(self.bridge, settings, self)
+        self.chart_presenter = ChartPresenter(self.window, self.session, self.bridge, self.history, saved)
+        self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
         self._closed = False
         self._connect()
 
@@ -61,7 +68,7 @@ class Application(QObject):
         """Use and remember "system", "light" or "dark"."""
         self.settings.theme = setting  # type: ignore[assignment]
         self.apply_theme()
-        self.window.charts.set_theme(theme.current())
+        self._colour_charts()
         self._save_settings()
 
     def apply_theme(self) -> None:
@@ -85,7 +92,11 @@ class Application(QObject):
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
         if self.settings.theme == "system":
             self.apply_theme()
-            self.window.charts.set_theme(theme.current())
+            self._colour_charts()
+
+    def _colour_charts(self) -> None:
+        self.window.charts.set_theme(theme.current())
+        self.tree_presenter.set_theme()
 
     def _save_settings(self) -> None:
         try:

@@ -10,6 +10,7 @@ from app.records import (
     StoredMessage,
     pack_ids,
     read_message,
+    read_stats,
     write_divergence,
     write_filled,
     write_stats,
@@ -118,6 +119,16 @@ class MessageTable:
         with self.speaking():
             row = self.db.execute(query, (answer_id,)).fetchone()
         return None if row is None else str(row[0])
+
+    def turns(self, newest: int) -> list[tuple[int, str, TurnStats]]:
+        """The newest answers of all conversations that have figures, oldest first: id, title of the conversation,
+        figures."""
+        query = """SELECT m.id, c.title, m.stats FROM message m JOIN conversation c ON c.id = m.conversation_id
+            WHERE m.stats IS NOT NULL AND m.finish_reason != '' ORDER BY m.id DESC LIMIT ?"""
+        with self.speaking():
+            rows = self.db.execute(query, (newest,)).fetchall()
+        found = [(number, title, read_stats(stats)) for number, title, stats in reversed(rows)]
+        return [(number, title, stats) for number, title, stats in found if stats is not None]
 
     def save_text(self, message_id: int, content: str) -> None:
         """Keep what is written so far of an answer that goes on."""

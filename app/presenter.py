@@ -143,7 +143,6 @@ class Presenter(QObject):
         window.show_transcript(bool(messages))
         self._refresh_empty()
         window.sidebar.list.show_current(conversation.id)
-        window.charts.load_turns(message.stats for message in messages if message.stats and message.finish_reason)
         self._on_state(self._session.state)
         if messages and not messages[-1].finish_reason and messages[-1].role == "assistant":
             self._wait_for(messages[-1])
@@ -173,18 +172,11 @@ class Presenter(QObject):
     def _on_stats(self, message_id: int, stats: TurnStats) -> None:
         if answer := self._window.transcript.answer(message_id):
             answer.show_stats(stats)
-        self._window.charts.update_turn(stats)
 
     def _on_finished(self, message: StoredMessage) -> None:
         if answer := self._window.transcript.answer(message.id):
             answer.finish(self._contents([message])[0])
             self._window.transcript.mark_newest()
-        if message.stats:
-            self._window.charts.add_turn(message.stats)
-
-    def _on_matched(self, matched: Matched) -> None:
-        if answer := self._newest_answer():
-            answer.box.show_divergence(matched.divergence, bool(self._session.conversation.system_prompt))
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():
@@ -216,7 +208,6 @@ class Presenter(QObject):
 
     def _on_cache(self, view: CacheView) -> None:
         self._window.sidebar.model_button.show_cache(view)
-        self._window.charts.add_cache_view(view)
 
     def _on_error(self, sentence: str, detail: str) -> None:
         self._window.notice.show_error(sentence, detail)

@@ -59,6 +59,14 @@ class Settings:
         default="", metadata={"about": "Place and size of the window, in Qt's own form as base64."}
     )
 
+    saved_seconds: float = field(
+        default=0.0, metadata={"about": "Sum of the waits for a first token that the cache spared, in seconds."}
+    )
+    saved_tokens: int = field(default=0, metadata={"about": "Sum of the tokens that were not read again."})
+    saved_is_estimate: bool = field(
+        default=False, metadata={"about": "Whether the cold time of any turn in these sums is an estimate."}
+    )
+
     def __post_init__(self) -> None:
         self.notice = ""
         self._path: Path | None = None

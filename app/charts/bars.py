@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.plot import PixelItem, Plot, mixed
@@ -18,15 +18,24 @@ FEWEST_SLOTS = 8
 MOST_SLOTS = 32
 MINIMUM_PIXELS = 2
 """A value that is not zero stays visible."""
+SPLIT_PIXELS = 24
+"""A bar lower than this is not split into its parts, and a part lower than SEGMENT_PIXELS is none of its own."""
+SEGMENT_PIXELS = 3
+PART_STRENGTHS = (0.25, 0.4, 0.25, 0.4, 1.0, 0.6)
+"""How strongly the parts of the time to first token are filled, in the order of series.TTFT_PARTS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Bars from 0 to `top`, one a turn, in the theme colour called `color`, filled `strength` of 1. nan: no bar."""
+    """Bars from 0 to `top`, one a turn, in the theme colour called `color`, filled `strength` of 1. nan: no bar.
+
+    `split` holds for each turn what its bar consists of, from the ground up: one row a turn, one column a part.
+    """
 
     color: str
     top: NDArray[np.float64]
     strength: float = 1.0
+    split: NDArray[np.float64] | None = None
 
 
 class BarsPlot(Plot):
@@ -54,6 +63,9 @@ class BarsPlot(Plot):
     def slots(self) -> int:
         """How many bars fit side by side now."""
         return max(FEWEST_SLOTS, self.places())
+
+    def x_of(self, place: int) -> float:
+        return float(place)
 
     def place_at(self, x: float) -> int:
         return int(x) if 0 <= x < self.places() else -1
@@ -100,3 +112,42 @@ class BarsItem(PixelItem):
             if height:
                 inset = 0.5 if layer.strength < 1 else 0
                 painter.drawRoundedRect(bar.adjusted(inset, inset, -inset, -inset), radius, radius)
+            if layer.split is not None and height >= SPLIT_PIXELS:
+                self._paint_parts(painter, bar, full, layer.split[slot])
+
+    def _paint_parts(self, painter: QPainter, bar: QRectF, full: QColor, parts: NDArray[np.float64]) -> None:
+        painter.save()
+        outline = QPainterPath()
+        outline.addRoundedRect(bar, 2, 2)
+        painter.setClipPath(outline)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for low, high, part in segments(parts, bar.height()):
+            piece = QRectF(bar.left(), bar.bottom() - high, bar.width(), high - low)
+            painter.fillRect(piece, QColor(self.theme.panel))
+            painter.fillRect(piece.adjusted(0, 0 if high == bar.height() else 1, 0, 0), part_color(self.theme, part))
+        painter.restore()
+
+
+def part_color(theme: Theme, part: int) -> QColor:
+    """The tint of a part of the time to first token: computing is full, what surrounds it lighter."""
+    return mixed(theme.computed, theme.panel, PART_STRENGTHS[part])
+
+
+def segments(parts: NDArray[np.float64], height: float) -> list[tuple[int, int, int]]:
+    """A bar of this many pixels cut into parts: from and to in pixels above the ground, and which part.
+
+    Neighbours that are too low to be seen are one piece, which counts as the largest of them. Empty for nan.
+    """
+    whole = float(parts.sum())
+    if not whole > 0:
+        return []
+    found: list[tuple[int, int, int]] = []
+    low, members = 0, list[int]()
+    for part, top in enumerate((np.cumsum(parts) * height / whole).tolist()):
+        members.append(part)
+        last = part == len(parts) - 1
+        if last or (top - low >= SEGMENT_PIXELS and height - top >= SEGMENT_PIXELS):
+            high = round(height) if last else round(top)
+            found.append((low, high, max(members, key=lambda member: float(parts[member]))))
+            low, members = high, []
+    return found

@@ -4,30 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
-from app.charts.plot import Plot, mixed
+from app.charts.export import Table
+from app.charts.legend import Legend
+from app.charts.plot import Plot
+from app.charts.save_button import SaveButton
 from app.theme import LARGE, SMALL, Theme, text_font
+from app.widgets.explain import Explain
 
 
 class Card(QWidget):
     """Shows what `say` was told; the same words are its accessible description. Subclasses draw and speak.
 
-    Attributes: place: which row the words are about, -1 for the newest; hovering: whether the user chose it.
+    Attributes: place: which row the words are about, -1 for the newest; hovering: whether the user chose it; theme.
+    Signals: chosen(int): the place that was clicked; save_wanted(str): the chart is wanted as a file of this kind.
     """
 
+    chosen = Signal(int)
+    save_wanted = Signal(str)
+
     def __init__(
-        self, name: str, theme: Theme, plot: Plot | None = None, legend: Sequence[tuple[str, str, float]] = ()
+        self,
+        name: str,
+        theme: Theme,
+        plot: Plot | None = None,
+        legend: Sequence[tuple[str, str, float]] = (),
+        about: str = "",
     ) -> None:
         super().__init__()
-        self.plot = plot
+        self.plot, self.theme = plot, theme
         self.place, self.hovering = -1, False
         self._name = _label(SMALL, text=name)
         self._number = _label(LARGE, bold=True)
-        self._note = _label(SMALL)
+        self._note, self._more = _label(SMALL), _label(SMALL)
         self._legend = Legend(legend, theme)
+        self._explain = Explain(about) if about else None
+        self._save = SaveButton(self) if plot is not None else None
         self._hint = QLabel(plot or self)
         self._hint.setFont(text_font(SMALL))
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -38,12 +53,25 @@ class Card(QWidget):
         self.set_theme(theme)
         if plot is not None:
             plot.hovered.connect(self._hover)
+            plot.chosen.connect(self.chosen)
 
     def draw(self) -> None:
         """Hand the series to the plot; a card without a plot has nothing to draw."""
 
     def speak(self) -> None:
         """Say what the row at `place` is."""
+        raise NotImplementedError
+
+    def details(self) -> list[tuple[str, str]]:
+        """More about the hovered place, as a colour ("#rrggbb") and words for each line."""
+        return []
+
+    def table(self) -> Table:
+        """What is drawn, as a table for a file."""
+        raise NotImplementedError
+
+    def copy(self) -> Card:
+        """The same chart of the same data without buttons, for a picture."""
         raise NotImplementedError
 
     def redraw(self) -> None:
@@ -65,22 +93,30 @@ class Card(QWidget):
 
     @property
     def note(self) -> str:
-        """The sentence as shown."""
+        """The sentence as shown; it may have two lines."""
         return self._note.text()
+
+    @property
+    def more(self) -> str:
+        """The line under the number as shown, "" where there is none."""
+        return self._more.text()
 
     @property
     def hint(self) -> str:
         """The sentence in an empty plot, "" where there is something to see."""
         return self._hint.text()
 
-    def say(self, name: str, number: str, note: str, hint: str = "") -> None:
-        """New words; `hint` stands in the middle of an empty plot."""
-        for label, text in ((self._name, name), (self._number, number), (self._note, note), (self._hint, hint)):
+    def say(self, name: str, number: str, note: str, hint: str = "", more: str = "") -> None:
+        """New words; `hint` stands in the middle of an empty plot, `more` on a line of its own."""
+        words = ((self._name, name), (self._number, number), (self._note, note), (self._hint, hint), (self._more, more))
+        for label, text in words:
             if label.text() != text:
                 label.setText(text)
         self._hint.setVisible(bool(hint))
+        self._more.setVisible(bool(more))
         self._legend.setVisible(not hint)
-        spoken = ", ".join(part for part in (number, note, hint) if part)
+        details = [text for _, text in self.details()] if self.hovering else []
+        spoken = ", ".join(part for part in (number, note.replace("\n", ", "), more, hint, *details) if part)
         if spoken != self.accessibleDescription():
             self.setAccessibleDescription(spoken)
             if self.plot is not None:
@@ -88,68 +124,81 @@ class Card(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Colours at run time."""
+        self.theme = theme
         self._number.setStyleSheet(f"color: {theme.text}; background: transparent;")
-        for label in (self._name, self._note):
+        for label in (self._name, self._note, self._more):
             label.setStyleSheet(f"color: {theme.soft}; background: transparent;")
         self._hint.setStyleSheet(f"color: {theme.soft}; background: {theme.panel};")
         self._legend.set_theme(theme)
         if self.plot is not None:
             self.plot.set_theme(theme)
 
+    def hide_buttons(self) -> None:
+        """For a picture: no buttons, on the theme's own ground."""
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Window, self.theme.panel)
+        self.setPalette(palette)
+        self.setAutoFillBackground(True)
+        self.setContentsMargins(16, 16, 16, 16)
+        for button in (self._explain, self._save):
+            if button is not None:
+                button.hide()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        if self._save is not None:
+            self._save.set_awake(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        if self._save is not None:
+            self._save.set_awake(False)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self._save is not None:
+            self._save.menu_to_save().popup(event.globalPos())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        if self.plot is not None:
+            self._hint.setGeometry(self.plot.rect().adjusted(0, 1, 0, -1))
+
     def _hover(self, place: int) -> None:
         self.place, self.hovering = place, place >= 0
         self.speak()
+        self._show_details()
 
-    def resizeEvent(self, event: object) -> None:
-        if self.plot is not None:
-            self._hint.setGeometry(self.plot.rect().adjusted(0, 1, 0, -1))
+    def _show_details(self) -> None:
+        lines = self.details() if self.hovering else []
+        if self.plot is None or not lines:
+            QToolTip.hideText()
+            return
+        squares = (f'<span style="color: {colour}">■</span> {text}' for colour, text in lines)
+        QToolTip.showText(self.plot.below(self.place), "<br>".join(squares), self.plot)
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(_row(self._name, self._legend, 1, 0))
+        names = QHBoxLayout()
+        names.setSpacing(4)
+        for widget in (self._name, self._explain, self._save):
+            if widget is not None:
+                names.addWidget(widget)
+        names.addStretch(1)
+        names.addWidget(self._legend)
+        column.addLayout(names)
         column.addSpacing(2)
         self._note.setContentsMargins(0, 0, 0, 3)
         self._note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        column.addLayout(_row(self._number, self._note, 0, 1))
+        numbers = QHBoxLayout()
+        numbers.setSpacing(8)
+        numbers.addWidget(self._number)
+        numbers.addWidget(self._note, 1)
+        column.addLayout(numbers)
+        self._more.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        column.addWidget(self._more)
         if self.plot is not None:
             column.addSpacing(6)
             column.addWidget(self.plot, 1)
-
-
-class Legend(QWidget):
-    """Small squares with the word for each colour, right-aligned."""
-
-    def __init__(self, entries: Sequence[tuple[str, str, float]], theme: Theme) -> None:
-        super().__init__()
-        self._entries, self._theme = tuple(entries), theme
-        self.setFont(text_font(SMALL))
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
-        self._theme = theme
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        width = sum(26 + metrics.horizontalAdvance(word) for word, _, _ in self._entries) - 12
-        return QSize(max(0, width), metrics.height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        x, metrics = 0, self.fontMetrics()
-        for word, color, strength in self._entries:
-            full = QColor(getattr(self._theme, color))
-            painter.setPen(full)
-            painter.setBrush(mixed(full.name(), self._theme.panel, strength))
-            painter.drawRoundedRect(QRectF(x + 0.5, metrics.height() / 2 - 4.5, 9, 9), 2, 2)
-            painter.setPen(QColor(self._theme.soft))
-            painter.drawText(x + 14, metrics.ascent(), word)
-            x += 26 + metrics.horizontalAdvance(word)
 
 
 def _label(size: int, text: str = "", bold: bool = False) -> QLabel:
@@ -157,11 +206,3 @@ def _label(size: int, text: str = "", bold: bool = False) -> QLabel:
     label.setFont(text_font(size, bold))
     label.setTextFormat(Qt.TextFormat.PlainText)
     return label
-
-
-def _row(left: QWidget, right: QWidget, left_stretch: int, right_stretch: int) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(8)
-    row.addWidget(left, left_stretch)
-    row.addWidget(right, right_stretch)
-    return row

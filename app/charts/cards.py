@@ -4,30 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from app.charts import words
-from app.charts.bars import MOST_SLOTS, BarsPlot, Layer
+from app.charts.bars import MOST_SLOTS, BarsPlot, Layer, part_color
 from app.charts.card import Card
+from app.charts.export import Table
 from app.charts.memory import PARTS, MemoryPlot
-from app.charts.series import MemorySeries, TurnSeries, used_bytes
+from app.charts.series import TTFT_PARTS, MemorySeries, Savings, TurnSeries, used_bytes
 from app.theme import Theme
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
 
 NOTHING = "–"
+LONG_NUMBER = 10
+"""Beside a number of so many characters there is no room for a sentence in one line."""
+PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token")
+"""The parts of the time to first token in words, in the order of TTFT_PARTS."""
 
 
 class FirstTokenCard(Card):
-    """Seconds to the first token, in front of what it would have been cold."""
+    """Seconds to the first token, split into what it was spent on, in front of what it would have been cold."""
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.bars = BarsPlot(theme)
-        super().__init__("First token", theme, self.bars, [("measured", "computed", 1.0), ("cold", "cold", 0.5)])
-        self.turns = turns
+        self.bars, self.turns = BarsPlot(theme), turns
+        legend = [("measured", "computed", 1.0), ("cold", "cold", 0.5)]
+        super().__init__("First token", theme, self.bars, legend, about="first token")
+
+    def copy(self) -> FirstTokenCard:
+        return FirstTokenCard(self.turns, self.theme)
 
     def draw(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
-        self.bars.set_layers([Layer("cold", rows["cold_ttft_s"], 0.5), Layer("computed", rows["ttft_s"])])
+        parts = np.stack([rows[part] for part in TTFT_PARTS], axis=1)
+        measured = Layer("computed", rows["ttft_s"], split=parts)
+        self.bars.set_layers([Layer("cold", rows["cold_ttft_s"], 0.5), measured])
 
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
@@ -42,16 +54,27 @@ class FirstTokenCard(Card):
             note = words.sooner(row["ttft_s"], row["cold_ttft_s"], row["cold_measured"], row["reused_tokens"])
             self.say("First token", words.seconds(row["ttft_s"]), note)
 
+    def details(self) -> list[tuple[str, str]]:
+        row = self.turns.rows(MOST_SLOTS)[self.place]
+        if not sum(row[part] for part in TTFT_PARTS):
+            return []
+        parts = enumerate(zip(TTFT_PARTS, PART_NAMES, strict=True))
+        return [(part_color(self.theme, n).name(), f"{name} {row[part]:.3f} s") for n, (part, name) in parts]
+
+    def table(self) -> Table:
+        return turn_table(self.turns)
+
 
 class TokensCard(Card):
     """Prompt tokens per turn: reused, and computed on top of them."""
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.bars = BarsPlot(theme)
-        super().__init__(
-            "Tokens this turn", theme, self.bars, [("computed", "computed", 1.0), ("reused", "reused", 1.0)]
-        )
-        self.turns = turns
+        self.bars, self.turns = BarsPlot(theme), turns
+        legend = [("computed", "computed", 1.0), ("reused", "reused", 1.0)]
+        super().__init__("Tokens this turn", theme, self.bars, legend, about="tokens")
+
+    def copy(self) -> TokensCard:
+        return TokensCard(self.turns, self.theme)
 
     def draw(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
@@ -71,50 +94,96 @@ class TokensCard(Card):
         else:
             self.say("Tokens this turn", number, f"{row['reused_tokens']:,} of {row['prompt_tokens']:,}")
 
+    def table(self) -> Table:
+        return turn_table(self.turns)
+
 
 class MemoryCard(Card):
-    """Bytes in the cache over time, by what keeps them there."""
+    """Bytes in the cache over time, by what keeps them there. The weights, which are no cache, are a line of text."""
 
-    def __init__(self, memory: MemorySeries, theme: Theme) -> None:
-        self.areas = MemoryPlot(theme)
+    def __init__(self, memory: MemorySeries, theme: Theme, weights_bytes: int = 0) -> None:
+        self.areas, self.memory = MemoryPlot(theme), memory
+        self.weights_bytes = weights_bytes
         names = ("reusable", "in use", "pinned")
         legend = [(word, color, share) for word, (_, color, share) in zip(names, PARTS, strict=True)]
-        super().__init__("Cache memory", theme, self.areas, legend)
-        self.memory = memory
+        super().__init__("Cache memory", theme, self.areas, legend, about="memory")
+
+    def copy(self) -> MemoryCard:
+        return MemoryCard(self.memory, self.theme, self.weights_bytes)
 
     def draw(self) -> None:
         self.areas.set_rows(self.memory.rows(WINDOW_S))
 
     def speak(self) -> None:
         rows = self.areas.rows
+        weights = f"weights apart: {words.size(self.weights_bytes)}" if self.weights_bytes else ""
         if not len(rows):
-            self.say("Cache memory", NOTHING, "")
+            self.say("Cache memory", NOTHING, weights)
             return
         row, used = rows[self.place], int(used_bytes(rows)[self.place])
         if self.hovering:
-            age = words.ago(rows["time_s"][-1] - row["time_s"])
-            self.say(age, words.size(used), _parts(row, used))
+            evicted = f"\nevicted {words.size(row['evicted_bytes'])}" if row["evicted_bytes"] else ""
+            self.say(words.ago(rows["time_s"][-1] - row["time_s"]), words.size(used), _parts(row, used) + evicted)
         else:
-            self.say("Cache memory", words.size(used), f"budget {words.size(row['budget_bytes'])}")
+            budget = f"budget {words.size(row['budget_bytes'])}"
+            self.say("Cache memory", words.size(used), f"{budget}\n{weights}" if weights else budget)
+
+    def table(self) -> Table:
+        return Table(*_columns(self.memory.rows()))
 
 
 class SavedCard(Card):
-    """The sum over the conversation; no plot."""
+    """The sums over the conversation and since the program was installed; no plot.
+
+    Attributes: total: since installation; all_turns: whether that is the large number.
+    """
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        super().__init__("Saved in this conversation", theme)
         self.turns = turns
+        self.total, self.all_turns = Savings(), False
+        super().__init__("Saved in this conversation", theme, about="saved")
 
     def speak(self) -> None:
-        saved = self.turns.saved()
-        number = words.seconds(saved.seconds) if saved.seconds else "0 s"
-        note = f"{saved.tokens:,} tokens not read again" if len(self.turns) else "nothing yet"
-        self.say("Saved in this conversation", number, note)
+        if self.all_turns:
+            saved, name, more = self.total, "Saved since installation", ""
+            known = bool(saved.tokens)
+        else:
+            saved, name, more = self.turns.saved(), "Saved in this conversation", since_installation(self.total)
+            known = len(self.turns) > 0
+        number = _seconds(saved)
+        between = " " if len(number) < LONG_NUMBER else "\n"
+        note = f"{saved.tokens:,} tokens{between}not read again" if known else "nothing yet"
+        self.say(name, number, note, more=more)
+
+
+def since_installation(total: Savings) -> str:
+    """The running total in a line, "" while there is none."""
+    if not total.tokens:
+        return ""
+    return f"{_seconds(total)} and {total.tokens:,} tokens since installation"
 
 
 def turn_name(turns: TurnSeries, place: int) -> str:
-    """Which turn of the conversation a place among the newest MOST_SLOTS is: "Turn 5"."""
-    return f"Turn {len(turns) - min(len(turns), MOST_SLOTS) + place + 1}"
+    """Which turn a place among the newest MOST_SLOTS is: "Turn 5", or the conversation it is of."""
+    rows = turns.rows(MOST_SLOTS)
+    return rows[place]["conversation"] or f"Turn {len(turns) - len(rows) + place + 1}"
+
+
+def turn_table(turns: TurnSeries) -> Table:
+    """All figures of the turns that are kept, with their number in front."""
+    heading, rows = _columns(turns.rows())
+    first = len(turns) - len(rows) + 1
+    return Table(("turn", *heading), [(number, *row) for number, row in enumerate(rows, first)])
+
+
+def _columns(rows: Any) -> tuple[list[str], list[tuple[object, ...]]]:
+    """The columns of series rows; every name says its unit."""
+    names = [f"{name}_s" if name in TTFT_PARTS else name for name in rows.dtype.names]
+    return names, rows.tolist()
+
+
+def _seconds(saved: Savings) -> str:
+    return words.duration(saved.shown_seconds, saved.estimated)
 
 
 def _parts(row: Any, used: int) -> str:

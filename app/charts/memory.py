@@ -13,6 +13,9 @@ from app.charts.plot import PixelItem, Plot, mixed
 from app.charts.series import MEMORY, Rows, thin, used_bytes
 from app.theme import SMALL, Theme, text_font
 
+ROOM_FOR_WORDS = 56
+"""A plot lower than this many pixels marks evictions without saying how much; hovering does."""
+
 MOST_ROWS = 300
 """About one a pixel."""
 
@@ -56,6 +59,9 @@ class MemoryPlot(Plot):
 
     def places(self) -> int:
         return len(self.memory.rows)
+
+    def x_of(self, place: int) -> float:
+        return float(self.memory.rows["time_s"][place])
 
     def place_at(self, x: float) -> int:
         if not self.places():
@@ -118,7 +124,7 @@ class MemoryItem(PixelItem):
         xs, ys = self.pixels_x(self.rows["time_s"]) + 0.5, self.pixels_y(used_bytes(self.rows))
         for x, y in zip(xs[places].tolist(), ys[places].tolist(), strict=True):
             painter.drawPolygon(QPolygonF([QPointF(x - 4, y - 9), QPointF(x + 4, y - 9), QPointF(x, y - 2)]))
-        if len(places):
+        if len(places) and self.area().height() >= ROOM_FOR_WORDS:
             text = f"evicted {words.size(self.rows['evicted_bytes'][places[-1]])}"
             size = painter.fontMetrics().size(0, text)
             left = min(x + 8, self.area().right() - size.width())

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from app.charts.bars import MOST_SLOTS
 from app.charts.cards import Card, FirstTokenCard, MemoryCard, SavedCard, TokensCard
-from app.charts.series import MemorySeries, TurnSeries
+from app.charts.prefix_card import PrefixCard
+from app.charts.saver import Saver
+from app.charts.scope_switch import ScopeSwitch
+from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
+from app.charts.tree_words import Titles
 from app.theme import GRID, LIGHT, Theme
 from engine import CacheView, TurnStats
 
@@ -22,18 +27,27 @@ TALLEST = 256
 
 
 class ChartPanel(QWidget):
-    """Three charts and the savings. Figures are kept at once and drawn together at the next beat, while visible.
+    """Three charts, the savings and the shared prefixes. Figures are kept at once and drawn together at the next beat,
+    while visible.
 
-    Attributes: turns, memory (the series); first_token, tokens, cache, saved (the cards, from the top down).
+    Attributes: turns, memory (the series); scope (the switch); first_token, tokens, cache, saved (the cards, from the
+    top down); prefixes (the tree in short); saver.
+    Signals: turn_chosen(int): the answer whose bar was clicked; visibility_changed().
     """
+
+    turn_chosen = Signal(int)
+    visibility_changed = Signal()
 
     def __init__(self, theme: Theme = LIGHT, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.turns, self.memory = TurnSeries(), MemorySeries()
+        self.scope = ScopeSwitch(theme)
         self.first_token = FirstTokenCard(self.turns, theme)
         self.tokens = TokensCard(self.turns, theme)
         self.cache = MemoryCard(self.memory, theme)
         self.saved = SavedCard(self.turns, theme)
+        self.prefixes = PrefixCard(theme)
+        self.saver = Saver(self)
         self._changed: set[Card] = set()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -41,28 +55,50 @@ class ChartPanel(QWidget):
         self._timer.timeout.connect(self._redraw_changed)
         self.setAccessibleName("What the cache saved")
         self.setAutoFillBackground(True)
+        self._connect()
         self._lay_out()
         self.set_theme(theme)
         self.redraw()
 
-    def add_turn(self, stats: TurnStats) -> None:
-        """A turn that is complete."""
-        self.turns.add(stats)
+    def _connect(self) -> None:
+        self.scope.changed.connect(self._on_scope)
+        self.first_token.chosen.connect(self._on_chosen)
+        self.tokens.chosen.connect(self._on_chosen)
+        for card in self.cards:
+            card.save_wanted.connect(lambda kind, card=card: self.saver.ask(card, kind))
+
+    def add_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
+        """A turn that is complete; see ShownTurn."""
+        self.turns.add(stats, message_id, conversation)
         self._change(self.first_token, self.tokens, self.saved)
 
-    def update_turn(self, stats: TurnStats) -> None:
+    def update_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
         """The figures so far of the turn that is being answered."""
-        self.turns.update(stats)
+        self.turns.update(stats, message_id, conversation)
         self._change(self.first_token, self.tokens, self.saved)
 
-    def load_turns(self, turns: Iterable[TurnStats]) -> None:
-        """Another conversation or branch is in view; these are its finished turns."""
+    def load_turns(self, turns: Iterable[ShownTurn]) -> None:
+        """Another conversation, branch or scope is in view; these are its finished turns."""
         self.turns.load(turns)
         self._change(self.first_token, self.tokens, self.saved)
 
     def add_cache_view(self, view: CacheView) -> None:
-        """A new picture of the cache."""
+        """A new picture of the cache, with or without its runs."""
         self.memory.add(view)
+        self._change(self.cache)
+
+    def show_prefixes(self, view: CacheView, titles: Titles) -> None:
+        """A new picture of the cache, with its runs."""
+        self.prefixes.show_view(view, titles)
+
+    def show_total(self, total: Savings) -> None:
+        """What was saved since the program was installed."""
+        self.saved.total = total
+        self._change(self.saved)
+
+    def show_weights(self, weights_bytes: int) -> None:
+        """What the weights of the model take; 0 while there is none."""
+        self.cache.weights_bytes = weights_bytes
         self._change(self.cache)
 
     def set_theme(self, theme: Theme) -> None:
@@ -70,12 +106,14 @@ class ChartPanel(QWidget):
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.panel))
         self.setPalette(palette)
+        self.scope.set_theme(theme)
         for card in self.cards:
             card.set_theme(theme)
+        self.prefixes.set_theme(theme)
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """All cards, from the top down."""
+        """The cards with numbers, from the top down."""
         return self.first_token, self.tokens, self.cache, self.saved
 
     @property
@@ -96,6 +134,7 @@ class ChartPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         self._redraw_changed()
         super().showEvent(event)
+        self.visibility_changed.emit()
 
     def _change(self, *cards: Card) -> None:
         self._changed.update(cards)
@@ -107,13 +146,35 @@ class ChartPanel(QWidget):
         for card in changed:
             card.redraw()
 
+    def _on_scope(self, all_turns: bool) -> None:
+        self.saved.all_turns = all_turns
+        self._change(self.saved)
+
+    def _on_chosen(self, place: int) -> None:
+        rows = self.turns.rows(MOST_SLOTS)
+        if place < len(rows) and rows[place]["message_id"]:
+            self.turn_chosen.emit(int(rows[place]["message_id"]))
+
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * GRID, 2 * GRID + 4, 2 * GRID, 2 * GRID)
-        column.setSpacing(3 * GRID)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
+        column.setSpacing(2 * GRID)
+        column.addWidget(self.scope)
         for card in self.cards:
             if card.plot is not None:
                 card.setMaximumHeight(TALLEST)
             column.addWidget(card, 100 if card.plot is not None else 0)
+        column.addWidget(self.prefixes)
         column.addStretch(1)
-        column.setAlignment(Qt.AlignmentFlag.AlignTop)
+        scroll = QScrollArea()
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.viewport().setAutoFillBackground(False)
+        scroll.setWidget(inside)
+        inside.setAutoFillBackground(False)  # a scroll area fills it otherwise
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scroll)

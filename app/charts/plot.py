@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import Theme
@@ -17,10 +17,12 @@ from app.theme import Theme
 class Plot(pg.GraphicsView):
     """A view without axes, menu or dragging. `item` paints it; subclasses hold the data.
 
-    Signals: hovered(int): the place (a turn, a picture) under the mouse or chosen with the arrow keys, -1 for none.
+    Signals: hovered(int): the place (a turn, a picture) under the mouse or found with the arrow keys, -1 for none;
+    chosen(int): a place was clicked, or Enter was pressed on it.
     """
 
     hovered = Signal(int)
+    chosen = Signal(int)
 
     def __init__(self, item: PixelItem, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, background=theme.panel)
@@ -71,10 +73,23 @@ class Plot(pg.GraphicsView):
         x = self._box.mapSceneToView(self.mapToScene(event.position().toPoint())).x()
         self.hover(self.place_at(x))
 
+    def below(self, place: int) -> QPoint:
+        """The point under a place, on the screen."""
+        x = self._box.mapViewToScene(QPointF(self.x_of(place), 0)).x()
+        return self.mapToGlobal(QPoint(round(x), self.height()))
+
+    def x_of(self, place: int) -> float:
+        """Where a place begins, as an x of the data."""
+        raise NotImplementedError
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        event.ignore()
+        event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self._hover >= 0:
+            self.chosen.emit(self._hover)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         event.ignore()
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -92,13 +107,15 @@ class Plot(pg.GraphicsView):
         super().focusOutEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right walk through the places, beginning at the newest; Escape lets go."""
+        """Left and right walk through the places, beginning at the newest; Enter chooses; Escape lets go."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if step and self.places():
             newest = self.places() - 1
             self.hover(newest if self._hover < 0 else max(0, min(newest, self._hover + step)))
         elif event.key() == Qt.Key.Key_Escape and self._hover >= 0:
             self.hover(-1)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._hover >= 0:
+            self.chosen.emit(self._hover)
         else:
             event.ignore()
 

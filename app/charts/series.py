@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import CacheView, TurnStats
+from engine import CacheView, TtftParts, TurnStats
 
 Rows = NDArray[Any]
 
+TTFT_PARTS = tuple(part.name for part in fields(TtftParts))
+"""What the time to first token is spent on, in the order it is."""
+
 TURN = np.dtype(
     [
+        ("message_id", "i8"),
+        ("conversation", "O"),
         ("ttft_s", "f8"),
         ("cold_ttft_s", "f8"),
         ("cold_measured", "?"),
         ("prompt_tokens", "i8"),
         ("reused_tokens", "i8"),
         ("computed_tokens", "i8"),
+        *((part, "f8") for part in TTFT_PARTS),
     ]
 )
-"""One turn. `ttft_s` is nan until the first token is there."""
+"""One turn. `ttft_s` is nan until the first token is there; its parts, in seconds, add up to it."""
 
 MEMORY = np.dtype(
     [
@@ -68,23 +74,46 @@ class Ring:
         return self._data[np.arange(self._added - count, self._added) % len(self._data)]
 
 
+class ShownTurn(NamedTuple):
+    """A finished turn as the charts show it: its figures, the answer they belong to (0: none that can be gone to), and
+    the title of its conversation ("" where all turns are of one)."""
+
+    stats: TurnStats
+    message_id: int = 0
+    conversation: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What the cache saved in a conversation: time to first token in seconds, and tokens not read again."""
+    """What the cache saved: time to first token in seconds, and tokens not read again. `estimated` where the cold time
+    of any turn is an estimate. The seconds can be negative; `shown_seconds` are not."""
 
-    seconds: float
-    tokens: int
+    seconds: float = 0.0
+    tokens: int = 0
+    estimated: bool = False
+
+    @property
+    def shown_seconds(self) -> float:
+        """Reuse that cost more than it gave has saved nothing."""
+        return max(0.0, self.seconds)
+
+    def plus(self, stats: TurnStats) -> Savings:
+        """With one finished turn more. Only a turn that reused something and whose first token came counts: without
+        reuse it was the cold run itself, and any difference is the estimate's error."""
+        if stats.ttft_s is None or not stats.reused_tokens:
+            return self
+        seconds, estimated = stats.cold_ttft_s - stats.ttft_s, not stats.cold_measured
+        return Savings(self.seconds + seconds, self.tokens + stats.reused_tokens, self.estimated or estimated)
 
 
 class TurnSeries:
-    """The turns of the conversation in view. The newest may be live: still being answered, replaced by each update."""
+    """The turns in view. The newest may be live: still being answered, replaced by each update."""
 
     def __init__(self, capacity: int = 512) -> None:
         self._ring = Ring(capacity, TURN)
         self._turns = 0
         self._live = False
-        self._saved_s = 0.0
-        self._saved_tokens = 0
+        self._saved = Savings()
 
     def __len__(self) -> int:
         """All turns so far, also those that left the ring."""
@@ -95,35 +124,36 @@ class TurnSeries:
         """Whether the newest turn is still being answered."""
         return self._live
 
-    def add(self, stats: TurnStats) -> None:
+    def add(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
         """A turn that is complete; it takes the place of the live one."""
-        self._put(stats, live=False)
-        self._saved_s += _saved_seconds(stats)
-        self._saved_tokens += stats.reused_tokens
+        self._put(ShownTurn(stats, message_id, conversation), live=False)
+        self._saved = self._saved.plus(stats)
 
-    def update(self, stats: TurnStats) -> None:
+    def update(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
         """The figures so far of the turn that is being answered."""
-        self._put(stats, live=True)
+        self._put(ShownTurn(stats, message_id, conversation), live=True)
 
-    def load(self, turns: Iterable[TurnStats]) -> None:
-        """Another conversation: forget everything and take these finished turns, oldest first."""
+    def load(self, turns: Iterable[ShownTurn]) -> None:
+        """Other turns are in view: forget everything and take these finished ones, oldest first."""
         self._ring.clear()
-        self._turns, self._live, self._saved_s, self._saved_tokens = 0, False, 0.0, 0
-        for stats in turns:
-            self.add(stats)
+        self._turns, self._live, self._saved = 0, False, Savings()
+        for turn in turns:
+            self.add(*turn)
 
     def rows(self, newest: int | None = None) -> Rows:
         """The newest turns as TURN rows, oldest first."""
         return self._ring.rows(newest)
 
     def saved(self) -> Savings:
-        """The sum over all finished turns; time counts only where something was reused."""
-        return Savings(max(0.0, self._saved_s), self._saved_tokens)
+        """The sum over all finished turns."""
+        return self._saved
 
-    def _put(self, stats: TurnStats, live: bool) -> None:
+    def _put(self, turn: ShownTurn, live: bool) -> None:
+        stats = turn.stats
         ttft_s = np.nan if stats.ttft_s is None else stats.ttft_s
         tokens = (stats.prompt_tokens, stats.reused_tokens, stats.computed_tokens)
-        row = (ttft_s, stats.cold_ttft_s, stats.cold_measured, *tokens)
+        parts = (getattr(stats.parts, part) for part in TTFT_PARTS)
+        row = (*turn[1:], ttft_s, stats.cold_ttft_s, stats.cold_measured, *tokens, *parts)
         if self._live:
             self._ring.replace_newest(row)
         else:
@@ -181,10 +211,3 @@ def thin(rows: Rows, most: int) -> Rows:
     thinned["evicted_bytes"][:-1] = np.add.reduceat(rows["evicted_bytes"], edges[:-1])
     thinned["evicted_bytes"][-2] -= rows["evicted_bytes"][-1]
     return thinned
-
-
-def _saved_seconds(stats: TurnStats) -> float:
-    """Cold minus measured. Without reuse the turn was the cold run, so any difference is the estimate's error."""
-    if stats.ttft_s is None or not stats.reused_tokens:
-        return 0.0
-    return stats.cold_ttft_s - stats.ttft_s

@@ -34,6 +34,11 @@ def scaled(count: float, whole: float) -> tuple[str, str]:
     return f"{count / 1e3:.0f}", "kB"
 
 
+def count(number: int, thing: str) -> str:
+    """ "1 token", "3,012 tokens"."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def percent(part: int, whole: int) -> str:
     """A share of tokens; 100% only where it is all of them, 0% only where it is none."""
     if not whole:
@@ -76,3 +81,15 @@ def ago(age_s: float) -> str:
 
 def _times(ratio: float) -> str:
     return f"{ratio:.1f} times" if ratio < 3 else f"{ratio:,.0f} times"
+
+
+def duration(value: float, estimated: bool = False) -> str:
+    """A sum of waits: "9.80 s", "2 min 41 s", "3 h 12 min"; "about 9.8 s" where it is an estimate."""
+    about = "about " if estimated and value else ""
+    if value < 120:
+        exact = seconds(value) if value else "0 s"
+        rounded = f"{value:.0f} s" if value >= 9.95 else f"{value:.1f} s"
+        return f"{about}{rounded if about and value >= 0.1 else exact}"
+    if value < 7200:
+        return f"{about}{int(value) // 60} min {int(value) % 60} s"
+    return f"{about}{int(value) // 3600:,} h {int(value) % 3600 // 60} min"

@@ -134,6 +134,19 @@ class Transcript(QScrollArea):
         self._move_to(self.verticalScrollBar().maximum())
 
     def build_earlier(self) -> None:
+    def show_message(self, message_id: int) -> bool:
+        """Bring a message to the top of the view, as far as there is text below it. False where it is not here."""
+        while all(message.content.id != message_id for message in self._messages) and self._earlier:
+            self.build_earlier()
+        for message in self._messages:
+            if message.content.id == message_id:
+                self._following, self._anchor = False, (message, 0)
+                self._row.activate()
+                self._keep_place()
+                self._on_scrolled(self.verticalScrollBar().value())
+                return True
+        return False
+
         """Build the next older messages; what is in view stays where it is."""
         cut = _first_to_build(self._earlier)
         batch, self._earlier = self._earlier[cut:], self._earlier[:cut]

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS
 from app.charts.panel import ChartPanel
+from app.charts.series import ShownTurn
 from app.theme import DARK, LIGHT
 from engine import CacheView, TtftParts, TurnStats
 
@@ -102,7 +103,7 @@ def test_memory_equals_the_pictures_that_were_fed(panel: ChartPanel) -> None:
 
 
 def test_hovering_gives_the_exact_figures_of_that_turn(qtbot: QtBot, panel: ChartPanel) -> None:
-    panel.load_turns(TURNS)
+    panel.load_turns(map(ShownTurn, TURNS))
     panel.redraw()
     bars = panel.first_token.bars
     second_of_eight = QPoint(bars.width() * 3 // 16, bars.height() // 2)
@@ -114,7 +115,7 @@ def test_hovering_gives_the_exact_figures_of_that_turn(qtbot: QtBot, panel: Char
 
 
 def test_the_arrow_keys_walk_through_the_turns(qtbot: QtBot, panel: ChartPanel) -> None:
-    panel.load_turns(TURNS)
+    panel.load_turns(map(ShownTurn, TURNS))
     panel.redraw()
     notes = []
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Escape):
@@ -125,7 +126,7 @@ def test_the_arrow_keys_walk_through_the_turns(qtbot: QtBot, panel: ChartPanel) 
 
 
 def test_the_keyboard_finds_the_newest_turn_and_leaves_no_mark_behind(qtbot: QtBot, panel: ChartPanel) -> None:
-    panel.load_turns(TURNS)
+    panel.load_turns(map(ShownTurn, TURNS))
     panel.redraw()
     with qtbot.waitActive(panel):
         panel.activateWindow()
@@ -136,10 +137,10 @@ def test_the_keyboard_finds_the_newest_turn_and_leaves_no_mark_behind(qtbot: QtB
 
 
 def test_a_hovered_turn_that_is_gone_is_let_go(panel: ChartPanel) -> None:
-    panel.load_turns(TURNS)
+    panel.load_turns(map(ShownTurn, TURNS))
     panel.redraw()
     panel.tokens.bars.hover(2)
-    panel.load_turns(TURNS[:1])
+    panel.load_turns(map(ShownTurn, TURNS[:1]))
     panel.redraw()
     assert (panel.tokens.name, panel.tokens.number) == ("Tokens this turn", "0% reused")
 
@@ -154,7 +155,7 @@ def test_hovering_memory_tells_its_parts(panel: ChartPanel) -> None:
 
 
 def test_long_conversations_show_their_newest_turns(panel: ChartPanel) -> None:
-    panel.load_turns([turn(1000 + n, 990, 0.1) for n in range(100)])
+    panel.load_turns([ShownTurn(turn(1000 + n, 990, 0.1)) for n in range(100)])
     panel.redraw()
     assert panel.tokens.bars.places() == MOST_SLOTS
     panel.tokens.bars.hover(MOST_SLOTS - 1)
@@ -174,7 +175,7 @@ def test_many_figures_make_one_redraw_and_the_timer_rests(
 
 def test_hidden_it_does_not_draw_and_catches_up_when_shown(panel: ChartPanel) -> None:
     panel.hide()
-    panel.load_turns(TURNS)
+    panel.load_turns(map(ShownTurn, TURNS))
     assert not panel.redraw_pending
     assert panel.tokens.bars.places() == 0
     panel.show()
@@ -182,7 +183,7 @@ def test_hidden_it_does_not_draw_and_catches_up_when_shown(panel: ChartPanel) ->
 
 
 def test_a_theme_change_repaints_what_is_there(panel: ChartPanel) -> None:
-    panel.load_turns(TURNS)
+    panel.load_turns(map(ShownTurn, TURNS))
     panel.redraw()
     seen = []
     for theme in (LIGHT, DARK, LIGHT):
@@ -197,7 +198,7 @@ def test_a_theme_change_repaints_what_is_there(panel: ChartPanel) -> None:
 
 
 def test_small_parts_stay_visible(panel: ChartPanel) -> None:
-    panel.load_turns([turn(100_000, 99_999, 0.1)])
+    panel.load_turns([ShownTurn(turn(100_000, 99_999, 0.1))])
     panel.redraw()
     panel.grab()
     read, reused = panel.tokens.bars.bars.heights([100_000.0, 99_999.0])

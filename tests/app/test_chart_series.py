@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from app.charts import words
-from app.charts.series import TURN, MemorySeries, Ring, TurnSeries, thin
+from app.charts.series import MemorySeries, Ring, Savings, ShownTurn, TurnSeries, thin
 from engine import CacheView, TtftParts, TurnStats
 
 
@@ -35,9 +37,13 @@ def test_a_ring_keeps_the_newest_rows_in_order() -> None:
 def test_turns_are_kept_figure_by_figure() -> None:
     series = TurnSeries()
     series.add(turn(3065, 0, 1.6, 1.6, True))
-    series.add(turn(3137, 3096, 0.11, 1.8))
-    expected = np.array([(1.6, 1.6, True, 3065, 0, 3065), (0.11, 1.8, False, 3137, 3096, 41)], TURN)
-    assert (series.rows() == expected).all()
+    parts = TtftParts(0.01, 0.02, 0.003, 0.0, 0.05, 0.027)
+    series.add(replace(turn(3137, 3096, 0.11, 1.8), parts=parts), 7, "Parcels")
+    expected = [
+        (0, "", 1.6, 1.6, True, 3065, 0, 3065, *[0.0] * 6),
+        (7, "Parcels", 0.11, 1.8, False, 3137, 3096, 41, 0.01, 0.02, 0.003, 0.0, 0.05, 0.027),
+    ]
+    assert [tuple(row) for row in series.rows().tolist()] == expected
     assert len(series) == 2
 
 
@@ -81,11 +87,21 @@ def test_without_reuse_nothing_is_saved_whatever_the_estimate_says() -> None:
     assert (series.saved().seconds, series.saved().tokens) == (0.0, 0)
 
 
+def test_savings_are_net_and_say_whether_any_cold_time_is_an_estimate() -> None:
+    saved = Savings().plus(turn(100, 80, 0.5, 2.0, measured=True))
+    assert saved == Savings(1.5, 80, estimated=False)
+    assert saved.plus(turn(100, 64, None)) == saved, "its first token never came"
+    assert saved.plus(turn(100, 0, 9.0, 0.1)) == saved, "it was the cold run itself"
+    slower = saved.plus(turn(100, 16, 4.0, 2.0))
+    assert slower == Savings(-0.5, 96, estimated=True)
+    assert slower.shown_seconds == 0.0
+
+
 def test_loading_a_conversation_forgets_the_one_before() -> None:
     series = TurnSeries()
     series.add(turn(100, 80))
     series.update(turn(200, 0, None))
-    series.load([turn(7, 3), turn(9, 4)])
+    series.load([ShownTurn(turn(7, 3)), ShownTurn(turn(9, 4))])
     assert list(series.rows()["reused_tokens"]) == [3, 4]
     assert (len(series), series.live, series.saved().tokens) == (2, False, 7)
 

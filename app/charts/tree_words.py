@@ -1,0 +1,113 @@
+"""A run of cached tokens in words: whose it is, how it begins, how old it is. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from app.branch import read_label
+from app.charts import words
+from app.charts.tree_layout import TreeLayout
+from engine import CacheView, NodeView
+
+AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
+"""Seconds since the last use, from the newest to the oldest, and the word for each step."""
+
+Titles = Mapping[int, str]
+"""The present title of each conversation by its id."""
+
+
+class Owner(NamedTuple):
+    """A conversation that a run belongs to. `id` is 0 where it cannot be opened here."""
+
+    title: str
+    id: int
+
+
+def owners(node: NodeView, titles: Titles) -> list[Owner]:
+    """The conversations that begin with this run; one that was deleted keeps its title and loses its id."""
+    found = []
+    for label in node.conversations:
+        title, number = read_label(label)
+        known = number in titles
+        found.append(Owner((titles[number] if known else title) or "Untitled", number if known else 0))
+    return found
+
+
+def label(layout: TreeLayout, index: int, titles: Titles) -> str:
+    """The short name of a run. What many share has no one title; what is kept says so."""
+    node = layout.nodes[index]
+    named = owners(node, titles)
+    if node.pinned and (len(named) != 1 or node.start == 0):
+        return "kept resident"
+    if not named:
+        return "no conversation"
+    if len(named) > 1:
+        return f"{len(named)} conversations"
+    return f"{named[0].title}, branch" if _is_branch(layout, index) else named[0].title
+
+
+def beginning(node: NodeView, most: int = 240) -> str:
+    """How the run's text begins, on one line."""
+    line = " ".join(node.text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def age(idle_s: float) -> str:
+    """How long ago a run was last used."""
+    if idle_s < 5:
+        return "just now"
+    if idle_s < 90:
+        return f"{idle_s:.0f} s ago"
+    return f"{idle_s / 60:.0f} min ago" if idle_s < 5400 else f"{idle_s / 3600:.0f} h ago"
+
+
+def age_step(idle_s: float) -> int:
+    """The index of the age in AGES."""
+    return next(step for step, (limit, _) in enumerate(AGES) if idle_s < limit or limit == float("inf"))
+
+
+def hits(count: int) -> str:
+    """How often a run was found by a prompt."""
+    return words.count(count, "hit")
+
+
+def figures(node: NodeView) -> str:
+    """Tokens and where they lie, bytes, age, hits, and whether it is kept."""
+    place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
+    parts = [words.count(node.tokens, "token"), place, words.size(node.bytes), f"used {age(node.idle_s)}"]
+    parts.append(hits(node.hits))
+    return " · ".join([*parts, "kept resident"] if node.pinned else parts)
+
+
+def titles_of(node: NodeView, titles: Titles, most: int = 4) -> str:
+    """The titles of the conversations, the first few of many."""
+    named = [owner.title for owner in owners(node, titles)]
+    shown = ", ".join(named[:most])
+    return f"{shown} and {len(named) - most} more" if len(named) > most else shown or "no conversation"
+
+
+def freed(layout: TreeLayout, index: int) -> str:
+    """What dropping a run gives back: the run and all that stands behind it."""
+    box = layout.boxes[index]
+    behind = f", with {words.count(box.runs_below - 1, 'run')} behind it" if box.runs_below > 1 else ""
+    return f"frees {words.count(box.tokens_below, 'token')}{behind}"
+
+
+def totals(view: CacheView) -> str:
+    """The whole tree in one sentence."""
+    if not view.nodes:
+        return "Nothing is cached yet."
+    tokens, kept = sum(node.tokens for node in view.nodes), sum(node.tokens for node in view.nodes if node.pinned)
+    size = words.size(sum(node.bytes for node in view.nodes))
+    text = f"{words.count(len(view.nodes), 'run')} · {words.count(tokens, 'token')} · {size}"
+    return f"{text} · {kept:,} kept" if kept else text
+
+
+def _is_branch(layout: TreeLayout, index: int) -> bool:
+    """Whether an earlier run beside it, or the run before it, belongs to the same single conversation."""
+    node = layout.nodes[index]
+    before = [other for other in layout.siblings(index) if layout.boxes[other].y < layout.boxes[index].y]
+    if 0 <= node.parent < index and not layout.nodes[node.parent].pinned:
+        before.append(node.parent)
+    return any(layout.nodes[other].conversations == node.conversations for other in before)
