@@ -19,7 +19,7 @@ help:
 	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
 	@echo "make test      set everything up and run all tests, without a display"
 	@echo "make check     format, lint, types, tests"
-	@echo "make soak      the engine's random tests, for much longer"
+	@echo "make soak      the engine's random tests for half an hour (ARGS=\"--minutes 5 --seed 1\")"
 	@echo "make bench     the measurements of tests/bench"
 	@echo "make pictures  the pictures and the table of README.md, from the demo"
 	@echo "make clean     remove .venv and all that was built; models and conversations stay"
@@ -44,7 +44,7 @@ check: setup
 	@$(MAKE) --no-print-directory test
 
 soak: setup
-	HYPOTHESIS_PROFILE=soak $(OFFSCREEN) $(BIN)/python -m pytest --timeout 7200 -m "not real_model" tests/engine
+	$(BIN)/python -m tests.engine.soak $(ARGS)
 
 bench: setup
 	@$(BIN)/headstart fetch

@@ -1,0 +1,206 @@
+"""A machine that chats with the tiny real model through a Responder, and asks a cold run after every answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import pytest
+import torch
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+
+from engine.events import CacheView, Finished, Matched, TextDelta
+from engine.model import LoadedModel
+from engine.types import Message, OutOfMemoryError, PromptTooLongError, Request, Sampling
+from tests.engine.inside import is_idle
+from tests.engine.tiny_models import make_model
+from tests.engine.turns import Chat, SpyModel, events, make_responder
+
+CONTEXT = 320
+CHUNK = 32
+SYSTEMS = ("", "You answer questions about parcels.", "You answer questions about tents, in verse.")
+QUESTIONS = ("Where is it?", "Where is the parcel of the customer now?", "Why? 🙂", "And the stove " * 6)
+WORDS = st.sampled_from(QUESTIONS)
+
+
+@cache
+def model(is_lean: bool) -> LoadedModel:
+    """One tiny model for all runs; it has no state of its own."""
+    return make_model(is_lean=is_lean)
+
+
+@dataclass
+class Cut:
+    """Where a request is disturbed: cancelled at look number `at`, its generator closed after `at` events, or a forward
+    pass that raises."""
+
+    kind: str
+    at: int
+
+
+cuts = st.builds(Cut, st.sampled_from(["cancel", "close", "error", "memory"]), st.integers(0, 14))
+
+
+class ResponderMachine(RuleBasedStateMachine):
+    """Chats that go on, are edited, branch, are regenerated and disturbed; budgets that move; both modes."""
+
+    chats = Bundle("chats")
+
+    @initialize(tokens=st.integers(1, 6), step=st.sampled_from([0, 0, 16]), is_lean=st.booleans(), greedy=st.booleans())
+    def start(self, tokens: int, step: int, is_lean: bool, greedy: bool) -> None:
+        """A cache of one to six contexts."""
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr("engine.generate.CHUNK_TOKENS", CHUNK)
+        self.patch.setattr("engine.cache.LANE_STEP", 64)
+        self.spy = SpyModel(model(is_lean))
+        self.responder = make_responder(self.spy, tokens=tokens * CONTEXT, step=step, context=CONTEXT)
+        self.oracle_spy = SpyModel(model(is_lean))
+        self.oracle = make_responder(self.oracle_spy, tokens=CONTEXT, step=step, context=CONTEXT)
+        self.sampling = Sampling(temperature=0.0) if greedy or not step else Sampling(temperature=1.5, top_p=1.0)
+        self.count = 0
+
+    @rule(target=chats, system=st.sampled_from(SYSTEMS), question=WORDS, length=st.integers(1, 40))
+    def new_chat(self, system: str, question: str, length: int) -> Chat:
+        """A first question."""
+        self.count += 1
+        chat = Chat(self.responder, system, f"chat {self.count}")
+        self._ask(chat, [*chat.messages, Message("user", question)], length)
+        return chat
+
+    @rule(chat=chats, question=WORDS, length=st.integers(1, 40))
+    def go_on(self, chat: Chat, question: str, length: int) -> None:
+        """The next question."""
+        self._ask(chat, [*chat.messages, Message("user", question)], length)
+
+    @rule(chat=chats, at=st.integers(0, 20), question=WORDS, length=st.integers(1, 30))
+    def edit(self, chat: Chat, at: int, question: str, length: int) -> None:
+        """An earlier question is asked differently."""
+        users = [index for index, message in enumerate(chat.messages) if message.role == "user"]
+        if users:
+            self._ask(chat, [*chat.messages[: users[at % len(users)]], Message("user", question)], length)
+
+    @rule(target=chats, chat=chats, question=WORDS, length=st.integers(1, 30))
+    def branch(self, chat: Chat, question: str, length: int) -> Chat:
+        """Another chat that begins as this one does."""
+        self.count += 1
+        other = Chat(self.responder, "", f"chat {self.count}", messages=list(chat.messages))
+        self._ask(other, [*other.messages, Message("user", question)], length)
+        return other
+
+    @rule(chat=chats, length=st.integers(1, 40))
+    def regenerate(self, chat: Chat, length: int) -> None:
+        """The last question once more, with another seed."""
+        if chat.messages and chat.messages[-1].role == "assistant":
+            self._ask(chat, chat.messages[:-1], length)
+
+    @rule(chat=chats, question=WORDS, cut=cuts)
+    def disturb(self, chat: Chat, question: str, cut: Cut) -> None:
+        """A request that does not come to its end, for one of many reasons."""
+        request = self._request(chat, [*chat.messages, Message("user", question)], 12)
+        looks, calls = [0], len(self.spy.calls)
+
+        def is_cancelled() -> bool:
+            looks[0] += 1
+            return cut.kind == "cancel" and looks[0] > cut.at
+
+        def before(call: int) -> None:
+            if call - calls == cut.at + 1 and cut.kind in ("error", "memory"):
+                raise RuntimeError("made to fail" if cut.kind == "error" else "can't allocate memory")
+
+        self.spy.before_forward = before
+        running = events(self.responder, request, is_cancelled=is_cancelled)
+        try:
+            for number, _ in enumerate(running):
+                if cut.kind == "close" and number == cut.at:
+                    running.close()  # type: ignore[attr-defined]
+        except (RuntimeError, OutOfMemoryError, PromptTooLongError):
+            pass
+        self.spy.before_forward = lambda call: None
+
+    @rule(chat=chats, question=WORDS)
+    def ask_cold(self, chat: Chat, question: str) -> None:
+        """A request with the cache off in between."""
+        self._ask(chat, [*chat.messages, Message("user", question)], 6, use_cache=False)
+
+    @rule(contexts=st.integers(0, 6))
+    def set_budget(self, contexts: int) -> None:
+        """The budget moves."""
+        self.responder.cache.set_budget(contexts * CONTEXT * self.responder.cache.store.layout.bytes_per_token)
+
+    @rule()
+    def clear(self) -> None:
+        """Everything goes."""
+        self.responder.cache.clear()
+
+    @rule(steps=st.integers(0, 30))
+    def idle(self, steps: int) -> None:
+        """Idle work goes on for a while and is then broken off."""
+        work = self.responder.settle()
+        for _ in zip(range(steps), work, strict=False):
+            pass
+        work.close()  # type: ignore[attr-defined]
+
+    @rule(chat=consumes(chats))
+    def forget(self, chat: Chat) -> None:
+        """The chat is deleted: its system prompt need not be kept."""
+        self.responder.cache.release(chat.name)
+
+    @invariant()
+    def holds(self) -> None:
+        """Between requests nothing is held, and the books are right."""
+        if hasattr(self, "responder"):
+            self.responder.cache.check_integrity()
+            assert is_idle(self.responder.cache)
+
+    def teardown(self) -> None:
+        """Nothing is left when all is dropped."""
+        if hasattr(self, "responder"):
+            self.responder.cache.clear()
+            assert self.responder.cache.store.used_bytes == 0
+            self.patch.undo()
+
+    def _request(self, chat: Chat, messages: list[Message], length: int) -> Request:
+        sampling = replace(self.sampling, max_tokens=length, seed=self.count)
+        self.count += 1
+        return Request(tuple(messages), sampling, chat.name)
+
+    def _ask(self, chat: Chat, messages: list[Message], length: int, *, use_cache: bool = True) -> None:
+        request = replace(self._request(chat, messages, length), use_cache=use_cache)
+        self.spy.logits.clear()
+        self.oracle_spy.logits.clear()
+        cold = list(events(self.oracle, replace(request, use_cache=False))) if self._fits(request) else []
+        try:
+            warm = list(events(self.responder, request))
+        except PromptTooLongError:
+            assert not cold
+            return
+        finished, expected = warm[-1], cold[-1]
+        assert isinstance(finished, Finished)
+        assert isinstance(expected, Finished)
+        self._check(warm, finished)
+        self._compare(finished, expected)
+        chat.messages = [*messages, Message("assistant", finished.text, finished.token_ids)]
+
+    def _fits(self, request: Request) -> bool:
+        return len(self.oracle._builder.build(request.messages).ids) < CONTEXT
+
+    def _check(self, seen: list[object], finished: Finished) -> None:
+        matched = seen[0]
+        assert isinstance(matched, Matched)
+        assert isinstance(seen[-2], CacheView)
+        assert matched.reused_tokens <= matched.prompt_tokens - 1
+        assert matched.reused_tokens + matched.computed_tokens == matched.prompt_tokens
+        assert finished.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
+        if matched.divergence is not None:
+            assert 0 < matched.divergence.recomputed_tokens <= matched.computed_tokens
+
+    def _compare(self, finished: Finished, expected: Finished) -> None:
+        """Bit for bit in exact mode; else as near as fp32 is, and the same tokens."""
+        assert (finished.token_ids, finished.reason) == (expected.token_ids, expected.reason)
+        steps = len(finished.token_ids)
+        for warm, cold in zip(self.spy.logits[-steps:], self.oracle_spy.logits[-steps:], strict=True):
+            if self.responder.cache.step:
+                assert torch.equal(warm, cold)
+            else:
+                torch.testing.assert_close(warm, cold, rtol=1e-3, atol=1e-3)
