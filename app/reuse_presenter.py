@@ -25,7 +25,7 @@ class ReusePresenter(QObject):
         session.conversation_changed.connect(self._on_conversation)
         session.state_changed.connect(self._on_state)
         session.preview_changed.connect(window.composer.show_preview)
-        session.price_changed.connect(self._on_price)
+        session.foresight.price_changed.connect(self._on_price)
         session.matched.connect(self._on_matched)
         window.composer.draft_changed.connect(self._on_draft)
         window.transcript.edit_pointed.connect(self._on_edit_pointed)
@@ -77,12 +77,12 @@ class ReusePresenter(QObject):
 
     def _on_edit_pointed(self, message_id: int, pointed: bool) -> None:
         if pointed:
-            self._session.consider_edit(message_id)
+            self._session.foresight.consider_edit(message_id)
         else:
             self._drop_price()
 
     def _drop_price(self) -> None:
-        self._session.consider_edit(None)
+        self._session.foresight.consider_edit(None)
         self._window.composer.show_price(None)
 
     def _on_price(self, message_id: int, preview: Preview) -> None:

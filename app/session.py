@@ -95,12 +95,12 @@ class Session(View):
 
     def load_model(self, spec: ModelSpec) -> None:
         """Load a model in place of the present one. Questions wait until it is there."""
-        self._drop_previews()
+        self.foresight.drop()
         self._answers.load(spec)
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
-        self._drop_previews()
+        self.foresight.drop()
         self._answers.shutdown()
 
     def _ask(self, text: str, find_branch: Callable[[], Branch]) -> bool:
@@ -128,8 +128,7 @@ class Session(View):
 
     def _begin(self, answer: StoredMessage, leaf_if_empty: int, values: Values) -> None:
         request = self._branch.request(self.use_cache, values)
-        self._draft, self._edited = "", None
-        self._drop_previews()
+        self.foresight.draft_sent()
         self._add(answer)
         self._answers.begin(Turn(answer, request, leaf_if_empty))
         self.conversations_changed.emit()
@@ -141,7 +140,7 @@ class Session(View):
 
     def _on_model_changed(self, model: ModelInfo | None) -> None:
         self.model_changed.emit(model)
-        self._preview_soon()
+        self.foresight.refresh()
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         if turn.answer.conversation_id != self.conversation.id:
@@ -151,7 +150,7 @@ class Session(View):
             self.message_finished.emit(message)
         else:
             self._take_back(turn)
-        self._preview_soon()
+        self.foresight.refresh()
 
     def _take_back(self, turn: Turn) -> None:
         branch = self._branch.cut(len(self._branch.messages) - 1)

@@ -13,33 +13,30 @@ from PySide6.QtCore import QObject, Signal
 from app.answers import Answers
 from app.branch import Branch, repair_text
 from app.bridge import Bridge
+from app.foresight import Foresight, Outlook
 from app.history import Conversation, History, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
-from app.previewer import Previewer
-from app.price import price_of_change
 from app.settings import Settings
 from app.turn import Turn
-from engine import CacheView, HeadstartError, ModelInfo, Preview, Request, Sampling
+from engine import HeadstartError, ModelInfo, Request, Sampling
 
 
 class View(QObject):
     """The conversation in view, its settings, and the list of all of them. `app.session.Session` adds the turns.
 
     `state` is "no_model", "loading", "idle", or that of the answer in view: "waiting" (sent, nothing heard yet),
-    "prefill", "writing", "stopping".
+    "prefill", "writing", "stopping". `foresight` says what may be sent from here would cost.
 
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
         conversations_changed(): the list of conversations, their order or a title changed.
-        state_changed(str), error(sentence, detail), preview_changed(Preview): what the next question would cost,
-        price_changed(int, Preview): what a change of the question with this id would cost.
+        state_changed(str), preview_changed(Preview): what the next question would cost, error(sentence, detail).
     """
 
     conversation_changed = Signal(object)
     conversations_changed = Signal()
     state_changed = Signal(str)
     preview_changed = Signal(object)
-    price_changed = Signal(int, object)
     error = Signal(str, str)
 
     def __init__(
@@ -56,18 +53,12 @@ class View(QObject):
         self._settings = settings
         self._today = today
         self._values = values
-        self._draft = ""
-        self._edited: int | None = None
-        self._considered: int | None = None
         self._branch = self._blank()
         self._answers = Answers(bridge, history, self)
         self._answers.progressed.connect(self._update_state)
         self._answers.error.connect(self.error)
-        self._previewer = Previewer(bridge, self._preview_request, self)
-        self._previewer.preview_changed.connect(self.preview_changed)
-        self._pricer = Previewer(bridge, self._price_request, self)
-        self._pricer.preview_changed.connect(self._on_price)
-        bridge.cache_view.connect(self._on_cache_view)
+        self.foresight = Foresight(bridge, self._look, self)
+        self.foresight.preview_changed.connect(self.preview_changed)
         self._state = self.state
 
     @property
@@ -105,7 +96,7 @@ class View(QObject):
         self._settings.use_cache = value
         with self._reporting():
             self._settings.save()
-        self._preview_soon()
+        self.foresight.refresh()
 
     def conversations(self, search: str = "") -> list[Conversation]:
         """All stored conversations, newest first, or those that hold `search`."""
@@ -160,7 +151,7 @@ class View(QObject):
         if (text, cures) == (self.conversation.system_prompt, self.conversation.cures):
             return
         self._change(system_prompt=text, cures=cures)
-        self._preview_soon()
+        self.foresight.refresh()
         if self.conversation.id:
             with self._reporting():
                 self._history.set_system_prompt(self.conversation.id, text, cures)
@@ -191,22 +182,12 @@ class View(QObject):
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
         """The composer holds this text now, in place of the question `edited` or as a new one; its preview follows."""
-        if (text, edited) != (self._draft, self._edited):
-            self._draft, self._edited = text, edited
-            self._preview_soon()
-
-    def consider_edit(self, message_id: int | None) -> None:
-        """Editing this question is looked at: `price_changed` follows. None: no longer."""
-        self._considered = message_id
-        if message_id is not None and self.state == "idle":
-            self._pricer.schedule()
-        else:
-            self._pricer.drop()
+        self.foresight.draft_changed(text, edited)
 
     def next_turn(self, conversation_id: int) -> Request | None:
-        """What a stored conversation would ask next, with an empty question; None where it cannot be read."""
+        """What a stored conversation would ask next, with an empty question; None where nothing can be asked."""
         try:
-            return self._request_with(self._read(conversation_id), "")
+            look = self._look_at(self._read(conversation_id))
         except HeadstartError:
             return None
 
@@ -214,6 +195,7 @@ class View(QObject):
         return Branch(Conversation(0, "", self._settings.system_prompt, self._settings.sampling, self._today()))
 
     def _read(self, conversation_id: int) -> Branch:
+        return look.request(look.branch, "") if look else None
         messages = self._history.messages(conversation_id)
         return Branch(self._history.conversation(conversation_id), map(self._answers.newest_form, messages))
 
@@ -223,7 +205,7 @@ class View(QObject):
     def _show(self, branch: Branch) -> None:
         self._show_branch(branch)
         self._update_state()
-        self._preview_soon()
+        self.foresight.refresh()
 
     def _show_branch(self, branch: Branch) -> None:
         self._branch = branch
@@ -237,43 +219,15 @@ class View(QObject):
         if self._turn_in_view():
             raise HeadstartError("An answer is being written here. Wait for its end or stop it first.")
 
-    def _preview_request(self) -> Request | None:
-        if self.state != "idle":
+    def _look(self) -> Outlook | None:
+        return self._look_at(self._branch) if self.state == "idle" else None
+
+    def _look_at(self, branch: Branch) -> Outlook | None:
+        if not self.model:
             return None
-        try:
-            branch = self._branch if self._edited is None else self._branch.before(self._edited)
-        except HeadstartError:  # it left the view, and the composer is about to say so
-            return None
-        return self._request_with(branch, self._draft)
-
-    def _price_request(self) -> Request | None:
-        text = next((message.content for message in self._branch.messages if message.id == self._considered), None)
-        if self.state != "idle" or self._considered is None or text is None:
-            return None
-        return self._request_with(self._branch.before(self._considered), text)
-
-    def _request_with(self, branch: Branch, text: str) -> Request:
-        """What a branch would ask if this question were sent now."""
-        values = self._values()
-        return branch.with_draft(repair_text(text), values).request(self.use_cache, values)
-
-    def _preview_soon(self) -> None:
-        if self.state == "idle":
-            self._previewer.schedule()
-        else:
-            self._drop_previews()
-
-    def _drop_previews(self) -> None:
-        self._previewer.drop()
-        self._pricer.drop()
-
-    def _on_price(self, preview: Preview) -> None:
-        if self._considered is not None and self.model:
-            self.price_changed.emit(self._considered, price_of_change(preview, self.model))
-
-    def _on_cache_view(self, view: CacheView) -> None:
-        # Something was published, dropped or evicted, perhaps by another conversation.
-        self._preview_soon()
+        if not branch.conversation.id:
+            branch = Branch(replace(branch.conversation, day=self._today()), branch.messages)
+        return Outlook(branch, self._values(), self.use_cache, self.model)
 
     def _update_state(self) -> None:
         if self.state != self._state:

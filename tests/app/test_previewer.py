@@ -13,7 +13,7 @@ from tests.app.conftest import Desk
 
 def rest(desk: Desk) -> None:
     """Typing has rested: what the timer does, if it runs."""
-    previewer = desk.session._previewer
+    previewer = desk.session.foresight.draft
     if previewer._rest.isActive():
         previewer.ask()
     desk.drain()
@@ -65,7 +65,7 @@ def test_an_answer_to_an_older_question_is_dropped(desk: Desk) -> None:
     rest(desk)
     desk.said.clear()
     desk.session.draft_changed("old")
-    desk.session._previewer.ask()
+    desk.session.foresight.draft.ask()
     desk.session.draft_changed("new")
     desk.drain()
     assert desk.heard("preview_changed") == []
@@ -75,7 +75,7 @@ def test_an_answer_to_an_older_question_is_dropped(desk: Desk) -> None:
 
 def test_another_conversation_makes_a_preview_stale(desk: Desk) -> None:
     desk.session.draft_changed("old")
-    desk.session._previewer.ask()
+    desk.session.foresight.draft.ask()
     desk.session.new_conversation()
     desk.said.clear()
     desk.drain()
@@ -120,8 +120,8 @@ def test_a_failed_preview_is_quiet(desk: Desk) -> None:
     rest(desk)
     desk.said.clear()
     desk.session.draft_changed("a")
-    desk.session._previewer.ask()
-    awaited = desk.session._previewer._awaited
+    desk.session.foresight.draft.ask()
+    awaited = desk.session.foresight.draft._awaited
     desk.engine.poll()
     desk.engine.inject(Failed(awaited, "too long"))
     desk.drain()
