@@ -39,7 +39,8 @@ class Foresight(QObject):
     """Asks the engine for previews. `look` gives the present outlook, None while nothing can be sent.
 
     Signals: preview_changed(Preview) of the draft, price_changed(int, Preview) of a change of the question with this
-    id, prompt_previewed(Preview) of the draft under the system prompt that is being written.
+    id, prompt_previewed(Preview | None) of the draft under the system prompt that is being written; None when it is
+    written no longer.
     """
 
     preview_changed = Signal(object)
@@ -80,6 +81,8 @@ class Foresight(QObject):
         """This system prompt is being written; None: no longer."""
         self._prompt = None if text is None else (text, cures)
         self._schedule(self.prompt, text is not None)
+        if text is None:
+            self.prompt_previewed.emit(None)
 
     def refresh(self) -> None:
         """Something changed that the cost depends on."""

@@ -33,8 +33,9 @@ class PromptEditing(QObject):
         self._asked: tuple[Finding, ...] = ()
         editor.text_changed.connect(self._on_text)
         editor.findings.chosen.connect(self._on_chosen)
-        editor.finished.connect(self.pricer.drop)
+        editor.finished.connect(self._on_finished)
         self.pricer.priced.connect(self._on_priced)
+        session.foresight.prompt_previewed.connect(editor.next_prompt.show_preview)
         self._on_text()
 
     def _on_text(self) -> None:
@@ -50,6 +51,11 @@ class PromptEditing(QObject):
     def _price(self) -> None:
         if self._session.model:
             self.pricer.schedule()
+        self._session.foresight.consider_prompt(self._editor.text, self.cures)
+
+    def _on_finished(self) -> None:
+        self.pricer.drop()
+        self._session.foresight.consider_prompt(None)
 
     def _show(self) -> None:
         paying = payers(self._findings, frozenset(cure.name for cure in self.cures))

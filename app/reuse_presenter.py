@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt
 from app.history import Conversation, StoredMessage
 from app.session import Session
 from app.widgets.message import Answer
-from app.widgets.words import ordinal_message, recomputes
+from app.widgets.words import next_prompt, ordinal_message, recomputes
 from app.window import Window
 from engine import Divergence, Matched, Preview
 
@@ -21,11 +21,13 @@ class ReusePresenter(QObject):
         super().__init__(parent)
         self._window = window
         self._session = session
+        self._ribbon = window.composer.next_prompt
         self._shown_id = 0
         session.conversation_changed.connect(self._on_conversation)
         session.state_changed.connect(self._on_state)
         session.preview_changed.connect(window.composer.show_preview)
         session.foresight.price_changed.connect(self._on_price)
+        session.foresight.prompt_previewed.connect(self._on_prompt_previewed)
         session.matched.connect(self._on_matched)
         window.composer.draft_changed.connect(self._on_draft)
         window.transcript.edit_pointed.connect(self._on_edit_pointed)
@@ -69,7 +71,7 @@ class ReusePresenter(QObject):
             place = place_of(matched.divergence, self._session.messages, self._has_system_prompt)
             messages[-1].box.show_divergence(matched.divergence, place, matched.computed_tokens)
         if model := self._session.model:
-            self._window.composer.show_matched(matched, model.context_length)
+            self._ribbon.show_matched(matched, model.context_length)
 
     def _on_draft(self, text: str) -> None:
         self._drop_price()
@@ -83,13 +85,20 @@ class ReusePresenter(QObject):
 
     def _drop_price(self) -> None:
         self._session.foresight.consider_edit(None)
-        self._window.composer.show_price(None)
+        self._ribbon.show_newest()
+
+    def _on_prompt_previewed(self, preview: Preview | None) -> None:
+        if preview:
+            self._ribbon.show_instead(preview, "With the changed system prompt", next_prompt(preview))
+        else:
+            self._ribbon.show_newest()
 
     def _on_price(self, message_id: int, preview: Preview) -> None:
         messages = self._session.messages
         index = next((place for place, message in enumerate(messages) if message.id == message_id), -1)
         if index >= 0:
-            self._window.composer.show_price(preview, ordinal_place(messages, index))
+            heading = f"If you change {ordinal_place(messages, index)}"
+            self._ribbon.show_instead(preview, heading, recomputes(preview))
         if message := self._window.transcript.message(message_id):
             message.tools.show_price(recomputes(preview))
 

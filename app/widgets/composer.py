@@ -10,7 +10,7 @@ from app import theme
 from app.widgets import words
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.prompt_edit import PromptEdit
-from engine import Matched, Preview, Sampling
+from engine import Preview, Sampling
 
 
 class Composer(QWidget):
@@ -133,14 +133,6 @@ class Composer(QWidget):
         self.next_prompt.show_preview(preview)
         if preview:
             self.context.setText(words.context(preview))
-
-    def show_matched(self, matched: Matched, context_length: int) -> None:
-        """The prompt that was sent is being answered: show what became of it."""
-        self.next_prompt.show_matched(matched, context_length)
-
-    def show_price(self, preview: Preview | None, message: str = "") -> None:
-        """Show what changing this earlier message ("your 2nd message") would cost; None goes back."""
-        self.next_prompt.show_price(preview, message)
 
     def show_sampling(self, sampling: Sampling) -> None:
         """Sum up how tokens are chosen."""

@@ -18,7 +18,7 @@ NEXT = "Next prompt"
 
 
 class NextPrompt(QWidget):
-    """Shows the newest preview; what a change of an earlier message would cost goes in front of it for a while.
+    """Shows the newest preview; what something else would cost goes in front of it for a while.
 
     `preview` is what is on screen, None for nothing. While a prompt is being answered, it is what became of it.
     """
@@ -29,6 +29,7 @@ class NextPrompt(QWidget):
         self._name = name
         self._shown: tuple[str, str] = ("", "")
         self._newest: tuple[Preview | None, str, str, bool] = (None, name, "", False)
+        self._is_instead = False
         self._heading, self._cost = _label(self), _label(self)
         self.explain = Explain("ribbon", self)
         self.ribbon = Ribbon(self)
@@ -58,20 +59,24 @@ class NextPrompt(QWidget):
     def show_preview(self, preview: Preview | None) -> None:
         """Show this preview; None while there is nothing to send to."""
         self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", False)
-        self._show(*self._newest)
+        if preview is None or not self._is_instead:
+            self.show_newest()
 
     def show_matched(self, matched: Matched, context_length: int) -> None:
         """A prompt was looked up and is being answered: show what became of it."""
         became = _became(self._newest[0], matched, context_length)
         self._newest = (became, "This prompt", words.this_prompt(became), True)
-        self._show(*self._newest)
+        self.show_newest()
 
-    def show_price(self, preview: Preview | None, message: str = "") -> None:
-        """Show what changing this earlier message would cost; None goes back to the newest preview."""
-        if preview is None:
-            self._show(*self._newest)
-        else:
-            self._show(preview, f"If you change {message}", words.recomputes(preview), False)
+    def show_instead(self, preview: Preview, heading: str, cost: str) -> None:
+        """Show what something else than Send would cost, until `show_newest`."""
+        self._is_instead = True
+        self._show(preview, heading, cost, False)
+
+    def show_newest(self) -> None:
+        """Go back to the newest preview."""
+        self._is_instead = False
+        self._show(*self._newest)
 
     def sizeHint(self) -> QSize:
         return QSize(320, LINE + HIGH + 2)

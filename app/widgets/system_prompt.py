@@ -19,12 +19,13 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.finding_list import FindingList
+from app.widgets.next_prompt import NextPrompt
 
 
 class SystemPromptEditor(QDialog):
     """Signals: text_changed(str) while typing, saved(str), and those of `findings`, the list of what changes in it.
 
-    `show_tokens`, `findings.show_rows` and `mark` answer what text_changed asks for.
+    `show_tokens`, `findings.show_rows`, `mark` and `next_prompt.show_preview` answer what text_changed asks for.
     """
 
     text_changed = Signal(str)
@@ -43,6 +44,7 @@ class SystemPromptEditor(QDialog):
         self.edit.setTabChangesFocus(True)
         self.edit.textChanged.connect(self._on_text)
         self.findings = FindingList(self)
+        self.next_prompt = NextPrompt(self, "Next prompt with this text")
         self.tokens = QLabel(self)
         self.tokens.setObjectName("soft")
         self._lay_out()
@@ -73,6 +75,7 @@ class SystemPromptEditor(QDialog):
         column.addWidget(note)
         column.addWidget(self.edit, 1)
         column.addWidget(self.findings)
+        column.addWidget(self.next_prompt)
         column.addLayout(bottom)
 
     @property

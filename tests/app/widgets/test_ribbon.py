@@ -158,10 +158,13 @@ def test_what_was_matched_takes_the_place_of_the_preview(line: NextPrompt) -> No
 
 def test_the_price_of_a_change_stands_in_front_for_a_while(line: NextPrompt) -> None:
     line.show_preview(preview())
-    line.show_price(preview(120, 100, 96), "your 1st message")
-    assert line.text == "If you change your 1st message  ·  recomputes 20 tokens, about 0.10 s"
-    line.show_price(None)
-    assert line.text.startswith("Next prompt  ·  180 reused")
+    line.show_instead(preview(120, 100, 96), "If you change your 1st message", "recomputes 20 tokens")
+    assert line.text == "If you change your 1st message  ·  recomputes 20 tokens"
+    assert line.preview == preview(120, 100, 96)
+    line.show_preview(preview(300))
+    assert line.preview == preview(120, 100, 96)
+    line.show_newest()
+    assert line.text.startswith("Next prompt  ·  180 reused · 120 to compute")
 
 
 def test_nothing_known_is_nothing_shown(line: NextPrompt) -> None:
