@@ -25,7 +25,8 @@ class PrefixCache:
 
     `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
     path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut
-    to this grid. `decode` gives the text of ids, for the view.
+    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence that may
+    grow to so many tokens is computed: what was computed in one regime is never used in another.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class PrefixCache:
         step: int = 0,
         max_lanes: int = 1,
         decode: Callable[[Sequence[int]], str] = lambda _: "",
+        regime: Callable[[int], str] = lambda _: "",
     ) -> None:
         self.store = store
         self.tree = PrefixTree(clock)
@@ -45,6 +47,7 @@ class PrefixCache:
         self.context_length = context_length
         self.step = step
         self.decode = decode
+        self.regime = regime
         self.evicted_bytes = 0
         self._clock = clock
         self._lanes = Lanes(store, max_lanes, self._evict_for)
@@ -56,26 +59,27 @@ class PrefixCache:
         """One lane for the whole context, so that every prompt the model can read gets answered."""
         return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
 
-    def peek(self, ids: Sequence[int]) -> int:
+    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
         """Tokens that `begin` would reuse, without touching anything. At least one token is left to compute."""
-        usable = ids[: len(ids) - 1]
-        return self._cut_to_grid(max(self.tree.peek(self.namespace, usable), self._lanes.shared(usable)))
+        usable, regime = ids[: len(ids) - 1], self._regime_of(len(ids) + new_tokens)
+        return self._cut_to_grid(max(self.tree.peek(self._space(regime), usable), self._lanes.shared(usable, regime)))
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
         """See `Cache.begin`."""
         usable = ids[: len(ids) - 1]
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
-        match = self._pinned_match(usable)
+        regime = self._regime_of(len(ids) + new_tokens)
+        match = self._pinned_match(usable, regime)
         try:
-            lane = self._lanes.take(usable, capacity, match.num_tokens)
+            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
         except BaseException as error:
             self.tree.unpin(match.node)
             if not isinstance(error, MemoryError):
                 raise
             # No room beside the hit: now its blocks compete for the room like any others.
-            lane = self._lanes.take(usable, capacity, match.num_tokens)
-            match = self._pinned_match(usable)
-        reused = self._cut_to_grid(max(common_tokens(lane, usable), match.num_tokens))
+            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
+            match = self._pinned_match(usable, regime)
+        reused = self._cut_to_grid(max(common_tokens(lane, usable, regime), match.num_tokens))
         run = Run(lane, match, list(usable[:reused]), owner)
         lane.is_busy = True
         self._runs.append(run)
@@ -85,7 +89,7 @@ class PrefixCache:
     def restore(self, run: Run) -> None:
         """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
         lane = run.lane
-        common = common_tokens(lane, run.prefix)
+        common = common_tokens(lane, run.prefix, lane.regime)
         lane.cut(common)
         if run.reused > common:
             first = common // BLOCK_TOKENS
@@ -102,7 +106,7 @@ class PrefixCache:
     def publish(self, run: Run) -> None:
         """See `Cache.publish`. Blocks that do not fit behind pinned ones stay in the lane only."""
         ids = run.lane.ids[: run.lane.settled]
-        match = self.tree.match(self.namespace, ids, is_hit=False)
+        match = self.tree.match(self._space(run.lane.regime), ids, is_hit=False)
         self._move_pin(run, match)
         keys = block_keys(ids, len(match.blocks))
         self._evict_for(len(keys) * self.store.layout.bytes_per_block)
@@ -123,12 +127,13 @@ class PrefixCache:
             self.tree.unpin(run.match.node)
             run.lane.is_busy = False
 
-    def keep(self, ids: Sequence[int], owner: str) -> bool:
-        """Keep what is cached of `ids` resident for `owner`, in place of what it kept before.
+    def keep(self, ids: Sequence[int], owner: str, length: int = 0) -> bool:
+        """Keep what is cached of `ids` resident for `owner`, in place of what it kept before. `length` is what the
+        sequence that begins with `ids` may grow to.
 
         False where nothing is, or where kept blocks would take more than half of what lanes leave of the budget.
         """
-        match = self.tree.match(self.namespace, ids, is_hit=False)
+        match = self.tree.match(self._space(self._regime_of(length)), ids, is_hit=False)
         self.tree.keep(match.node, owner)
         self._bound_kept()
         return owner in match.node.kept_by
@@ -137,9 +142,9 @@ class PrefixCache:
         """Keep nothing for `owner` any more."""
         self.tree.release(owner)
 
-    def kept_tokens(self, ids: Sequence[int]) -> int:
+    def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
         """How many tokens at the start of `ids` are kept resident."""
-        return self.tree.kept_tokens(self.namespace, ids)
+        return self.tree.kept_tokens(self._space(self._regime_of(length)), ids)
 
     def keep_block(self, block: int) -> None:
         """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored."""
@@ -171,7 +176,7 @@ class PrefixCache:
         if self.make_room(0):
             return
         for run in self._runs:  # their hits stand in their lanes: the blocks may go
-            self._move_pin(run, Match(self.tree.root(self.namespace), ()))
+            self._move_pin(run, Match(self.tree.root(self._space(run.lane.regime)), ()))
         self._evict_for(0)
 
     def clear(self) -> None:
@@ -220,8 +225,15 @@ class PrefixCache:
     def _cut_to_grid(self, tokens: int) -> int:
         return tokens - tokens % self.step if self.step else tokens
 
-    def _pinned_match(self, ids: Sequence[int]) -> Match:
-        match = self.tree.match(self.namespace, ids)
+    def _regime_of(self, tokens: int) -> str:
+        return self.regime(min(tokens, self.context_length))
+
+    def _space(self, regime: str) -> str:
+        """The part of the tree that belongs to a regime."""
+        return f"{self.namespace}/{regime}" if regime else self.namespace
+
+    def _pinned_match(self, ids: Sequence[int], regime: str) -> Match:
+        match = self.tree.match(self._space(regime), ids)
         self.tree.pin(match.node)
         return match
 

@@ -50,7 +50,7 @@ class Responder:
         self.model = model
         self.cache = cache
         self.rate = PrefillRate()
-        self._cold_cache = NullCache(cache.store, cache.make_room)
+        self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
         self._builder = PromptBuilder(model.tokenizer)
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
@@ -77,7 +77,8 @@ class Responder:
     def preview(self, request_id: int, request: Request) -> Preview:
         """What `answer` would reuse and compute now."""
         prompt = self._builder.build(request.messages, request.day)
-        reused = (self.cache if request.use_cache else self._cold_cache).peek(prompt.ids)
+        new_tokens = self._new_tokens(request, prompt)
+        reused = (self.cache if request.use_cache else self._cold_cache).peek(prompt.ids, new_tokens)
         computed = len(prompt.ids) - reused
         return Preview(
             request_id=request_id,
@@ -88,7 +89,7 @@ class Responder:
             system_tokens=prompt.system_tokens,
             context_length=self.cache.context_length,
             spans=prompt.spans,
-            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused])),
+            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids) + new_tokens)),
             block_texts=tuple(
                 self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
             ),
@@ -149,7 +150,8 @@ class Responder:
             yield from self._end(turn, "")
             return
         with turn.clock.part("lookup"):
-            run = turn.cache.begin(prompt.ids, self._new_tokens(turn), conversation)
+            new_tokens = self._new_tokens(turn.request, prompt)
+            run = turn.cache.begin(prompt.ids, new_tokens, conversation)
         try:
             with turn.clock.part("restore"):
                 turn.cache.restore(run)
@@ -163,7 +165,7 @@ class Responder:
             turn.cache.finish(run)
         self._remember(turn, text, run.lane.settled)
         if turn.request.use_cache and turn.request.pin_system and conversation:
-            self.cache.keep(prompt.ids[: prompt.system_tokens], conversation)
+            self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
         yield from self._end(turn, text)
 
     def _end(self, turn: _Turn, text: str) -> Iterator[Event]:
@@ -192,7 +194,7 @@ class Responder:
         text = Detokenizer(self.model.decode, turn.request.stop)
         told = self._clock()
         seen = list(turn.prompt.ids)
-        limit = self._new_tokens(turn)
+        limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             logits = penalise(logits, seen, sampling.repetition_penalty)
             token = sample(logits, sampling, generator)
@@ -265,8 +267,8 @@ class Responder:
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
 
-    def _new_tokens(self, turn: _Turn) -> int:
-        return min(turn.request.sampling.max_tokens, self.cache.context_length - len(turn.prompt.ids))
+    def _new_tokens(self, request: Request, prompt: Prompt) -> int:
+        return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
 
     def _check_length(self, prompt: Prompt) -> None:
         if len(prompt.ids) >= self.cache.context_length:

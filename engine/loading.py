@@ -47,6 +47,7 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float])
         clock,
         step=EXACT_STEP if spec.exact else 0,
         decode=model.decode,
+        regime=model.reuse.regime,
     )
 
 

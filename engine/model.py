@@ -14,10 +14,11 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 
 from engine import attention, lean
-from engine.lanecache import LaneCache, probe_layout
+from engine.lanecache import LaneCache, check_reuse, probe_layout
 from engine.lean import LeanForward
 from engine.quant import Bits
-from engine.reuse import check_reusable
+from engine.regime import RegimeSwitch
+from engine.reuse import ReuseClass, check_reusable, classify
 from engine.store import KVLayout, Lane
 from engine.types import Device, Dtype, ModelError
 
@@ -44,6 +45,8 @@ class LoadedModel:
         self.architecture = type(model).__name__
         self.context_length = int(getattr(config, "max_position_embeddings", 0) or 2048)
         self.end_ids = _end_ids(model, tokenizer)
+        self.reuse: ReuseClass = classify(model.config)
+        self._switch = RegimeSwitch(model, self.reuse)
         self._cache = LaneCache(config.num_hidden_layers)
         self._lean = LeanForward(model, bits) if is_lean and lean.fits(model) else None
 
@@ -67,6 +70,7 @@ class LoadedModel:
     def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Compute tokens at positions `start`... on top of the lane's first `start` tokens, writing their keys and
         values into it. Returns the last token's logits, fp32 `[vocabulary]`."""
+        self._switch.use(lane.regime)
         tokens = torch.tensor(ids, device=self.device)
         if self._lean is not None:
             return self._lean(tokens, lane, start).float()
@@ -111,7 +115,7 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
         check_reusable(config)
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
         number, bits = choose_dtype(dtype, where, config)
-        model = AutoModelForCausalLM.from_pretrained(
+        model, found = AutoModelForCausalLM.from_pretrained(
             path,
             config=config,
             dtype=number,
@@ -119,13 +123,19 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
+            output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
         raise ModelError(f"{path.name} cannot be opened as a chat model. Choose another model.", str(error)) from error
+    if missing := sorted(found["missing_keys"]):
+        raise ModelError(f"{path.name} lacks some of its weights. Download it again.", ", ".join(missing))
     model.eval().requires_grad_(False)
     if dtype in ("int4", "int8") and not lean.fits(model):
         raise ModelError(f"{path.name} can be run in bf16 or fp32 only. Choose one of these number types.")
-    return LoadedModel(model.to(where), tokenizer, str(path), bits=bits)
+    loaded = LoadedModel(model.to(where), tokenizer, str(path), bits=bits)
+    if not lean.fits(model):  # those that it fits are tested class by class
+        check_reuse(model, loaded.layout, loaded.forward)
+    return loaded
 
 
 def choose_device(wish: Device) -> torch.device:

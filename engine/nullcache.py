@@ -28,7 +28,7 @@ class Run:
 class Cache(Protocol):
     """What a request needs of a cache, be it one that reuses or one that does not."""
 
-    def peek(self, ids: Sequence[int]) -> int:
+    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
         """Tokens that `begin` would reuse, without touching anything."""
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
@@ -56,11 +56,17 @@ class NullCache:
     It is the "cache off" switch and the tests' oracle. `make_room` frees bytes of the budget it shares with others.
     """
 
-    def __init__(self, store: KVStore, make_room: Callable[[int], object] = lambda _: None) -> None:
+    def __init__(
+        self,
+        store: KVStore,
+        make_room: Callable[[int], object] = lambda _: None,
+        regime: Callable[[int], str] = lambda _: "",
+    ) -> None:
         self.store = store
+        self._regime = regime
         self._make_room = make_room
 
-    def peek(self, ids: Sequence[int]) -> int:
+    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
         """Always 0."""
         return 0
 
@@ -70,6 +76,7 @@ class NullCache:
         self._make_room(capacity * self.store.layout.bytes_per_token)
         lane = self.store.new_lane(capacity)
         lane.is_busy = True
+        lane.regime = self._regime(capacity)
         return Run(lane, Match(Node(None, [], []), ()), [], owner)
 
     def restore(self, run: Run) -> None:

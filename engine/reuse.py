@@ -68,8 +68,6 @@ def check_reusable(config: PreTrainedConfig) -> None:
     found = classify(config)
     if found.name == "refused":
         raise ModelError(found.sentence, found.detail)
-    if found.switch is not None:  # until the cache keeps the two regimes apart
-        raise ModelError(POSITIONS + CHOOSE, str(config.model_type))
 
 
 def rope_parameters(config: PreTrainedConfig) -> list[dict[str, object]]:

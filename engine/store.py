@@ -57,7 +57,8 @@ class Lane:
 
     `keys[g]` is `[layer, kv_head, capacity, key_dim]` for group g, `values[g]` likewise. `ids` are the tokens whose
     keys and values stand in the first `len(ids)` slots, all of them written; what lies behind is garbage. The first
-    `settled` of them may be published and reused: all in the default mode, full grid steps in exact mode.
+    `settled` of them may be published and reused: all in the default mode, full grid steps in exact mode. All of it was
+    computed in one `regime` of the model's position code.
     """
 
     def __init__(self, layout: KVLayout, capacity: int, fill: float | None = None) -> None:
@@ -65,6 +66,7 @@ class Lane:
         self.capacity = capacity
         self.ids: list[int] = []
         self.settled = 0
+        self.regime = ""
         self.is_busy = False
         self.keys = [self._buffer(group, group.key_dim) for group in layout.groups]
         self.values = [self._buffer(group, group.value_dim) for group in layout.groups]

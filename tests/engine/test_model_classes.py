@@ -22,7 +22,6 @@ from engine.cache import PrefixCache
 from engine.generate import pieces
 from engine.lanecache import check_reuse
 from engine.model import LoadedModel
-from engine.regime import RegimeSwitch
 from engine.reuse import ReuseClass, classify
 from engine.store import KVStore, Lane
 from engine.types import BLOCK_TOKENS
@@ -31,6 +30,7 @@ from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES,
 TOLERANCE = 2e-5
 """Largest difference of a logit, relative to the largest logit: fp32, sums in another order."""
 
+LONG_CASES = [case for case in ROPE_CASES if case.reuse == TWO_SIDES]
 CHUNKS = (7, BLOCK_TOKENS, LENGTH)
 ALL = [pytest.param((case, True), id=case.name) for case in CASES + ROPE_CASES] + [
     pytest.param((case, False), id=f"{case.name} through transformers") for case in CASES if case.is_lean
@@ -53,11 +53,10 @@ class Subject:
     model: LoadedModel
     own: PreTrainedModel
     reuse: ReuseClass
-    switch: RegimeSwitch
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, total: int) -> Tensor:
         """Compute a piece of a sequence that grows to `total` tokens."""
-        self.switch.use(self.reuse.regime(total))
+        lane.regime = self.reuse.regime(total)
         return self.model.forward(ids, lane, start)
 
     @torch.inference_mode()
@@ -89,9 +88,8 @@ def make_subject(case: ModelCase, is_lean: bool = True) -> Subject:
         if parameter.dim() == 1:
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
     own.load_state_dict(ours.state_dict())
-    reuse = classify(case.config())
     model = LoadedModel(ours, SimpleNamespace(eos_token_id=None), "/nowhere/tiny", is_lean=is_lean)
-    return Subject(case, ours, model, own, reuse, RegimeSwitch(ours, reuse))
+    return Subject(case, ours, model, own, classify(case.config()))
 
 
 def prompt(length: int, seed: int = 1) -> list[int]:
@@ -207,7 +205,7 @@ def test_cache_reuses_every_full_block(tested: Subject) -> None:
     length = min(lengths(tested.case))
     clock = iter(range(1000)).__next__
     store = KVStore(tested.model.layout, 1 << 30, fill=float("nan"))
-    cache = PrefixCache(store, tested.reuse.regime(length), length, clock)
+    cache = PrefixCache(store, "", length, clock, regime=tested.reuse.regime)
     trunk = prompt(length)
     other = prompt(length, seed=9)
     edited = [*trunk[: length - 3], 1, 1, 1]
@@ -257,3 +255,24 @@ def test_dynamic_positions_are_exact_up_to_the_limit_only() -> None:
     assert_equal(tested.model.forward(ids[:limit], lane, 0), tested.cold(ids[:limit])[-1])
     warm, cold = tested.model.forward(ids[limit:], lane, limit), tested.cold(ids)[-1]
     assert (warm - cold).abs().max() > 1000 * TOLERANCE * cold.abs().max()
+
+
+@pytest.mark.parametrize("tested", [pytest.param((case, True), id=case.name) for case in LONG_CASES], indirect=True)
+def test_a_chat_that_crosses_the_switch_equals_a_cold_run(tested: Subject) -> None:
+    """ENGINE_BUGS 38: what was computed in one regime is used in no other, neither from the lane nor from blocks."""
+    store = KVStore(tested.model.layout, 1 << 30, fill=float("nan"))
+    cache = PrefixCache(store, "", LENGTH, iter(range(10_000)).__next__, regime=tested.reuse.regime)
+    chat, hits = prompt(LENGTH), []
+    for length, new_tokens in ((33, 7), (33, 8), (50, 4), (36, 2), (60, 7)):
+        run = cache.begin(chat[:length], new_tokens)
+        try:
+            cache.restore(run)
+            hits.append(run.reused)
+            cold = tested.cold(chat[: length + new_tokens])
+            for first in range(run.reused, length + new_tokens, 9):
+                piece = chat[first : min(first + 9, length + new_tokens)]
+                assert_equal(tested.model.forward(piece, run.lane, first), cold[first + len(piece) - 1])
+                cache.commit(run, piece, settled=True)
+        finally:
+            cache.finish(run)
+    assert hits == [0, 0, 41, 32, 54 // BLOCK_TOKENS * BLOCK_TOKENS]

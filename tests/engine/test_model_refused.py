@@ -175,14 +175,12 @@ def test_a_wrapper_with_images_opens_as_its_text_model(tmp_path: Path) -> None:
         torch.testing.assert_close(tensor, expected[name], rtol=0, atol=0)
 
 
-@pytest.mark.xfail(strict=True, reason="load does not call check_reuse yet")
 def test_loading_checks_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanecache, "SLACK", {torch.float32: (1e-30, 1e-30)})
     with pytest.raises(ModelError, match="two pieces"):
         load(make_folder(tmp_path), "cpu", "fp32")
 
 
-@pytest.mark.xfail(strict=True, reason="load does not look at missing weights yet: transformers makes up random ones")
 def test_a_checkpoint_without_some_weights_is_refused(tmp_path: Path) -> None:
     file = make_folder(tmp_path) / "model.safetensors"
     weights = load_file(file)
