@@ -21,6 +21,7 @@ class Actions:
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
         self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
+        self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
         self.stop = self._make("S&top", "Esc")
         self.use_cache = self._make("&Use the cache", "", checkable=True)
         self.clear_cache = self._make("&Clear the cache", "")
@@ -28,8 +29,8 @@ class Actions:
         self.write = self._make("&Write a message", "Ctrl+L")
         self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
         self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
-        self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.tree = self._make("Open the &tree of prefixes", "Ctrl+T")
+        self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
         self.open_default = self._make("&Default model", "")
         self.preferences = self._make("&Preferences…", "Ctrl+,")
@@ -54,7 +55,7 @@ class Actions:
         groups: tuple[tuple[QAction, ...], ...] = (
             (self.new, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.delete),
-            (self.retry, self.copy_answer, self.stop),
+            (self.retry, self.copy_answer, self.prove, self.stop),
             (self.use_cache, self.clear_cache),
             (self.show_sidebar, self.show_charts, self.tree),
         )

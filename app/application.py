@@ -17,6 +17,7 @@ from app.chart_presenter import ChartPresenter
 from app.dialogs import Dialogs, model_spec
 from app.history import History, default_path
 from app.presenter import Presenter
+from app.proving import Proving
 from app.savings import SavedTotal
 from app.script import read_script
 from app.session import Session
@@ -43,6 +44,7 @@ class Application(QObject):
         saved = SavedTotal(self.bridge, settings, self)
         self.chart_presenter = ChartPresenter(self.window, self.session, self.bridge, self.history, saved)
         self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
+        self.proving = Proving(self.window, self.session, self.bridge, self.history)
         self._closed = False
         self._connect()
 

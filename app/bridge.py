@@ -37,7 +37,8 @@ class Bridge(QObject):
     outstanding request is dropped, so that each request, load or preview ends exactly once.
 
     Signals, each with one event of engine/events.py: loading, loaded, matched, prefill, text, stats, cache_view,
-    preview, finished, failed.
+    preview, finished, failed. What a request brings that was submitted `aside` (its cache views apart) comes through
+    the signal `aside` only, so that no conversation and no total hears of it.
     """
 
     loading = Signal(object)
@@ -50,6 +51,7 @@ class Bridge(QObject):
     preview = Signal(object)
     finished = Signal(object)
     failed = Signal(object)
+    aside = Signal(object)
 
     def __init__(
         self, engine: EnginePort, parent: QObject | None = None, clock: Callable[[], float] = time.perf_counter
@@ -58,6 +60,7 @@ class Bridge(QObject):
         self._engine = engine
         self._clock = clock
         self._outstanding: set[int] = set()
+        self._aside: set[int] = set()
         self._cache_reports_due = 0
         self._ready: deque[Event] = deque()
         self._timer = QTimer(self)
@@ -88,6 +91,12 @@ class Bridge(QObject):
     def submit(self, request: Request) -> int:
         """Pass through to the engine; ends with `finished` or `failed`."""
         return self._expect(self._engine.submit(request))
+
+    def submit_aside(self, request: Request) -> int:
+        """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
+        request_id = self._engine.submit(request)
+        self._aside.add(request_id)
+        return self._expect(request_id)
 
     def request_preview(self, request: Request) -> int:
         """Pass through to the engine's `preview`; ends with `preview` or `failed`."""
@@ -130,6 +139,7 @@ class Bridge(QObject):
         """Stop the timer and the engine. True when the engine's thread has ended. Safe to call twice."""
         self._timer.stop()
         self._outstanding.clear()
+        self._aside.clear()
         self._ready.clear()
         self._cache_reports_due = 0
         return self._engine.close()
@@ -157,9 +167,11 @@ class Bridge(QObject):
             self._cache_reports_due = max(0, self._cache_reports_due - 1)
         elif event.request_id not in self._outstanding:
             return
+        is_aside = event.request_id in self._aside and not isinstance(event, CacheView)
         if isinstance(event, Finished | Failed | Loaded | Preview):
             self._outstanding.discard(event.request_id)
-        self._signals[type(event)].emit(event)
+            self._aside.discard(event.request_id)
+        (self.aside if is_aside else self._signals[type(event)]).emit(event)
 
     def _expect(self, request_id: int) -> int:
         self._outstanding.add(request_id)

@@ -82,6 +82,11 @@ class View(QObject):
         return "idle" if self._answers.model else "no_model"
 
     @property
+    def is_answering(self) -> bool:
+        """Whether an answer is on its way, in whichever conversation."""
+        return bool(self._answers.turns())
+
+    @property
     def model(self) -> ModelInfo | None:
         """The model that answers, None while there is none."""
         return self._answers.model
@@ -190,12 +195,12 @@ class View(QObject):
             look = self._look_at(self._read(conversation_id))
         except HeadstartError:
             return None
+        return look.request(look.branch, "") if look else None
 
     def _blank(self) -> Branch:
         return Branch(Conversation(0, "", self._settings.system_prompt, self._settings.sampling, self._today()))
 
     def _read(self, conversation_id: int) -> Branch:
-        return look.request(look.branch, "") if look else None
         messages = self._history.messages(conversation_id)
         return Branch(self._history.conversation(conversation_id), map(self._answers.newest_form, messages))
 

@@ -35,13 +35,14 @@ class MessageContent:
 
 
 class MessageWidget(QWidget):
-    """What questions and answers share. Signals: retry(), edit(int id), sibling(int id, int step), edit_pointed(int id,
-    bool) when the edit button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the
+    """What questions and answers share. Signals: retry(), edit(int id), prove(int id), sibling(int id, int step),
+    edit_pointed(int id, bool) when the edit button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the
     prompt of this answer left what was cached."""
 
     retry = Signal()
     edit = Signal(int)
     sibling = Signal(int, int)
+    prove = Signal(int)
     edit_pointed = Signal(int, bool)
     divergence_wanted = Signal(int)
 
@@ -53,6 +54,7 @@ class MessageWidget(QWidget):
         self.tools.copy.connect(self.copy)
         self.tools.retry.connect(self.retry)
         self.tools.edit.connect(lambda: self.edit.emit(content.id))
+        self.tools.prove.connect(lambda: self.prove.emit(content.id))
         self.tools.sibling.connect(lambda step: self.sibling.emit(content.id, step))
         self.tools.edit_pointed.connect(lambda pointed: self.edit_pointed.emit(content.id, pointed))
         self._column = QVBoxLayout(self)

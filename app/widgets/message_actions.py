@@ -68,12 +68,13 @@ class ActionButton(QToolButton):
 
 
 class MessageActions(QWidget):
-    """Signals: copy(), retry(), edit(), sibling(int) with -1 for the one before and +1 for the next, edit_pointed(bool)
-    when the edit button is pointed at or focused, and when no longer."""
+    """Signals: copy(), retry(), edit(), prove(), sibling(int) with -1 for the one before and +1 for the next,
+    edit_pointed(bool) when the edit button is pointed at or focused, and when no longer."""
 
     copy = Signal()
     retry = Signal()
     edit = Signal()
+    prove = Signal()
     sibling = Signal(int)
     edit_pointed = Signal(bool)
 
@@ -88,6 +89,8 @@ class MessageActions(QWidget):
         self._edit = ActionButton("edit", "Edit this question", self)
         self._edit.clicked.connect(self.edit)
         self._edit.pointed.connect(self.edit_pointed)
+        self._prove = ActionButton("prove", "Prove it: with the cache and without", self)
+        self._prove.clicked.connect(self.prove)
         self._before = ActionButton("previous", "The version before", self)
         self._after = ActionButton("next", "The next version", self)
         self._count = QLabel(self)
@@ -95,8 +98,9 @@ class MessageActions(QWidget):
         self._count.setObjectName("soft")
         self._before.clicked.connect(lambda: self.sibling.emit(-1))
         self._after.clicked.connect(lambda: self.sibling.emit(1))
-        self.buttons = [self._copy, self._again, self._edit, self._before, self._after]
+        self.buttons = [self._copy, self._again, self._edit, self._prove, self._before, self._after]
         self._edit.setVisible(not is_answer)
+        self._prove.setVisible(is_answer)
         self.set_can_retry(is_answer)
         self._lay_out(is_answer)
         self.set_siblings(1, 1)

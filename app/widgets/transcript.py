@@ -31,6 +31,7 @@ class Transcript(QScrollArea):
     retry = Signal()
     edit = Signal(int)
     sibling = Signal(int, int)
+    prove = Signal(int)
     edit_pointed = Signal(int, bool)
     divergence_wanted = Signal(int)
 
@@ -133,7 +134,6 @@ class Transcript(QScrollArea):
         self._newest.hide()
         self._move_to(self.verticalScrollBar().maximum())
 
-    def build_earlier(self) -> None:
     def show_message(self, message_id: int) -> bool:
         """Bring a message to the top of the view, as far as there is text below it. False where it is not here."""
         while all(message.content.id != message_id for message in self._messages) and self._earlier:
@@ -141,12 +141,13 @@ class Transcript(QScrollArea):
         for message in self._messages:
             if message.content.id == message_id:
                 self._following, self._anchor = False, (message, 0)
-                self._row.activate()
                 self._keep_place()
-                self._on_scrolled(self.verticalScrollBar().value())
+                self._newest.show()
+                self._place_newest()
                 return True
         return False
 
+    def build_earlier(self) -> None:
         """Build the next older messages; what is in view stays where it is."""
         cut = _first_to_build(self._earlier)
         batch, self._earlier = self._earlier[cut:], self._earlier[:cut]
@@ -168,6 +169,9 @@ class Transcript(QScrollArea):
         message.retry.connect(self.retry)
         message.edit.connect(self.edit)
         message.sibling.connect(self.sibling)
+        message.prove.connect(self.prove)
+        message.edit_pointed.connect(self.edit_pointed)
+        message.divergence_wanted.connect(self.divergence_wanted)
         self._messages.insert(place, message)
         self._column.insertWidget(place, message)
         self._order_tabs(place)
@@ -181,8 +185,6 @@ class Transcript(QScrollArea):
             before = widget
 
     def mark_newest(self) -> None:
-        message.edit_pointed.connect(self.edit_pointed)
-        message.divergence_wanted.connect(self.divergence_wanted)
         """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""
         for message in self._messages:
             is_last = message is self._messages[-1]

@@ -1,0 +1,235 @@
+"""The proof of a turn: its prompt with the cache and without, how long both took, and whether both wrote the same."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import theme
+from app.widgets import words
+from engine import Matched, Prefill, TurnStats
+
+Half = Literal["warm", "cold"]
+WIDTH = 520
+BAR, LINE, NUMBER = 12, 20, 28
+NUMBER_WIDTH = 96
+
+
+class ProofBar(QWidget):
+    """One of the two runs: its name, its time to the first token as a bar and a number, and its tokens."""
+
+    def __init__(self, half: Half, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.seconds: float | None = None
+        self._half, self._name = half, name
+        self._status = ""
+        self._tokens: tuple[int, int] | None = None
+        self._longest = 0.0
+        self.setFixedHeight(LINE + NUMBER + LINE)
+        self._refresh()
+
+    @property
+    def text(self) -> str:
+        """Everything the bar says."""
+        parts = [words.seconds(self.seconds) if self.seconds is not None else self._status]
+        if self._tokens:
+            parts.append(f"{self._tokens[0]:,} reused, {self._tokens[1]:,} computed")
+        return f"{self._name}: " + ", ".join(part for part in parts if part)
+
+    def clear(self) -> None:
+        """Say nothing yet."""
+        self.seconds, self._tokens, self._status = None, None, ""
+        self._refresh()
+
+    def show_status(self, status: str) -> None:
+        """What is being done, while there is no number."""
+        self._status = status
+        self._refresh()
+
+    def show_tokens(self, reused: int, computed: int) -> None:
+        """How much of the prompt was in the cache."""
+        self._tokens = (reused, computed)
+        self._refresh()
+
+    def show_seconds(self, seconds: float, longest: float) -> None:
+        """The time to the first token; the bar of `longest` fills the width."""
+        self.seconds, self._longest = seconds, longest
+        self._refresh()
+
+    def set_longest(self, longest: float) -> None:
+        """The bar of this many seconds fills the width."""
+        self._longest = longest
+        self.update()
+
+    def _refresh(self) -> None:
+        self.setAccessibleName(self.text)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours = theme.current()
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(theme.text_font(theme.SMALL))
+        painter.setPen(QColor(colours.soft))
+        painter.drawText(QRectF(0, 0, self.width(), LINE), left, self._name)
+        if self.seconds is None:
+            painter.drawText(QRectF(0, LINE, self.width(), NUMBER), left, self._status)
+        else:
+            self._paint_bar(painter, self.seconds)
+        if self._tokens:
+            self._paint_tokens(painter, self._tokens)
+
+    def _paint_bar(self, painter: QPainter, seconds: float) -> None:
+        colours = theme.current()
+        room = self.width() - NUMBER_WIDTH
+        length = max(3.0, room * seconds / self._longest) if self._longest > 0 else 3.0
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.line))
+        painter.drawRoundedRect(QRectF(0, LINE + (NUMBER - BAR) / 2, room, BAR), 3, 3)
+        painter.setBrush(QColor(colours.reused if self._half == "warm" else colours.cold))
+        painter.drawRoundedRect(QRectF(0, LINE + (NUMBER - BAR) / 2, length, BAR), 3, 3)
+        painter.setPen(QColor(colours.text))
+        painter.setFont(theme.text_font(theme.LARGE, bold=True))
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(QRectF(room, LINE, NUMBER_WIDTH, NUMBER), right, words.seconds(seconds))
+
+    def _paint_tokens(self, painter: QPainter, tokens: tuple[int, int]) -> None:
+        colours = theme.current()
+        painter.setFont(theme.text_font(theme.SMALL))
+        left, top = 0.0, LINE + NUMBER
+        for count, name, colour in zip(tokens, ("reused", "computed"), (colours.reused, colours.computed), strict=True):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colour))
+            painter.drawRoundedRect(QRectF(left, top + 5, 10, 10), 2, 2)
+            painter.setPen(QColor(colours.soft))
+            part = QRectF(left + 16, top, 120, LINE)
+            painter.drawText(part, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f"{count:,} {name}")
+            left += 120
+
+
+class ProofDialog(QDialog):
+    """Signals: stop_wanted() while it runs, also when it is closed; again_wanted() when it has ended."""
+
+    stop_wanted = Signal()
+    again_wanted = Signal()
+
+    def __init__(self, length: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Prove it")
+        self.setModal(True)
+        self._running = False
+        self.bars: dict[Half, ProofBar] = {
+            "warm": ProofBar("warm", "With the cache, time to first token", self),
+            "cold": ProofBar("cold", "Without the cache", self),
+        }
+        self.headline, self.says = QLabel(self), QLabel(self)
+        self.headline.setFont(theme.text_font(bold=True))
+        for label in (self.headline, self.says):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.again = QPushButton("Once more", self)
+        self.again.clicked.connect(self.again_wanted)
+        self.button = QPushButton(self)
+        self.button.setObjectName("primary")
+        self.button.clicked.connect(self._on_button)
+        self._lay_out(length)
+        self.set_running(False)
+
+    def _lay_out(self, length: int) -> None:
+        title = QLabel("The same prompt, with the cache and without", self)
+        title.setFont(theme.text_font(bold=True))
+        tokens = "one token" if length == 1 else f"up to {length:,} tokens"
+        note = QLabel(
+            f"This turn's prompt is read twice and answered with always the likeliest word, {tokens} each time. The "
+            "conversation stays as it is.",
+            self,
+        )
+        note.setObjectName("soft")
+        note.setWordWrap(True)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.again)
+        buttons.addWidget(self.button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 24, 24, 24)
+        column.setSpacing(8)
+        for widget in (title, note):
+            column.addWidget(widget)
+        column.addSpacing(8)
+        column.addWidget(self.bars["warm"])
+        column.addSpacing(8)
+        column.addWidget(self.bars["cold"])
+        column.addSpacing(8)
+        column.addWidget(self.headline)
+        column.addWidget(self.says)
+        column.addStretch(1)
+        column.addLayout(buttons)
+        # Room for the longest verdict, so that nothing moves when it comes.
+        self.says.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.says.setMinimumHeight(4 * self.says.fontMetrics().lineSpacing())
+        self.headline.setMinimumHeight(self.headline.fontMetrics().lineSpacing())
+        self.setFixedWidth(WIDTH)
+
+    def set_running(self, running: bool) -> None:
+        """While it runs the button stops it, afterwards it closes the dialog."""
+        self._running = running
+        self.button.setText("Stop" if running else "Close")
+        self.button.setAccessibleName("Stop the proof" if running else "Close the proof")
+        self.button.setEnabled(True)
+        self.again.setVisible(not running)
+
+    def clear(self) -> None:
+        """Before it is run once more."""
+        for bar in self.bars.values():
+            bar.clear()
+        self.headline.clear()
+        self.says.clear()
+
+    def show_begun(self, half: Half) -> None:
+        """This run begins."""
+        self.bars[half].show_status("waiting for the model")
+
+    def show_matched(self, half: Half, matched: Matched) -> None:
+        """What the run found in the cache."""
+        self.bars[half].show_tokens(matched.reused_tokens, matched.computed_tokens)
+
+    def show_reading(self, half: Half, progress: Prefill) -> None:
+        """How far the prompt is read."""
+        self.bars[half].show_status(words.reading(progress.done, progress.total, progress.seconds_left))
+
+    def show_stats(self, half: Half, stats: TurnStats) -> None:
+        """The figures of the run so far."""
+        if stats.ttft_s is None:
+            return
+        times = [bar.seconds for bar in self.bars.values() if bar.seconds is not None]
+        longest = max([*times, stats.ttft_s])
+        self.bars[half].show_seconds(stats.ttft_s, longest)
+        for bar in self.bars.values():
+            bar.set_longest(longest)
+        self.says.setText(
+            f"{stats.written_tokens:,} tokens written {'with' if half == 'warm' else 'without'} the cache"
+        )
+
+    def show_result(self, headline: str, sentence: str) -> None:
+        """It has ended."""
+        self.headline.setText(headline)
+        self.says.setText(sentence)
+        self.set_running(False)
+
+    def done(self, result: int) -> None:
+        if self._running:
+            self._running = False
+            self.stop_wanted.emit()
+        super().done(result)
+
+    def _on_button(self) -> None:
+        if self._running:
+            self.button.setEnabled(False)
+            self.stop_wanted.emit()
+        else:
+            self.accept()

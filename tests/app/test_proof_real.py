@@ -1,0 +1,44 @@
+"""A proof on the real engine with a tiny model: the same tokens, in exact mode with equal margins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.bridge import Bridge
+from app.proof import Proof, ProofResult, verdict
+from engine import Engine, Finished, Message, ModelSpec, Request, Sampling
+from tests.engine.tiny_models import make_folder
+
+MESSAGES = (Message("system", "The parcel left the warehouse on Monday. " * 20), Message("user", "Where is it?"))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_turn_of_the_tiny_model_is_proved(qtbot: QtBot, tmp_path: Path, exact: bool) -> None:
+    bridge = Bridge(Engine())
+    try:
+        with qtbot.waitSignal(bridge.loaded, timeout=60_000):
+            spec = ModelSpec(str(make_folder(tmp_path / "tiny")), "cpu", "fp32", exact, cache_bytes=10**8)
+            bridge.load(spec)
+        turn = Request(MESSAGES, Sampling(temperature=0.8, seed=1, max_tokens=12), "chat #1")
+        ends: list[Finished] = []
+        bridge.finished.connect(ends.append)
+        with qtbot.waitSignal(bridge.finished, timeout=60_000):
+            bridge.submit(turn)
+        proof = Proof(bridge, turn, 12)
+        with qtbot.waitSignal(proof.ended, timeout=60_000) as ended:
+            proof.start()
+        result = ended.args[0]
+        assert isinstance(result, ProofResult)
+        warm, cold = result.warm.stats, result.cold.stats
+        assert warm.prompt_tokens == cold.prompt_tokens == ends[0].stats.prompt_tokens
+        assert warm.reused_tokens > 0 == cold.reused_tokens
+        assert result.parted is None
+        assert result.warm.token_ids == result.cold.token_ids
+        assert result.same_margins or not exact
+        assert verdict(result, exact).endswith("bit for bit." if exact else "one by one.")
+        assert len(ends) == 1
+    finally:
+        bridge.close()

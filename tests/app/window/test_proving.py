@@ -1,0 +1,176 @@
+"""Proving a turn in the window: what the dialog shows is what the engine reported, and the conversation stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QDialog
+
+from app.history import StoredMessage
+from app.placeholders import Cure
+from app.widgets.proof_dialog import ProofDialog
+from app.widgets.words import seconds
+from engine import Finished, Matched, Prefill, TextDelta
+from tests.app.fake_engine import Script
+from tests.app.window.conftest import Screen, settle
+
+RULES = "You are a support bot. Be brief and friendly. " * 20
+
+
+@pytest.fixture
+def talk(make_screen: Callable[..., Screen]) -> Callable[..., Screen]:
+    """A screen with two answered questions."""
+
+    def make(*scripts: Script) -> Screen:
+        screen = make_screen(Script(), Script(), *scripts)
+        screen.session.set_system_prompt(RULES)
+        for question in ("One?", "Two?"):
+            screen.ask(question)
+            screen.play()
+        return screen
+
+    return make
+
+
+def dialog_of(screen: Screen) -> ProofDialog:
+    dialog = screen.application.proving.dialog
+    assert isinstance(dialog, ProofDialog)
+    return dialog
+
+
+def state(screen: Screen) -> tuple[tuple[StoredMessage, ...], object, list[str]]:
+    """Everything a proof may not change."""
+    return screen.session.messages, screen.session.conversation, screen.texts()
+
+
+def test_the_dialog_shows_both_runs_as_the_engine_reported_them(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    before = state(screen)
+    ended: list[Finished] = []
+    screen.application.bridge.aside.connect(lambda event: ended.append(event) if isinstance(event, Finished) else None)
+    screen.window.commands.prove.trigger()
+    dialog = dialog_of(screen)
+    screen.play()
+    warm, cold = (run.stats for run in ended)
+    assert warm.reused_tokens > 0 == cold.reused_tokens
+    for half, stats, name in (("warm", warm, "With the cache"), ("cold", cold, "Without the cache")):
+        assert stats.ttft_s is not None
+        text = dialog.bars[half].text  # type: ignore[index]
+        assert text.startswith(name)
+        tokens = f"{stats.reused_tokens:,} reused, {stats.computed_tokens:,} computed"
+        assert text.endswith(f": {seconds(stats.ttft_s)}, {tokens}")
+        assert dialog.bars[half].accessibleName() == text  # type: ignore[index]
+    assert warm.ttft_s is not None
+    assert cold.ttft_s is not None
+    assert dialog.headline.text() == f"{cold.ttft_s / warm.ttft_s:.1f} times sooner with the cache"
+    assert dialog.says.text().startswith("The same 5 tokens")
+    assert state(screen) == before
+    dialog.button.click()
+    settle()
+    assert screen.application.proving.dialog is None
+
+
+def test_an_earlier_answer_is_proved_with_the_prompt_it_was_written_under(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    first = screen.engine.requests[0]
+    screen.session.set_system_prompt("Another one at {{time}}.", (Cure("time", "moved"),))
+    screen.transcript.messages[1].tools.prove.emit()
+    screen.play()
+    warm, cold = screen.engine.requests[-2:]
+    assert warm.messages == cold.messages == first.messages
+    dialog_of(screen).reject()
+
+
+def test_a_question_is_proved_as_it_was_sent(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    screen.session.set_system_prompt("At {{time}}.", (Cure("time", "moved"),))
+    screen.ask("When?")
+    screen.play()
+    screen.transcript.messages[1].tools.prove.emit()
+    screen.play()
+    assert screen.engine.requests[1].messages == screen.engine.requests[0].messages
+    dialog_of(screen).reject()
+
+
+def test_progress_is_said_while_it_runs(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    screen.window.commands.prove.trigger()
+    dialog = dialog_of(screen)
+    assert dialog.bars["warm"].text == "With the cache, time to first token: waiting for the model"
+    screen.until(Matched)
+    assert "reused" in dialog.bars["warm"].text
+    screen.until(Prefill)
+    assert "reading" in dialog.bars["warm"].text
+    assert (dialog.button.text(), dialog.again.isHidden()) == ("Stop", True)
+    screen.play()
+    assert (dialog.button.text(), dialog.again.isHidden()) == ("Close", False)
+    dialog.reject()
+
+
+def test_stop_and_once_more(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    screen.window.commands.prove.trigger()
+    dialog = dialog_of(screen)
+    screen.until(TextDelta)
+    dialog.button.click()
+    assert not dialog.button.isEnabled()
+    screen.play()
+    assert dialog.headline.text() == "Stopped"
+    dialog.again.click()
+    screen.play()
+    assert dialog.headline.text().endswith("times sooner with the cache")
+    dialog.reject()
+
+
+def test_closing_the_dialog_stops_the_run(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    screen.window.commands.prove.trigger()
+    screen.until(TextDelta)
+    dialog_of(screen).reject()
+    assert len(screen.engine.cancelled) == 1
+    screen.play()
+    assert screen.application.proving.dialog is None
+    screen.ask("Three?")
+    screen.play()
+    assert len(screen.texts()) == 6
+
+
+def test_a_failure_is_a_sentence_in_the_dialog(talk: Callable[..., Screen]) -> None:
+    screen = talk(Script(fail_after=-1, sentence="No memory is left."))
+    screen.window.commands.prove.trigger()
+    screen.play()
+    dialog = dialog_of(screen)
+    assert (dialog.headline.text(), dialog.says.text()) == ("It could not be run", "No memory is left.")
+    assert screen.window.notice.text == ""
+    dialog.reject()
+
+
+def test_what_cannot_be_proved_now_says_why(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    screen.window.commands.prove.trigger()
+    assert "no answer to prove" in screen.window.notice.text
+    screen.ask("One?")
+    screen.until(TextDelta)
+    screen.window.commands.prove.trigger()
+    assert screen.window.notice.text.startswith("An answer is being written.")
+    assert screen.application.proving.dialog is None
+    screen.play()
+
+
+def test_without_a_model_it_says_so(make_screen: Callable[..., Screen]) -> None:
+    first = make_screen()
+    first.ask("One?")
+    first.play()
+    first.window.close()
+    second = make_screen(load_failure="It is broken.")
+    second.session.open(1)
+    second.window.commands.prove.trigger()
+    assert second.window.notice.text.startswith("There is no model to prove it with.")
+
+
+def test_only_answers_offer_it(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    shown = [message.tools._prove.isHidden() for message in screen.transcript.messages]
+    assert shown == [True, False, True, False]
+    assert isinstance(screen.window.findChild(QDialog), type(None))
