@@ -41,6 +41,8 @@ class Layer:
 class BarsPlot(Plot):
     """The newest turns, at most MOST_SLOTS; the newest is on the right of what is filled."""
 
+    leads_somewhere = True
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self.bars = BarsItem(theme)
         super().__init__(self.bars, theme, parent)

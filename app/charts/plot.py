@@ -23,6 +23,8 @@ class Plot(pg.GraphicsView):
 
     hovered = Signal(int)
     chosen = Signal(int)
+    leads_somewhere = False
+    """Whether a click on a place does something, which the mouse then shows."""
 
     def __init__(self, item: PixelItem, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, background=theme.panel)
@@ -61,6 +63,8 @@ class Plot(pg.GraphicsView):
         """Mark a place and tell it, -1 to let go."""
         if place != self._hover:
             self._hover = place
+            hand = self.leads_somewhere and place >= 0
+            self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.ArrowCursor)
             self.item.set_hover(place)
             self.hovered.emit(place)
 

@@ -83,18 +83,19 @@ class TreePicture:
 
     def _visible(self, view: QRectF) -> Iterator[tuple[int, QRectF]]:
         stack = list(reversed(self._layout.roots))
-        taken: dict[int, float] = {}
+        taken: dict[int, int] = {}
         while stack:
             index = stack.pop()
             block, depth = self.block(index), self._layout.boxes[index].depth
             if block.bottom() < view.top() or block.top() > view.bottom() or block.left() > view.right():
                 continue
-            if block.bottom() <= taken.get(depth, -1.0):
-                continue  # the pixel row is taken by a run above, and so are those of all behind this one
+            thin = block.height() < 1
+            if thin and int(block.top()) < taken.get(depth, -1):
+                continue  # its row of pixels is taken by a run above, and so is that of all behind it
             if block.right() > view.left():
                 yield index, block
-            if block.height() < 1:
-                taken[depth] = float(int(block.top()) + 1)
+            if thin:
+                taken[depth] = int(block.top()) + 1
             stack.extend(reversed(self._layout.children[index]))
 
     def _paint_block(self, painter: QPainter, node: NodeView, block: QRectF) -> None:

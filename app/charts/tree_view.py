@@ -72,15 +72,14 @@ class TreeView(QWidget):
     def show_view(self, view: CacheView, titles: Titles) -> None:
         """A newer picture of the cache. What is looked at stays where it is, as far as it is still there."""
         self.titles = titles
-        before, old = self.current_node, self._current
-        layout = lay_out(view.nodes)
-        found = find_again(before, layout.nodes) if before else -1
-        if found >= 0 and not self.camera.fits:
-            moved, stood = layout.boxes[found], self.layout_.boxes[old]
-            self.camera.left += (moved.x - stood.x) * self.camera.scale_x
-            self.camera.top += (moved.y - stood.y) * self.camera.scale_y
-        self.layout_, self._current = layout, found
+        before = self.current_node
+        stood = self._corner(self._current)
+        self.layout_ = lay_out(view.nodes)
+        self._current = find_again(before, self.layout_.nodes) if before else -1
         self._frame()
+        if self._current >= 0 and not self.camera.fits:
+            stands = self._corner(self._current)
+            self.camera.pan(stood[0] - stands[0], stood[1] - stands[1])
         self._tell_current()
         self.update()
 
@@ -219,6 +218,11 @@ class TreeView(QWidget):
 
     def _frame(self) -> None:
         self.camera.show(self.layout_.width, self.layout_.rows, self.width(), self.height())
+
+    def _corner(self, index: int) -> tuple[float, float]:
+        """The top left of a run in the view, in pixels."""
+        box = self.layout_.boxes[index] if index >= 0 else None
+        return self.camera.to_view(box.x, box.y) if box else (0.0, 0.0)
 
     def _look_at(self, at: QPoint) -> bool:
         """Make the run at a pixel the current one; False where there is none."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import (
-    QCloseEvent,
     QColor,
+    QHideEvent,
     QKeySequence,
     QPalette,
     QShortcut,
@@ -100,8 +100,8 @@ class TreeWindow(QWidget):
         super().showEvent(event)
         self.visibility_changed.emit()
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        super().closeEvent(event)
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
         self.visibility_changed.emit()
 
     def _describe(self) -> None:

@@ -1,0 +1,57 @@
+"""What is said of a run: whose it is, how it begins, how old it is, what dropping it gives back."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.charts import tree_words
+from app.charts.tree_layout import lay_out
+from tests.app.tree_pictures import FEW, TITLES, run, view
+
+LAYOUT = lay_out(FEW)
+
+
+def test_a_run_is_named_by_its_conversation_and_a_second_one_is_a_branch() -> None:
+    names = [tree_words.label(LAYOUT, index, TITLES) for index in range(5)]
+    assert names == ["kept resident", "Returns", "Parcels, branch", "Parcels", "Parcels, branch"]
+
+
+def test_what_many_share_or_nobody_owns_has_no_one_title() -> None:
+    layout = lay_out([FEW[0]._replace(pinned=False), run(-1, 0, 16, 9)])
+    assert [tree_words.label(layout, index, TITLES) for index in (0, 1)] == ["2 conversations", "no conversation"]
+
+
+def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened() -> None:
+    renamed = {1: "Where is my parcel"}
+    assert tree_words.owners(FEW[0], renamed) == [("Where is my parcel", 1), ("Returns", 0)]
+    assert tree_words.owners(run(-1, 0, 16, 1, ("editor",)), renamed) == [("editor", 0)]
+    assert tree_words.owners(run(-1, 0, 16, 1, (" #3",)), renamed) == [("Untitled", 0)]
+    assert tree_words.titles_of(FEW[0], renamed, most=1) == "Where is my parcel and 1 more"
+
+
+def test_figures_are_those_of_the_run() -> None:
+    assert tree_words.figures(FEW[1]) == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 32 min ago · 3 hits"
+    assert tree_words.figures(FEW[0]).endswith("used just now · 12 hits · kept resident")
+    assert tree_words.beginning(FEW[1]) == "A jacket from the sale"
+    assert tree_words.beginning(FEW[1]._replace(text="x" * 999)) == "x" * 239 + "…"
+
+
+def test_dropping_a_run_frees_what_stands_behind_it_too() -> None:
+    assert tree_words.freed(LAYOUT, 4) == "frees 32 tokens"
+    assert tree_words.freed(LAYOUT, 3) == "frees 216 tokens, with 1 run behind it"
+    assert tree_words.freed(LAYOUT, 0) == "frees 3,832 tokens, with 4 runs behind it"
+
+
+def test_the_whole_tree_is_summed_up() -> None:
+    assert tree_words.totals(view(FEW)) == "5 runs · 3,832 tokens · 88 MB · 3,008 kept"
+    assert tree_words.totals(view(())) == "Nothing is cached yet."
+
+
+@pytest.mark.parametrize(("idle_s", "step"), [(0, 0), (59, 0), (61, 1), (700, 2), (3601, 3), (1e9, 3)])
+def test_ages_have_four_steps(idle_s: float, step: int) -> None:
+    assert tree_words.age_step(idle_s) == step
+
+
+@pytest.mark.parametrize(("idle_s", "text"), [(0, "just now"), (42, "42 s ago"), (120, "2 min ago"), (7200, "2 h ago")])
+def test_an_age_in_words(idle_s: float, text: str) -> None:
+    assert tree_words.age(idle_s) == text
