@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.export import Table
 from app.charts.legend import Legend
@@ -143,6 +143,8 @@ class Card(QWidget):
         for button in (self._explain, self._save):
             if button is not None:
                 button.hide()
+        if self.plot is not None:
+            self.plot.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)  # its ground would be an image in an SVG
 
     def enterEvent(self, event: QEnterEvent) -> None:
         if self._save is not None:

@@ -23,6 +23,9 @@ KINDS = {"png": "PNG picture", "svg": "SVG picture", "csv": "CSV table"}
 PNG_SCALE = 2
 """Pixels of a PNG for each pixel on screen, so that it is sharp in print."""
 
+SVG_DPI = 96
+"""As many units of an SVG make an inch; browsers then show it at its size on screen."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -51,6 +54,7 @@ def as_svg(widget: QWidget, title: str) -> bytes:
     buffer = QBuffer(kept)
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
+    generator.setResolution(SVG_DPI)
     generator.setSize(widget.size())
     generator.setViewBox(widget.rect())
     generator.setTitle(title)

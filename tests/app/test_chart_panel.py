@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS
+from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS, SEGMENT_PIXELS, segments
 from app.charts.panel import ChartPanel
-from app.charts.series import ShownTurn
+from app.charts.series import Savings, ShownTurn
 from app.theme import DARK, LIGHT
 from engine import CacheView, TtftParts, TurnStats
+from tests.app import tree_pictures
 
 
 def turn(prompt: int, reused: int, ttft_s: float | None, cold_s: float = 1.8, measured: bool = True) -> TurnStats:
@@ -205,3 +210,124 @@ def test_small_parts_stay_visible(panel: ChartPanel) -> None:
     assert read - reused == MINIMUM_PIXELS
     assert panel.tokens.bars.bars.heights([5.0, float("nan")])[1] == 0
     assert np.isclose(*panel.tokens.bars.bars.heights([50_000.0, 50_000.0]))
+
+
+PARTS = TtftParts(queue=0.01, template=0.1, lookup=0.02, restore=0.07, prefill=1.2, first_token=0.2)
+
+
+def test_the_first_token_is_split_into_its_parts(qtbot: QtBot, panel: ChartPanel) -> None:
+    panel.add_turn(replace(TURNS[0], parts=PARTS))
+    panel.redraw()
+    measured = panel.first_token.bars.layers[1]
+    assert measured.split is not None
+    assert measured.split.tolist() == [list(astuple(PARTS))]
+    panel.first_token.bars.hover(0)
+    said = [text for _, text in panel.first_token.details()]
+    assert said == [
+        "queue 0.010 s",
+        "template 0.100 s",
+        "look-up 0.020 s",
+        "restore 0.070 s",
+        "prefill 1.200 s",
+        "first token 0.200 s",
+    ]
+    assert all(text in panel.first_token.accessibleDescription() for text in said)
+    assert "prefill 1.200 s" in QToolTip.text()
+    panel.first_token.bars.hover(-1)
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
+
+
+def test_only_parts_that_are_large_enough_are_cut_off() -> None:
+    parts = np.array(astuple(PARTS))
+    cut = segments(parts, 80.0)
+    assert [part for _, _, part in cut] == [1, 3, 4, 5], "the queue and the look-up go with what is next to them"
+    assert (cut[0][0], cut[-1][1]) == (0, 80)
+    assert all(high - low >= SEGMENT_PIXELS for low, high, _ in cut)
+    assert all(before[1] == after[0] for before, after in pairwise(cut))
+    assert [part for _, _, part in segments(parts, 5.0)] == [4]
+    assert segments(np.zeros(6), 80.0) == segments(np.full(6, np.nan), 80.0) == []
+
+
+def test_a_click_or_enter_on_a_bar_tells_which_answer_it_is(qtbot: QtBot, panel: ChartPanel) -> None:
+    panel.load_turns([ShownTurn(stats, 40 + n) for n, stats in enumerate(TURNS)])
+    panel.redraw()
+    bars = panel.tokens.bars
+    third = QPoint(bars.width() * 5 // 16, bars.height() // 2)
+    qtbot.mouseMove(bars.viewport(), third)
+    with qtbot.waitSignal(panel.turn_chosen) as chosen:
+        qtbot.mouseClick(bars.viewport(), Qt.MouseButton.LeftButton, pos=third)
+    assert chosen.args == [42]
+    qtbot.keyClick(panel.first_token.bars, Qt.Key.Key_Left)
+    qtbot.keyClick(panel.first_token.bars, Qt.Key.Key_Left)
+    with qtbot.waitSignal(panel.turn_chosen) as chosen:
+        qtbot.keyClick(panel.first_token.bars, Qt.Key.Key_Return)
+    assert chosen.args == [41]
+    panel.load_turns([ShownTurn(TURNS[0])])
+    panel.redraw()
+    with qtbot.assertNotEmitted(panel.turn_chosen):
+        bars.chosen.emit(0)
+
+
+def test_savings_here_and_since_installation(panel: ChartPanel) -> None:
+    panel.load_turns(map(ShownTurn, TURNS))
+    panel.show_total(Savings(161.0, 310_220, estimated=True))
+    panel.redraw()
+    assert (panel.saved.number, panel.saved.note) == ("3.36 s", "6,152 tokens not read again")
+    assert panel.saved.more == "about 2 min 41 s and 310,220 tokens since installation"
+    panel.scope.all.click()
+    panel.redraw()
+    assert (panel.saved.name, panel.saved.number) == ("Saved since installation", "about 2 min 41 s")
+    assert (panel.saved.note, panel.saved.more) == ("310,220 tokens\nnot read again", "")
+
+
+def test_an_estimate_is_called_one(panel: ChartPanel) -> None:
+    panel.add_turn(turn(3100, 3056, 0.13, measured=False))
+    panel.redraw()
+    assert (panel.saved.number, panel.saved.note) == ("about 1.7 s", "3,056 tokens\nnot read again")
+    assert panel.first_token.note == "about 14 times sooner than cold"
+
+
+def test_weights_stand_apart_from_the_cache(panel: ChartPanel) -> None:
+    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
+    panel.show_weights(269_000_000)
+    panel.redraw()
+    assert (panel.cache.number, panel.cache.note) == ("90 MB", "budget 1.0 GB\nweights apart: 269 MB")
+    assert panel.cache.areas.rows["pinned_bytes"].tolist() == [70_000_000], "they are no part of the chart"
+
+
+def test_hovering_an_eviction_says_how_much_left(panel: ChartPanel) -> None:
+    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
+    panel.add_cache_view(view(2.0, 70_000_000, 20_000_000, 0, evicted=24_000_000))
+    panel.redraw()
+    panel.cache.areas.hover(1)
+    assert panel.cache.note == "70 pinned, 20 in use, 0 reusable\nevicted 24 MB"
+
+
+def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: ChartPanel) -> None:
+    assert panel.prefixes.lines == ["Nothing is cached yet."]
+    panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), tree_pictures.TITLES)
+    lines = ["kept resident 3,008", "Parcels 184", "Parcels, branch 32", "Parcels, branch 96", "Returns 512"]
+    assert panel.prefixes.lines == lines
+    assert panel.prefixes.accessibleDescription() == ", ".join(lines)
+    runs = panel.prefixes.runs
+    with qtbot.waitSignal(panel.prefixes.open_wanted) as opened:
+        qtbot.mouseClick(runs, Qt.MouseButton.LeftButton, pos=QPoint(30, 4 * 22 + 10))
+    assert opened.args == [2, 3008]
+    with qtbot.waitSignal(panel.prefixes.tree_wanted):
+        qtbot.mouseClick(runs, Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
+    panel.show_prefixes(tree_pictures.view(tree_pictures.many(2000)), {})
+    assert len(panel.prefixes.lines) == 6
+    assert panel.prefixes.lines[-1] == "+1,995 more"
+    panel.grab()
+
+
+def test_a_short_window_scrolls_and_nothing_is_wider_than_the_column(panel: ChartPanel) -> None:
+    panel.load_turns(map(ShownTurn, TURNS))
+    panel.add_cache_view(view(1.0, 70_000_000, 24_000_000, 120_000_000, 24_000_000))
+    panel.show_weights(269_000_000)
+    panel.show_total(Savings(161.0, 310_220, estimated=True))
+    for size in ((360, 800), (360, 400)):
+        panel.resize(*size)
+        panel.redraw()
+        panel.grab()
+        assert all(card.mapTo(panel, QPoint(card.width(), 0)).x() <= 344 for card in panel.cards)
