@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,10 @@ from PySide6.QtWidgets import QApplication
 from app import theme
 from app.bridge import Bridge
 from app.chart_presenter import ChartPresenter
+from app.curing import Curing
 from app.dialogs import Dialogs, model_spec
 from app.history import History, default_path
+from app.placeholders import Values, current_values
 from app.presenter import Presenter
 from app.proving import Proving
 from app.savings import SavedTotal
@@ -29,14 +32,20 @@ from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
 class Application(QObject):
     """The running program. Attributes: settings, bridge, history, session, window, presenter, dialogs,
-    chart_presenter, tree_presenter."""
+    curing, proving, chart_presenter, tree_presenter."""
 
-    def __init__(self, engine: EnginePort, settings: Settings, history_path: Path) -> None:
+    def __init__(
+        self,
+        engine: EnginePort,
+        settings: Settings,
+        history_path: Path,
+        values: Callable[[], Values] = current_values,
+    ) -> None:
         super().__init__()
         self.settings = settings
         self.history = History(history_path)
         self.bridge = Bridge(engine)
-        self.session = Session(self.bridge, self.history, settings)
+        self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
         self.window = Window()
         self.presenter = Presenter(self.window, self.session, _support_prompt())
@@ -44,6 +53,7 @@ class Application(QObject):
         saved = SavedTotal(self.bridge, settings, self)
         self.chart_presenter = ChartPresenter(self.window, self.session, self.bridge, self.history, saved)
         self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
+        self.curing = Curing(self.window, self.session, self.presenter)
         self.proving = Proving(self.window, self.session, self.bridge, self.history)
         self._closed = False
         self._connect()
@@ -107,9 +117,17 @@ class Application(QObject):
             self.window.notice.show_error(str(error), error.detail)
 
 
-def build(engine: EnginePort, settings: Settings, history_path: Path | None = None) -> Application:
-    """Everything but the loaded model; `open` shows it. Raises HeadstartError when the conversations cannot be read."""
-    return Application(engine, settings, history_path or default_path())
+def build(
+    engine: EnginePort,
+    settings: Settings,
+    history_path: Path | None = None,
+    values: Callable[[], Values] = current_values,
+) -> Application:
+    """Everything but the loaded model; `open` shows it. `values` are what placeholders in system prompts stand for.
+
+    Raises HeadstartError when the conversations cannot be read.
+    """
+    return Application(engine, settings, history_path or default_path(), values)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets import words
@@ -16,7 +17,7 @@ from engine import Divergence
 _WHY = {
     "new": "",
     "edited": "the text there was edited",
-    "date": "the date is another one",
+    "date": "a date or a clock there moved on",
     "reasoning removed": "the chat template of this model leaves out earlier reasoning",
     "tools": "the tools are others, or in another order",
     "trimmed": "the oldest messages were left out to make room in the context",
@@ -30,6 +31,10 @@ _CURES = {
     "tools": "Keep them the same from turn to turn.",
     "evicted": "A larger budget, in Preferences, keeps more.",
 }
+LINK_PADDING = 5
+"""Pixels between a link's text and its edge."""
+PROVE = "prove"
+"""The key of the one action that is no cure."""
 _WITHOUT_TEXT = {
     "evicted": "Evicted from token {position} on",
     "other model": "Another model has read this before",
@@ -40,7 +45,12 @@ _WITHOUT_TEXT = {
 
 class DivergenceBox(QAbstractButton):
     """Says where a prompt left what was cached, what changed there, and how many tokens were read again. Pressing it
-    (`clicked`) asks to see the message that this lies in."""
+    (`clicked`) asks to see the message that this lies in.
+
+    Signals: action_wanted(str key) for one of the buttons of `show_actions`.
+    """
+
+    action_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,17 +59,26 @@ class DivergenceBox(QAbstractButton):
             label.setFont(theme.text_font(theme.SMALL))
             label.setWordWrap(True)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setContentsMargins(LINK_PADDING, 0, LINK_PADDING, 0)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._title.setTextFormat(Qt.TextFormat.RichText)
         self._body.setTextFormat(Qt.TextFormat.PlainText)
         self._text = ""
+        self._divergence: Divergence | None = None
+        self._place = ""
+        self.buttons: dict[str, QPushButton] = {}
+        self._links = QHBoxLayout()
+        self._links.setContentsMargins(0, 0, 0, 0)
+        self._links.setSpacing(16)
+        self._links.addStretch(1)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Why this prompt was read again")
         column = QVBoxLayout(self)
-        column.setContentsMargins(14, 8, 14, 8)
+        column.setContentsMargins(14 - LINK_PADDING, 8, 14 - LINK_PADDING, 8)
         column.setSpacing(2)
         column.addWidget(self._title)
         column.addWidget(self._body)
+        column.addLayout(self._links)
         self.hide()
 
     @property
@@ -78,16 +97,43 @@ class DivergenceBox(QAbstractButton):
         if divergence is None or not is_worth_saying(divergence, computed_tokens):
             self.hide()
             return
-        what = difference(divergence.old_text, divergence.new_text)
-        head, says = title(divergence, place), body(divergence)
-        self._title.setText(f"<b>{escape(head)}</b>: {what.html}." if what.html else f"<b>{escape(head)}.</b>")
-        self._body.setText(says)
-        self._text = f"{head}: {what.text}. {says}" if what.text else f"{head}. {says}"
-        self.setAccessibleName(f"{head}: {what.spoken}. {says}" if what.spoken else self._text)
+        self._divergence, self._place = divergence, place
+        self._say(divergence, place)
         can_go = divergence.message_index >= 0
         self.setToolTip(f"Go there, {place}" if can_go else "")
         self.setCursor(Qt.CursorShape.PointingHandCursor if can_go else Qt.CursorShape.ArrowCursor)
         self.show()
+
+    def show_actions(self, actions: Sequence[tuple[str, str, str]]) -> None:
+        """Buttons for what can be done about it, as (key, label, what it does). A cure among them takes the place of
+        the advice in words."""
+        if [(key, label) for key, label, _ in actions] == [(key, b.text()) for key, b in self.buttons.items()]:
+            return
+        for button in self.buttons.values():
+            self._links.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self.buttons = {key: self._button(key, label, tip) for key, label, tip in actions}
+        for number, button in enumerate(self.buttons.values()):
+            self._links.insertWidget(number, button)
+        if self._divergence is not None:
+            self._say(self._divergence, self._place)
+
+    def _button(self, key: str, label: str, tip: str) -> QPushButton:
+        button = QPushButton(label, self)
+        button.setObjectName("link")
+        button.setToolTip(tip)
+        button.setAccessibleDescription(tip)
+        button.clicked.connect(lambda: self.action_wanted.emit(key))
+        return button
+
+    def _say(self, divergence: Divergence, place: str) -> None:
+        what = difference(divergence.old_text, divergence.new_text)
+        head, says = title(divergence, place), body(divergence, advises=not self.buttons.keys() - {PROVE})
+        self._title.setText(f"<b>{escape(head)}</b>: {what.html}." if what.html else f"<b>{escape(head)}.</b>")
+        self._body.setText(says)
+        self._text = f"{head}: {what.text}. {says}" if what.text else f"{head}. {says}"
+        self.setAccessibleName(f"{head}: {what.spoken}. {says}" if what.spoken else self._text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -110,12 +156,13 @@ def title(divergence: Divergence, place: str) -> str:
     return f"{begins.format(position=f'{divergence.position:,}')}, {place}" if place else begins
 
 
-def body(divergence: Divergence) -> str:
-    """What it cost, why, and what helps."""
+def body(divergence: Divergence, advises: bool = True) -> str:
+    """What it cost, why, and, where it `advises`, what helps."""
     count, is_after = divergence.recomputed_tokens, divergence.cause not in _WITHOUT_TEXT
     cost = f"The {words.tokens(count)} after it" if is_after else words.tokens(count)
     if is_after and count == 1:
         cost = "The token after it"
     why = _WHY[divergence.cause]
     again = f"{cost} had to be read again"
-    return f"{again}: {why}. {_CURES.get(divergence.cause, '')}".strip() if why else f"{again}."
+    advice = _CURES.get(divergence.cause, "") if advises else ""
+    return f"{again}: {why}. {advice}".strip() if why else f"{again}."

@@ -35,9 +35,12 @@ class MessageContent:
 
 
 class MessageWidget(QWidget):
-    """What questions and answers share. Signals: retry(), edit(int id), prove(int id), sibling(int id, int step),
-    edit_pointed(int id, bool) when the edit button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the
-    prompt of this answer left what was cached."""
+    """What questions and answers share.
+
+    Signals: retry(), edit(int id), prove(int id), sibling(int id, int step), edit_pointed(int id, bool) when the edit
+    button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the prompt of this answer
+    left what was cached, cure_wanted(int id, str key) for one of the actions its warm box offers.
+    """
 
     retry = Signal()
     edit = Signal(int)
@@ -45,6 +48,7 @@ class MessageWidget(QWidget):
     prove = Signal(int)
     edit_pointed = Signal(int, bool)
     divergence_wanted = Signal(int)
+    cure_wanted = Signal(int, str)
 
     def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,6 +123,7 @@ class Answer(MessageWidget):
         self.strip = StatStrip(self)
         self.box = DivergenceBox(self)
         self.box.clicked.connect(lambda: self.divergence_wanted.emit(content.id))
+        self.box.action_wanted.connect(lambda key: self.cure_wanted.emit(content.id, key))
         self._column.addWidget(self.view)
         self._column.addWidget(self.note)
         self._column.addSpacing(4)

@@ -34,6 +34,7 @@ class Transcript(QScrollArea):
     prove = Signal(int)
     edit_pointed = Signal(int, bool)
     divergence_wanted = Signal(int)
+    cure_wanted = Signal(int, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,6 +173,7 @@ class Transcript(QScrollArea):
         message.prove.connect(self.prove)
         message.edit_pointed.connect(self.edit_pointed)
         message.divergence_wanted.connect(self.divergence_wanted)
+        message.cure_wanted.connect(self.cure_wanted)
         self._messages.insert(place, message)
         self._column.insertWidget(place, message)
         self._order_tabs(place)

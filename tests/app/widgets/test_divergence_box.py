@@ -62,7 +62,7 @@ def test_the_box_says_everything(box: DivergenceBox) -> None:
     assert not box.isHidden()
     assert box.text_shown.startswith(
         "One different token at 412, in the system prompt: “It is 29 Nov, so” became “It is 30 Nov, so”. "
-        "The 2,600 tokens after it had to be read again: the date is another one."
+        "The 2,600 tokens after it had to be read again: a date or a clock there moved on."
     )
     assert "<u>29</u>" in box.html_shown
     assert box.accessibleName().startswith(
