@@ -66,14 +66,14 @@ def find(prompt: str) -> tuple[Finding, ...]:
 
 
 def payers(findings: tuple[Finding, ...], cured: frozenset[str]) -> tuple[Finding, ...]:
-    """Those that make something be read again by themselves, uncured: the first at each turn pays for all behind it,
-    and one before it that changes each day pays for what lies in front of that, too."""
+    """Those that make something be read again by themselves, uncured. What stands behind one that changes as often
+    costs nothing more: it is read again anyway."""
     paying: list[Finding] = []
     for finding in findings:
-        if finding.by_itself and finding.name not in cured:
+        if not finding.by_itself or finding.name in cured:
+            continue
+        if all(before.changes == "every day" != finding.changes for before in paying):
             paying.append(finding)
-            if finding.changes == "every turn":
-                break
     return tuple(paying)
 
 

@@ -54,7 +54,7 @@ def _row(key: str, finding: Finding, cure: Cure | None, pays: bool, price: Price
 def _placeholder(finding: Finding, pays: bool, price: Price) -> str:
     changes = "changes at midnight" if finding.changes == "every day" else "changes at each turn"
     if not pays:
-        return f"{finding.text} {changes}, but costs nothing more while what stands before it changes at each turn."
+        return f"{finding.text} {changes}, but costs nothing more while what stands before it changes as often."
     each = " each day" if finding.changes == "every day" else ""
     return f"{finding.text} {changes}: {_read(price)}{each}{_time(price)}."
 

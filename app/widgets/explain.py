@@ -74,6 +74,24 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         ),
         ("prefix", "ttft", "cold"),
     ),
+    "system prompt": (
+        Explanation(
+            "What changes in a system prompt",
+            "The system prompt stands at the very front, so one token that is another one at the next turn makes the "
+            "model read everything behind it again. Frozen, it stays as it is; moved to the newest message, it may "
+            "change and costs nothing, because only new text stands behind it.",
+        ),
+        ("prefix",),
+    ),
+    "proof": (
+        Explanation(
+            "Prove it",
+            "The same prompt is answered twice with always the likeliest token: once with what is in the cache, once "
+            "with every token read anew. Reuse is right when both write the same tokens, and worth it when the first "
+            "comes sooner.",
+        ),
+        ("ttft", "prefix"),
+    ),
     "first token": (
         Explanation(
             "First token",

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from app import theme
 from app.widgets import words
+from app.widgets.explain import Explain
 from engine import Matched, Prefill, TurnStats
 
 Half = Literal["warm", "cold"]
@@ -158,8 +159,13 @@ class ProofDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(8)
-        for widget in (title, note):
-            column.addWidget(widget)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(title)
+        head.addWidget(Explain("proof", self))
+        head.addStretch(1)
+        column.addLayout(head)
+        column.addWidget(note)
         column.addSpacing(8)
         column.addWidget(self.bars["warm"])
         column.addSpacing(8)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.widgets.explain import Explain
 from app.widgets.finding_list import FindingList
 from app.widgets.next_prompt import NextPrompt
 
@@ -71,7 +72,12 @@ class SystemPromptEditor(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(8)
-        column.addWidget(title)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(title)
+        head.addWidget(Explain("system prompt", self))
+        head.addStretch(1)
+        column.addLayout(head)
         column.addWidget(note)
         column.addWidget(self.edit, 1)
         column.addWidget(self.findings)

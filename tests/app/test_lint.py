@@ -73,6 +73,14 @@ def test_the_first_that_changes_each_turn_pays_for_all_behind_it() -> None:
     assert payers(findings, frozenset({"time", "uuid", "date"})) == ()
 
 
+def test_of_two_that_change_at_midnight_the_first_pays() -> None:
+    assert [finding.text for finding in payers(find("{{weekday}} {{date}} {{time}}"), frozenset())] == [
+        "{{weekday}}",
+        "{{time}}",
+    ]
+    assert [finding.text for finding in payers(find("{{time}} {{date}}"), frozenset())] == ["{{time}}"]
+
+
 @pytest.mark.timeout(60)
 def test_a_huge_prompt_takes_no_more_than_its_length() -> None:
     prompt = ("It is as of now the current date and time " * 5_000) + "9" * 50_000 + " {{time}}"
