@@ -112,8 +112,8 @@ class TreePresenter(QObject):
         nodes = self._bridge.read_cache_view().nodes
         found = find_again(node, nodes)
         if found < 0:
-            self._say(GONE)
             self.refresh()
+            self._say(GONE)
             return False
         act(nodes[found].block)
         return True

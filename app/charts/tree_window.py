@@ -40,6 +40,7 @@ class TreeWindow(QWidget):
         self.setWindowTitle("Shared prefixes – Headstart")
         self.setAutoFillBackground(True)
         self.view = TreeView(theme)
+        self._said, self._said_of = "", -1
         self._totals, self._legend = _label(SMALL), Legend(legend(), theme, ground="page")
         self._name, self._figures, self._text = _label(BODY, bold=True), _label(SMALL), _label(SMALL)
         self._text.setFont(code_font())
@@ -73,9 +74,8 @@ class TreeWindow(QWidget):
 
     def say(self, sentence: str) -> None:
         """Something to know, in place of the details until another run is looked at."""
-        for label, text in zip((self._name, self._figures, self._text), (sentence, "", ""), strict=True):
-            label.setText(text)
-        self._name.setFont(text_font(SMALL))
+        self._said, self._said_of = sentence, self._looked_at()
+        self._describe()
 
     def set_theme(self, theme: Theme) -> None:
         """Colours at run time."""
@@ -104,19 +104,29 @@ class TreeWindow(QWidget):
         super().hideEvent(event)
         self.visibility_changed.emit()
 
+    def _looked_at(self) -> int:
+        node = self.view.current_node
+        return node.block if node else -1
+
     def _describe(self) -> None:
-        node, layout = self.view.current_node, self.view.layout_
-        if node is None:
-            texts = (HINT if layout.nodes else "", "", "")
-        else:
-            box = layout.boxes[self.view.current]
-            behind = f" · {box.tokens_below - node.tokens:,} tokens behind it" if box.runs_below > 1 else ""
-            name = tree_words.titles_of(node, self.view.titles)
-            texts = (name, tree_words.figures(node) + behind, tree_words.beginning(node))
-        self._name.setFont(text_font(BODY, bold=True) if node else text_font(SMALL))
+        if self._said_of != self._looked_at():
+            self._said = ""
+        texts = (self._said, "", "") if self._said else self._texts()
+        heading = self.view.current_node is not None and not self._said
+        self._name.setFont(text_font(BODY, bold=True) if heading else text_font(SMALL))
         for label, text in zip((self._name, self._figures, self._text), texts, strict=True):
             if label.text() != text:
                 label.setText(text)
+
+    def _texts(self) -> tuple[str, str, str]:
+        """Whose the current run is, its figures, how it begins."""
+        node, layout = self.view.current_node, self.view.layout_
+        if node is None:
+            return (HINT if layout.nodes else "", "", "")
+        box = layout.boxes[self.view.current]
+        behind = f" · {box.tokens_below - node.tokens:,} tokens behind it" if box.runs_below > 1 else ""
+        name = tree_words.titles_of(node, self.view.titles)
+        return name, tree_words.figures(node) + behind, tree_words.beginning(node)
 
     def _lay_out(self) -> None:
         title = _label(BODY, text="Shared prefixes", bold=True)

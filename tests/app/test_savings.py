@@ -1,0 +1,74 @@
+"""The running total counts each finished turn once, survives a restart, and says so where it cannot be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.charts.series import Savings
+from app.savings import SavedTotal
+from app.settings import Settings
+from engine import HeadstartError, Request, TurnStats
+from tests.app.conftest import Desk
+
+
+def answer(desk: Desk, text: str) -> TurnStats:
+    desk.session.send(text)
+    desk.play()
+    stats = desk.session.messages[-1].stats
+    assert stats is not None
+    return stats
+
+
+def test_it_is_the_sum_of_what_the_engine_told(make_desk: Callable[..., Desk], tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    settings = Settings.load(path)
+    desk = make_desk(settings=settings)
+    saved = SavedTotal(desk.bridge, settings)
+    heard: list[Savings] = []
+    saved.changed.connect(heard.append)
+    turns = [answer(desk, text) for text in ("One", "Two", "Three")]
+    desk.session.new_conversation()
+    turns.append(answer(desk, "Four"))
+    counted = [stats for stats in turns if stats.reused_tokens]
+    assert len(counted) == 2, "the first turn of a conversation here reuses nothing"
+    assert saved.total.tokens == sum(stats.reused_tokens for stats in counted)
+    assert saved.total.seconds == pytest.approx(sum(stats.cold_ttft_s - (stats.ttft_s or 0) for stats in counted))
+    assert saved.total.estimated
+    assert heard[-1] == saved.total
+    again = Settings.load(path)
+    assert SavedTotal(desk.bridge, again).total == saved.total
+
+
+def test_an_answer_in_the_background_counts_and_a_cold_run_does_not(make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk()
+    saved = SavedTotal(desk.bridge, Settings())
+    answer(desk, "One")
+    desk.session.send("Two")
+    messages = desk.engine.requests[-1].messages
+    desk.session.new_conversation()
+    desk.play()
+    total = saved.total
+    assert total.tokens > 0
+    desk.bridge.submit(Request(messages, use_cache=False))
+    desk.play()
+    assert saved.total == total
+
+
+def test_what_cannot_be_stored_is_said_once(make_desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings()
+    desk = make_desk(settings=settings)
+    saved = SavedTotal(desk.bridge, settings)
+    said: list[str] = []
+    saved.error.connect(lambda sentence, detail: said.append(sentence))
+
+    def refuse() -> None:
+        raise HeadstartError("The settings cannot be written.")
+
+    monkeypatch.setattr(settings, "save", refuse)
+    for text in ("One", "Two", "Three"):
+        answer(desk, text)
+    assert said == ["The settings cannot be written."]
+    assert saved.total.tokens > 0, "it goes on counting"

@@ -1,0 +1,235 @@
+"""The tree in the window shows the engine's runs, follows them while they change, and leads to conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.charts import tree_words
+from app.charts.tree_window import TreeWindow
+from app.tree_presenter import AGE_MS, GONE, NOT_KEPT, REFRESH_MS, message_at
+from engine import BLOCK_TOKENS, CacheView, NodeView, TextDelta
+from tests.app.fake_engine import FakeEngine
+from tests.app.tree_pictures import many, run, view
+from tests.app.window.conftest import Screen, settle
+
+
+class Prefixes:
+    """The runs a fake engine tells from now on, and what it is asked to do to them."""
+
+    def __init__(self, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, *nodes: NodeView) -> None:
+        self.nodes: Sequence[NodeView] = nodes
+        self.asked: list[tuple[str, int]] = []
+        self.reads = 0
+        monkeypatch.setattr(engine, "cache_view", self.read)
+        for name in ("keep_prefix", "release_prefix", "drop_prefix"):
+            act = getattr(engine, name)
+            monkeypatch.setattr(engine, name, lambda block, name=name, act=act: self.note(name, block, act))
+
+    def read(self) -> CacheView:
+        self.reads += 1
+        return view(self.nodes, time_s=float(self.reads))
+
+    def note(self, name: str, block: int, act: Callable[[int], None]) -> None:
+        self.asked.append((name, block))
+        act(block)
+
+
+@pytest.fixture
+def prefixes(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> Prefixes:
+    """Two conversations behind a kept system prompt."""
+    for title in ("Parcels", "Returns"):
+        screen.window.commands.new.trigger()
+        for text in (title, "And then?"):
+            screen.ask(text)
+            screen.play()
+    two, one = (each.id for each in screen.session.conversations())
+    owners = (f"Parcels #{one}", f"Returns #{two}")
+    nodes = (
+        run(-1, 0, 3 * BLOCK_TOKENS, 1, owners, pinned=True, text="You are the support bot."),
+        run(0, 3 * BLOCK_TOKENS, 2 * BLOCK_TOKENS, 2, owners[1:], text="Returns"),
+        run(0, 3 * BLOCK_TOKENS, BLOCK_TOKENS, 3, owners[:1], text="Parcels"),
+    )
+    return Prefixes(screen.engine, monkeypatch, *nodes)
+
+
+def open_tree(screen: Screen) -> TreeWindow:
+    screen.window.commands.tree.trigger()
+    settle()
+    tree = screen.application.tree_presenter.tree
+    assert tree is not None
+    return tree
+
+
+def middle(tree: TreeWindow, index: int) -> QPoint:
+    box = tree.view.layout_.boxes[index]
+    x, y = tree.view.camera.to_view(box.x + box.width / 2, box.y + box.height / 2)
+    return QPoint(round(x), round(y))
+
+
+def test_what_is_on_screen_is_what_the_engine_holds(screen: Screen, prefixes: Prefixes) -> None:
+    tree = open_tree(screen)
+    assert tree.view.layout_.nodes == prefixes.nodes
+    assert tree.totals == "3 runs · 96 tokens · 2 MB · 48 kept"
+    for index, node in enumerate(prefixes.nodes):
+        tree.view.set_current(index)
+        assert tree_words.figures(node) in tree.details
+        assert node.text in tree.details
+        assert tree_words.figures(node) in tree.view.accessibleDescription()
+    screen.application.tree_presenter.refresh()
+    assert screen.window.charts.prefixes.lines == ["kept resident 48", "Parcels 16", "Returns 32"]
+
+
+def test_the_tree_follows_while_an_answer_is_written_at_most_four_times_a_second(
+    qtbot: QtBot, screen: Screen, prefixes: Prefixes
+) -> None:
+    tree = open_tree(screen)
+    timer = screen.application.tree_presenter._timer
+    prefixes.reads = 0
+    screen.ask("More")
+    screen.until(TextDelta)
+    assert prefixes.reads == 0, "not with every event"
+    assert 0 < timer.interval() <= REFRESH_MS
+    prefixes.nodes = (*prefixes.nodes, run(1, 80, 16, 4, prefixes.nodes[1].conversations, text="More"))
+    qtbot.waitUntil(lambda: prefixes.reads > 0)
+    assert prefixes.reads == 1
+    assert len(tree.view.layout_.nodes) == 4
+    assert timer.interval() == REFRESH_MS, "it goes on while the answer does"
+    screen.play()
+    qtbot.waitUntil(lambda: timer.interval() == AGE_MS)
+
+
+def test_nothing_is_read_while_nobody_sees_it(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+    timer = screen.application.tree_presenter._timer
+    qtbot.waitUntil(lambda: not timer.isActive())
+    screen.window.set_wishes(sidebar=True, charts=False)
+    prefixes.reads = 0
+    screen.ask("More")
+    screen.play()
+    assert (prefixes.reads, timer.isActive()) == (0, False)
+    screen.window.set_wishes(sidebar=True, charts=True)
+    qtbot.waitUntil(lambda: prefixes.reads > 0)
+
+
+def test_a_click_opens_the_conversation_where_the_run_begins(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+    tree = open_tree(screen)
+    assert screen.session.conversation.title == "Returns"
+    qtbot.mouseClick(tree.view, Qt.MouseButton.LeftButton, pos=middle(tree, 2))
+    assert screen.session.conversation.title == "Parcels"
+    list_ = screen.window.charts.prefixes
+    list_.runs.chosen.emit(1)
+    assert screen.session.conversation.title == "Returns"
+    messages = screen.session.messages
+    first, second = (message.stats for message in messages if message.stats)
+    assert message_at(messages, first.prompt_tokens - 1) == messages[0].id
+    assert message_at(messages, first.prompt_tokens) == messages[1].id
+    assert message_at(messages, second.prompt_tokens - 1) == messages[2].id
+    assert message_at(messages, 10**6) == 0
+
+
+def test_titles_are_the_present_ones(screen: Screen, prefixes: Prefixes) -> None:
+    screen.session.rename(screen.session.conversation.id, "Jackets")
+    tree = open_tree(screen)
+    tree.view.set_current(1)
+    assert tree.details.startswith("Jackets\n")
+    screen.session.delete(screen.session.conversation.id)
+    screen.application.tree_presenter.refresh()
+    menu = tree.view.menu()
+    assert menu is not None
+    assert (menu.actions()[0].text(), menu.actions()[0].isEnabled()) == ("Open “Returns”", False)
+
+
+def test_keep_release_and_drop_reach_the_engine(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+    tree = open_tree(screen)
+    tree.view.set_current(1)
+    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    prefixes.nodes = (*prefixes.nodes[:1], prefixes.nodes[1]._replace(pinned=True), prefixes.nodes[2])
+    screen.play()
+    assert tree.details.startswith("Returns")
+    screen.application.tree_presenter.refresh()
+    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
+    assert prefixes.asked == [("keep_prefix", 2), ("release_prefix", 2), ("drop_prefix", 2)]
+
+
+def test_a_run_that_cannot_be_kept_says_why(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+    tree = open_tree(screen)
+    tree.view.set_current(1)
+    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    screen.play()
+    screen.application.tree_presenter.refresh()
+    assert tree.details == NOT_KEPT
+
+
+def test_a_run_that_grew_is_meant_as_it_is_now_and_one_that_is_gone_is_left_alone(
+    qtbot: QtBot, screen: Screen, prefixes: Prefixes
+) -> None:
+    tree = open_tree(screen)
+    tree.view.set_current(1)
+    prefixes.nodes = (*prefixes.nodes[:1], prefixes.nodes[1]._replace(tokens=64, block=9), prefixes.nodes[2])
+    qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
+    assert prefixes.asked == [("drop_prefix", 9)]
+    screen.application.tree_presenter.refresh()
+    prefixes.nodes = (prefixes.nodes[0], run(-1, 0, 16, 9, ("Returns #9",), text="something else"))
+    qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
+    assert prefixes.asked == [("drop_prefix", 9)]
+    screen.application.tree_presenter.refresh()
+    assert tree.details == GONE, "until another run is looked at"
+    tree.view.set_current(0)
+    assert tree.details != GONE
+
+
+def test_two_thousand_runs_in_the_list_and_the_tree(screen: Screen, prefixes: Prefixes) -> None:
+    tree = open_tree(screen)
+    prefixes.nodes = many(2000)
+    screen.application.tree_presenter.refresh()
+    assert len(tree.view.layout_.nodes) == 2000
+    assert screen.window.charts.prefixes.lines[-1] == "+1,995 more"
+    assert tree.totals.startswith("2,000 runs")
+    tree.grab()
+    assert tree.view.painted.blocks <= 2000
+
+
+def test_the_tree_is_closed_with_a_key_and_begins_anew(screen: Screen, prefixes: Prefixes) -> None:
+    presenter = screen.application.tree_presenter
+    for key, modifier in (
+        (Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier),
+    ):
+        tree = open_tree(screen)
+        tree.view.set_current(2)
+        tree.view.zoom(2)
+        assert open_tree(screen) is tree
+        QTest.keyClick(tree.view, key, modifier)
+        settle()
+        assert presenter.tree is None
+        assert (open_tree(screen).view.current, presenter.tree.view.camera.fits) == (-1, True)
+        presenter.tree.close()
+        settle()
+
+
+def test_ctrl_t_opens_it_and_closing_the_window_closes_it(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+    with qtbot.waitActive(screen.window):
+        screen.window.activateWindow()
+    QTest.keyClick(screen.window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
+    presenter = screen.application.tree_presenter
+    assert presenter.tree is not None
+    screen.window.close()
+    assert presenter.tree is None
+    assert not presenter._timer.isActive()
+    assert not any(isinstance(window, TreeWindow) and window.isVisible() for window in QApplication.topLevelWidgets())
+
+
+def test_it_wears_the_theme_of_the_window(screen: Screen, prefixes: Prefixes) -> None:
+    tree = open_tree(screen)
+    at = tree.view.mapTo(tree, middle(tree, 0) - QPoint(0, 40))
+    for worn in (theme.DARK, theme.LIGHT):
+        screen.application.choose_theme(worn.name)
+        assert tree.grab().toImage().pixelColor(at) == QColor(worn.pinned)
