@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from app import theme
+from app.badges import Badges
 from app.bridge import Bridge
 from app.chart_presenter import ChartPresenter
 from app.curing import Curing
@@ -55,6 +56,7 @@ class Application(QObject):
         self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
         self.curing = Curing(self.window, self.session, self.presenter)
         self.proving = Proving(self.window, self.session, self.bridge, self.history)
+        self.badges = Badges(self.window.sidebar.list, self.session, self.bridge)
         self._closed = False
         self._connect()
 
@@ -97,6 +99,7 @@ class Application(QObject):
         self.settings.show_sidebar, self.settings.show_charts = self.window.wishes
         self._save_settings()
         self.window.transcript.show_messages([])
+        self.badges.close()
         self.session.shutdown()
         self.bridge.close()
         self.history.close()

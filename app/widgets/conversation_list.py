@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
@@ -18,9 +28,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.widgets.badge import Badge
 from app.widgets.words import ago
 
 ROW_HEIGHT = 52
+BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
 _AnyIndex = QModelIndex | QPersistentModelIndex
 
 
@@ -34,11 +46,12 @@ class ConversationRow:
 
 
 class ConversationList(QListView):
-    """Signals: opened(int id), rename_wanted(int id), delete_wanted(int id)."""
+    """Signals: opened(int id), rename_wanted(int id), delete_wanted(int id), looked_at() when others may be seen."""
 
     opened = Signal(int)
     rename_wanted = Signal(int)
     delete_wanted = Signal(int)
+    looked_at = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,11 +66,13 @@ class ConversationList(QListView):
         self.setAccessibleName("Conversations")
         self.customContextMenuRequested.connect(self._show_menu)
         self.clicked.connect(self._open)
+        self.verticalScrollBar().valueChanged.connect(self.looked_at)
 
     def show_rows(self, rows: Sequence[ConversationRow], current: int) -> None:
         """Show these rows, the one with the id `current` chosen."""
         self._rows.replace(rows)
         self.show_current(current)
+        self.looked_at.emit()
 
     def show_current(self, current: int) -> None:
         """Choose the row with this id; none where it is not in the list."""
@@ -70,6 +85,28 @@ class ConversationList(QListView):
     def rows(self) -> tuple[ConversationRow, ...]:
         """What is shown."""
         return tuple(self._rows.rows)
+
+    def visible_ids(self) -> tuple[int, ...]:
+        """The conversations whose rows can be seen, from the top down; none while the list is hidden."""
+        if not self.isVisible():
+            return ()
+        first = max(0, self.indexAt(QPoint(1, 1)).row())
+        last = self.indexAt(QPoint(1, self.viewport().height() - 1)).row()
+        end = len(self._rows.rows) if last < 0 else last + 1
+        return tuple(row.id for row in self._rows.rows[first:end])
+
+    def badge(self, number: int) -> Badge | None:
+        """What is shown under the title of a conversation, None where that is not known."""
+        return self._rows.badges.get(number)
+
+    def show_badge(self, number: int, badge: Badge | None) -> None:
+        """Say under a title whether its next turn begins warm; None takes that away."""
+        self._rows.set_badge(number, badge)
+
+    def forget_badges(self) -> None:
+        """Nothing is known any more."""
+        for number in list(self._rows.badges):
+            self.show_badge(number, None)
 
     def menu_for(self, number: int) -> QMenu:
         """What can be done with the conversation that has this id."""
@@ -94,6 +131,14 @@ class ConversationList(QListView):
         else:
             super().keyPressEvent(event)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.looked_at.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.looked_at.emit()
+
     def _open(self, index: QModelIndex) -> None:
         self.opened.emit(self._rows.rows[index.row()].id)
 
@@ -109,12 +154,25 @@ class _Rows(QAbstractListModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.rows: list[ConversationRow] = []
+        self.badges: dict[int, Badge] = {}
 
     def replace(self, rows: Sequence[ConversationRow]) -> None:
         """Show other rows."""
         self.beginResetModel()
         self.rows = list(rows)
         self.endResetModel()
+
+    def set_badge(self, number: int, badge: Badge | None) -> None:
+        """Another badge, or none, for the row with this id."""
+        if badge == self.badges.get(number):
+            return
+        if badge is None:
+            del self.badges[number]
+        else:
+            self.badges[number] = badge
+        index = self.index_of(number)
+        if index.isValid():
+            self.dataChanged.emit(index, index)
 
     def index_of(self, number: int) -> QModelIndex:
         """Where the row with this id stands."""
@@ -128,15 +186,20 @@ class _Rows(QAbstractListModel):
 
     def data(self, index: _AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         row = self.rows[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+        badge = self.badges.get(row.id)
+        if role == Qt.ItemDataRole.DisplayRole:
             return row.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return "\n".join([row.title, *([badge.explanation] if badge else []), f"Last used {ago(row.updated)}"])
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{row.title}, {ago(row.updated)}"
+            return ", ".join([row.title, *([badge.text] if badge else []), ago(row.updated)])
+        if role == BADGE_ROLE:
+            return badge
         return row if role == Qt.ItemDataRole.UserRole else None
 
 
 class _RowDelegate(QStyledItemDelegate):
-    """Paints the title and, under it, when it was last written in."""
+    """Paints the title and, under it, whether the next turn begins warm, or else when it was last written in."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _AnyIndex) -> QSize:
         return QSize(0, ROW_HEIGHT)
@@ -150,7 +213,10 @@ class _RowDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, box, chosen, pointed, focused)
-        self._paint_words(painter, box.adjusted(12, 6, -12, -6), row, chosen)
+        inside = box.adjusted(12, 6, -12, -6)
+        self._paint_title(painter, QRect(inside.left(), inside.top(), inside.width(), 18), row, chosen)
+        below = QRect(inside.left(), inside.top() + 18, inside.width(), 18)
+        self._paint_below(painter, below, row, index.data(BADGE_ROLE))
         painter.restore()
 
     def _paint_ground(self, painter: QPainter, box: QRect, chosen: bool, pointed: bool, focused: bool) -> None:
@@ -161,15 +227,22 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setBrush(QColor(colours.hover if chosen else colours.bubble))
         painter.drawRoundedRect(box, 6, 6)
 
-    def _paint_words(self, painter: QPainter, box: QRect, row: ConversationRow, chosen: bool) -> None:
-        colours = theme.current()
+    def _paint_title(self, painter: QPainter, box: QRect, row: ConversationRow, chosen: bool) -> None:
         font = theme.text_font(bold=chosen)
         painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         painter.setFont(font)
-        painter.setPen(QColor(colours.text))
+        painter.setPen(QColor(theme.current().text))
         title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(QRect(box.left(), box.top(), box.width(), 18), Qt.AlignmentFlag.AlignVCenter, title)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, title)
+
+    def _paint_below(self, painter: QPainter, box: QRect, row: ConversationRow, badge: Badge | None) -> None:
+        colours = theme.current()
+        if badge:
+            painter.setPen(QPen(QColor(colours.reused if badge.is_warm else colours.edge), 1.2))
+            painter.setBrush(QColor(colours.reused) if badge.is_warm else Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(QPointF(box.left() + 4, box.center().y() + 0.5), 3.8, 3.8)
+            box = box.adjusted(14, 0, 0, 0)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setFont(theme.text_font(theme.SMALL))
         painter.setPen(QColor(colours.soft))
-        below = QRect(box.left(), box.top() + 18, box.width(), 18)
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, ago(row.updated))
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, badge.text if badge else ago(row.updated))
