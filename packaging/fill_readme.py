@@ -34,7 +34,7 @@ def _parted(report: dict) -> str:
     places = ", ".join(
         f"turn {part['turn']} at token {part['token']} ({part['margin']:.2f})" for part in report["parted"]
     )
-    return f"The answers part where two tokens were nearly equal (the distance of their logits in brackets): {places}."
+    return f"The answers part (in brackets the distance between the two best logits there): {places}."
 
 
 def main(path: str) -> None:

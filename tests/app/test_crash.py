@@ -23,7 +23,6 @@ def hooks(qapp: object, tmp_path: Path) -> Iterator[CrashHooks]:
     hooks.install()
     yield hooks
     hooks.uninstall()
-    QCoreApplication.removePostedEvents(hooks)
     if hooks.dialog:
         hooks.dialog.close()
 
@@ -56,6 +55,7 @@ def test_error_in_a_thread_is_logged(hooks: CrashHooks) -> None:
     thread.start()
     thread.join()
     assert "RuntimeError: as planned" in hooks.details[0]
+    QCoreApplication.removePostedEvents(hooks)
 
 
 def test_end_of_a_thread_by_exit_is_no_error(hooks: CrashHooks) -> None:
@@ -109,6 +109,7 @@ def test_old_reports_are_dropped(hooks: CrashHooks) -> None:
         report(hooks, f"error {number}")
     assert len(hooks.details) == MOST_DETAILS
     assert f"error {MOST_DETAILS + 4}" in hooks.details[-1]
+    QCoreApplication.removePostedEvents(hooks)
 
 
 def test_uninstall_puts_everything_back(qapp: object, tmp_path: Path) -> None:
