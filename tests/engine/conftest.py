@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 
@@ -14,6 +15,10 @@ from engine.model import LoadedModel
 from engine.types import ModelSpec
 from tests.engine.tiny_models import make_folder, make_model
 from tests.engine.worker_driver import PATIENCE_S, Driver
+
+hypothesis.settings.register_profile(  # for mutations.py: that a test fails is enough there
+    "no_shrink", deadline=None, derandomize=True, max_examples=100, database=None, phases=[hypothesis.Phase.generate]
+)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,135 @@
+"""Breaks the engine on purpose and shows which tests notice: `python -m tests.engine.mutations`.
+
+Each mutation is one change to a copy of the engine in a temporary folder. The last line of the table is the engine as
+it is, which no test may fail. Exit status 1 where a mutation goes unnoticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+TESTS = ("tree", "cache_hits", "cache_lifetime", "cache_budget", "cache_machine", "hot_cold", "responder")
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """In `file`, `old` (which stands there once) becomes `new`."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+FORWARD = """            with turn.clock.part("prefill"):
+                logits = self._measured_forward(ids[first:last], run, first)
+"""
+STEP = (
+    "            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)\n"
+)
+COMMIT = "            turn.cache.commit(run, ids[first:last], settled=full_step)\n"
+
+MUTATIONS = (
+    Mutation("publish before write", "generate.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
+    Mutation("evict a parent first", "tree.py", "return not self.children and not", "return not"),
+    Mutation("skip the token comparison", "tree.py", "if mine != theirs:", "if len(mine) != len(theirs):"),
+    Mutation(
+        "forget to unpin on cancel",
+        "cache.py",
+        "            self.tree.unpin(run.match.node)\n            run.lane.is_busy = False",
+        "            if len(run.lane.ids) > len(run.prefix):\n                self.tree.unpin(run.match.node)\n"
+        "            run.lane.is_busy = False",
+    ),
+    Mutation(
+        "reuse the last token",
+        "cache.py",
+        'See `Cache.begin`."""\n        usable = ids[: len(ids) - 1]',
+        'See `Cache.begin`."""\n        usable = ids',
+    ),
+    Mutation(
+        "off by one at a block border, too little restored",
+        "cache.py",
+        "first = common // BLOCK_TOKENS",
+        "first = -(-common // BLOCK_TOKENS)",
+    ),
+    Mutation(
+        "off by one at a block border, too little matched",
+        "tree.py",
+        "end = len(ids) - len(ids) % BLOCK_TOKENS",
+        "end = len(ids) - 1 - (len(ids) - 1) % BLOCK_TOKENS",
+    ),
+    Mutation("vouch for what was not restored", "cache.py", "        lane.cut(common)\n", ""),
+    Mutation(
+        "evict before the look is pinned", "cache.py", "self.tree.pin(match.node)\n        return match", "return match"
+    ),
+    Mutation("ignore the budget", "store.py", "if count * self.layout.bytes_per_block > self.free_bytes:", "if False:"),
+    Mutation("settle what decoding wrote", "generate.py", "settled=not self.cache.step)", "settled=True)"),
+    Mutation(
+        "a split forgets the pin", "tree.py", "node.last_used, node.pins, node.hits", "node.last_used, 0, node.hits"
+    ),
+    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
+)
+
+
+def mutate(mutation: Mutation, folder: Path) -> None:
+    """Copy the engine and its tests, and make the one change."""
+    for name in ("engine", "tests"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    path = folder / "engine" / mutation.file
+    source = path.read_text("utf-8")
+    assert source.count(mutation.old) == 1, f"{mutation.name}: the place to change is not there, or not once"
+    path.write_text(source.replace(mutation.old, mutation.new), "utf-8")
+
+
+def run_tests(folder: Path) -> Counter[str]:
+    """The tests that fail, parameters left out, and how often."""
+    files = [f"tests/engine/test_{name}.py" for name in TESTS]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--tb=no",
+        "--hypothesis-profile=no_shrink",
+        "--timeout=120",
+        *files,
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    if done.returncode not in (0, 1) or (done.returncode and not lines):
+        raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])
+    names = (line.split(" ")[1].partition("[")[0].replace("tests/engine/", "") for line in lines)
+    return Counter(names)
+
+
+def main() -> int:
+    """Play the mutations whose name contains one of the given words, or all."""
+    parser = argparse.ArgumentParser(description="Shows which tests notice a broken engine.")
+    parser.add_argument("words", nargs="*")
+    words = parser.parse_args().words
+    unnoticed = 0
+    for mutation in MUTATIONS:
+        if words and not any(word in mutation.name for word in words):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            mutate(mutation, Path(folder))
+            failed = run_tests(Path(folder))
+        is_broken = mutation.old != mutation.new
+        unnoticed += is_broken != bool(failed)
+        print(f"{mutation.name} ({mutation.file}): {sum(failed.values())} tests fail", flush=True)
+        for name, count in failed.most_common():
+            print(f"    {name}" + (f" ({count} times)" if count > 1 else ""), flush=True)
+    return 1 if unnoticed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
