@@ -160,7 +160,7 @@ def since_installation(total: Savings) -> str:
     """The running total in a line, "" while there is none."""
     if not total.tokens:
         return ""
-    return f"{_seconds(total)} and {total.tokens:,} tokens since installation"
+    return f"since installation: {_seconds(total)}, {words.many(total.tokens)} tokens"
 
 
 def turn_name(turns: TurnSeries, place: int) -> str:

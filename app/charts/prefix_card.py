@@ -31,6 +31,7 @@ class PrefixCard(QWidget):
         self._name.setFont(text_font(SMALL))
         self._open = QPushButton("Open the tree")
         self._open.setObjectName("link")
+        self._open.setStyleSheet("padding: 0 0 0 4px;")
         self._open.setToolTip("Everything in the cache, live (Ctrl+T)")
         self._open.clicked.connect(self.tree_wanted)
         self.runs = RunList(theme)
@@ -116,13 +117,14 @@ class RunList(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_lines(painter)
-        for number, (row, text) in enumerate(zip(self._rows, self.lines, strict=False)):
+        for number, row in enumerate(self._rows):
             bar = self._bar(number)
             node = self.layout_.nodes[row.run]
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self._theme.pinned if node.pinned else self._theme.reused))
             painter.drawRoundedRect(bar, 3, 3)
-            self._paint_text(painter, bar.right() + 8, number, text)
+            name, tail = tree_words.name_and_tail(self.layout_, row.run, self.titles)
+            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {node.tokens:,}")
         for number, text in enumerate(self.lines[len(self._rows) :], len(self._rows)):
             self._paint_text(painter, 0, number, text)
 
@@ -172,8 +174,11 @@ class RunList(QWidget):
                 painter.drawLine(QLineF(x, above.bottom(), x, y))
                 painter.drawLine(QLineF(x, y, bar.left(), y))
 
-    def _paint_text(self, painter: QPainter, left: float, number: int, text: str) -> None:
+    def _paint_text(self, painter: QPainter, left: float, number: int, text: str, tail: str = "") -> None:
+        """Text in a row, cut where there is no room for all of it, and the tail that is never cut."""
         painter.setPen(QColor(self._theme.soft))
+        metrics = painter.fontMetrics()
         room = QRectF(QPointF(left, number * PITCH), QPointF(self.width(), (number + 1) * PITCH))
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(room.width()))
+        space = int(room.width()) - metrics.horizontalAdvance(tail)
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, space).replace("……", "…") + tail
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

@@ -146,6 +146,7 @@ class TreeWindow(QWidget):
         below.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
         below.setSpacing(2)
         names = QHBoxLayout()
+        names.setSpacing(3 * GRID)
         names.addWidget(self._name, 1)
         names.addWidget(self._keys)
         below.addLayout(names)

@@ -13,6 +13,9 @@ from engine import CacheView, NodeView
 AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
 """Seconds since the last use, from the newest to the oldest, and the word for each step."""
 
+MOST_LETTERS = 24
+"""Of a title that stands in a row with others."""
+
 Titles = Mapping[int, str]
 """The present title of each conversation by its id."""
 
@@ -35,16 +38,22 @@ def owners(node: NodeView, titles: Titles) -> list[Owner]:
 
 
 def label(layout: TreeLayout, index: int, titles: Titles) -> str:
-    """The short name of a run. What many share has no one title; what is kept says so."""
+    """The short name of a run."""
+    return "".join(name_and_tail(layout, index, titles))
+
+
+def name_and_tail(layout: TreeLayout, index: int, titles: Titles) -> tuple[str, str]:
+    """The short name of a run as what may be cut and what stays behind it. What many share has no one title; what is
+    kept says so."""
     node = layout.nodes[index]
     named = owners(node, titles)
     if node.pinned and (len(named) != 1 or node.start == 0):
-        return "kept resident"
+        return "kept resident", ""
     if not named:
-        return "no conversation"
+        return "no conversation", ""
     if len(named) > 1:
-        return f"{len(named)} conversations"
-    return f"{named[0].title}, branch" if _is_branch(layout, index) else named[0].title
+        return f"{len(named)} conversations", ""
+    return named[0].title, ", branch" if _is_branch(layout, index) else ""
 
 
 def beginning(node: NodeView, most: int = 240) -> str:
@@ -80,9 +89,13 @@ def figures(node: NodeView) -> str:
     return " · ".join([*parts, "kept resident"] if node.pinned else parts)
 
 
-def titles_of(node: NodeView, titles: Titles, most: int = 4) -> str:
-    """The titles of the conversations, the first few of many."""
+def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
+    """The titles of the conversations, the first few of many; where there are several, long ones are cut."""
     named = [owner.title for owner in owners(node, titles)]
+    if len(named) > 1:
+        named = [
+            title if len(title) <= MOST_LETTERS else title[: MOST_LETTERS - 1].rstrip(" …") + "…" for title in named
+        ]
     shown = ", ".join(named[:most])
     return f"{shown} and {len(named) - most} more" if len(named) > most else shown or "no conversation"
 

@@ -39,6 +39,11 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
+def many(number: int) -> str:
+    """A count with room for six digits: "310,220", "12.3 million"."""
+    return f"{number:,}" if number < 1_000_000 else f"{number / 1e6:,.1f} million"
+
+
 def percent(part: int, whole: int) -> str:
     """A share of tokens; 100% only where it is all of them, 0% only where it is none."""
     if not whole:

@@ -273,7 +273,7 @@ def test_savings_here_and_since_installation(panel: ChartPanel) -> None:
     panel.show_total(Savings(161.0, 310_220, estimated=True))
     panel.redraw()
     assert (panel.saved.number, panel.saved.note) == ("3.36 s", "6,152 tokens not read again")
-    assert panel.saved.more == "about 2 min 41 s and 310,220 tokens since installation"
+    assert panel.saved.more == "since installation: about 2 min 41 s, 310,220 tokens"
     panel.scope.all.click()
     panel.redraw()
     assert (panel.saved.name, panel.saved.number) == ("Saved since installation", "about 2 min 41 s")

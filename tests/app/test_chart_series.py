@@ -184,3 +184,23 @@ def test_percent_says_all_or_none_only_when_it_is(part: int, whole: int, text: s
 )
 def test_how_soon_is_said_honestly(ttft_s: float, cold_s: float, measured: bool, reused: int, text: str) -> None:
     assert words.sooner(ttft_s, cold_s, measured, reused) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "estimated", "text"),
+    [
+        (0.0, True, "0 s"),
+        (0.04, True, "about 0.04 s"),
+        (3.36, False, "3.36 s"),
+        (3.36, True, "about 3.4 s"),
+        (9.96, True, "about 10 s"),
+        (161.9, True, "about 2 min 41 s"),
+        (11_530.0, False, "3 h 12 min"),
+    ],
+)
+def test_a_sum_of_waits_in_words(value: float, estimated: bool, text: str) -> None:
+    assert words.duration(value, estimated) == text
+
+
+def test_large_counts_take_little_room() -> None:
+    assert [words.many(number) for number in (0, 310_220, 12_345_678)] == ["0", "310,220", "12.3 million"]
