@@ -145,7 +145,7 @@ class SavedCard(Card):
 
     def speak(self) -> None:
         if self.all_turns:
-            saved, name, more = self.total, "Saved since installation", ""
+            saved, name, more = self.total, "Saved since installation", "in all conversations together"
             known = bool(saved.tokens)
         else:
             saved, name, more = self.turns.saved(), "Saved in this conversation", since_installation(self.total)

@@ -277,7 +277,7 @@ def test_savings_here_and_since_installation(panel: ChartPanel) -> None:
     panel.scope.all.click()
     panel.redraw()
     assert (panel.saved.name, panel.saved.number) == ("Saved since installation", "about 2 min 41 s")
-    assert (panel.saved.note, panel.saved.more) == ("310,220 tokens\nnot read again", "")
+    assert (panel.saved.note, panel.saved.more) == ("310,220 tokens\nnot read again", "in all conversations together")
 
 
 def test_an_estimate_is_called_one(panel: ChartPanel) -> None:
