@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPalette, QShowEvent
+from PySide6.QtGui import QColor, QHideEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.charts.bars import MOST_SLOTS
@@ -135,6 +135,10 @@ class ChartPanel(QWidget):
         self._redraw_changed()
         super().showEvent(event)
         self.visibility_changed.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._timer.stop()  # what changed is drawn when it is shown again
+        super().hideEvent(event)
 
     def _change(self, *cards: Card) -> None:
         self._changed.update(cards)

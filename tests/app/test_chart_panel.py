@@ -179,6 +179,7 @@ def test_many_figures_make_one_redraw_and_the_timer_rests(
 
 
 def test_hidden_it_does_not_draw_and_catches_up_when_shown(panel: ChartPanel) -> None:
+    panel.add_turn(TURNS[0])
     panel.hide()
     panel.load_turns(map(ShownTurn, TURNS))
     assert not panel.redraw_pending
