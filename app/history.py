@@ -13,7 +13,6 @@ from contextlib import contextmanager, nullcontext
 from datetime import date
 from pathlib import Path
 
-import platformdirs
 
 from app.message_table import MessageTable
 from app.placeholders import Cure
@@ -29,14 +28,14 @@ from app.records import (
 )
 from app.schema import migrate, refuse_foreign
 from app.storage_errors import DamagedFileError, in_words, is_damage, set_aside
-from engine import DiskFullError, HeadstartError, Sampling
+from engine import DiskFullError, HeadstartError, Sampling, data_dir
 
 __all__ = ["Conversation", "History", "StoredMessage", "default_path"]
 
 
 def default_path() -> Path:
     """Where the conversations of this user are kept."""
-    return Path(platformdirs.user_data_dir("headstart", appauthor=False)) / "history.sqlite3"
+    return data_dir() / "history.sqlite3"
 
 
 class History(MessageTable):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from functools import lru_cache
 from typing import Any
@@ -43,11 +43,16 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of rendered text, or of generated ids. `message` is -1 for the template's own text."""
+    """A stretch of rendered text, or of generated ids. `message` is -1 for the template's own text.
+
+    `is_plain` text spells out a special token and is encoded as the characters it is made of: what somebody wrote must
+    never end a message or begin another.
+    """
 
     text: str
     message: int
     ids: tuple[int, ...] = ()
+    is_plain: bool = False
 
 
 class PromptBuilder:
@@ -57,6 +62,7 @@ class PromptBuilder:
         self._tokenizer = tokenizer
         if not tokenizer.chat_template:
             tokenizer.chat_template = PLAIN_TEMPLATE
+        self._special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
         self._encode = lru_cache(maxsize=512)(self._encode_text)
 
     def build(self, messages: Sequence[Message], day: date | None = None) -> Prompt:
@@ -81,13 +87,17 @@ class PromptBuilder:
         frame = self._render([(m.role, _MARK.format(i)) for i, m in enumerate(messages)], day)
         literals = _MARKS.split(frame)
         order = [int(number) for number in literals[1::2]]
-        return _align(text, literals[::2], order, messages) or [_Piece(text, -1)]
+        pieces = _align(text, literals[::2], order, messages) or [_Piece(text, -1)]
+        return [replace(piece, is_plain=self._spells_special(piece)) for piece in pieces]
+
+    def _spells_special(self, piece: _Piece) -> bool:
+        return piece.message >= 0 and not piece.ids and any(token in piece.text for token in self._special)
 
     def _add_text(
         self, ids: list[int], spans: list[TokenSpan], messages: Sequence[Message], run: Sequence[_Piece]
     ) -> None:
         """Encode neighbouring pieces of text as one, and find each message's tokens by its characters."""
-        new, starts = self._encode("".join(piece.text for piece in run))
+        new, starts = self._encode("".join(piece.text for piece in run), run[0].is_plain)
         at = 0
         for piece in run:
             if piece.message >= 0:
@@ -100,9 +110,11 @@ class PromptBuilder:
     def _add_span(spans: list[TokenSpan], messages: Sequence[Message], message: int, start: int, end: int) -> None:
         spans.append(TokenSpan(message, messages[message].role, start, end))
 
-    def _encode_text(self, text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _encode_text(self, text: str, is_plain: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Ids of rendered text and the character each begins at. The template wrote any special tokens itself."""
-        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        encoded = self._tokenizer(
+            text, add_special_tokens=False, split_special_tokens=is_plain, return_offsets_mapping=True
+        )
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
     def _render(self, messages: Sequence[tuple[str, str]], day: date | None) -> str:
@@ -127,10 +139,10 @@ def _frozen_clock(now: datetime) -> Callable[[str], str]:
 
 
 def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
-    """Neighbouring pieces of text together, each generated answer on its own."""
+    """Neighbouring pieces of text together, each generated answer and each plain text on its own."""
     runs: list[list[_Piece]] = []
     for piece in pieces:
-        if runs and not piece.ids and not runs[-1][0].ids:
+        if runs and not any(part.ids or part.is_plain for part in (piece, runs[-1][0])):
             runs[-1].append(piece)
         else:
             runs.append([piece])
