@@ -13,7 +13,6 @@ from contextlib import contextmanager, nullcontext
 from datetime import date
 from pathlib import Path
 
-
 from app.message_table import MessageTable
 from app.placeholders import Cure
 from app.records import (
