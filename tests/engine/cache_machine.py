@@ -61,16 +61,21 @@ class CacheMachine(RuleBasedStateMachine):
 
     chats = Bundle("chats")
 
-    @initialize(budget=st.integers(160, 1400), lanes=st.integers(1, 2), grid=st.sampled_from([0, 0, 32]))
-    def start(self, budget: int, lanes: int, grid: int) -> None:
-        """A cache with an ample or a tight budget, one lane or two, the default mode or the exact one."""
+    @initialize(
+        budget=st.integers(160, 1400),
+        lanes=st.integers(1, 2),
+        grid=st.sampled_from([0, 0, 32]),
+        switch=st.sampled_from([None, None, 90]),
+    )
+    def start(self, budget: int, lanes: int, grid: int, switch: int | None) -> None:
+        """An ample or a tight budget, one lane or two, the default mode or the exact one, one regime or two."""
         self.models = {name: DigestModel(name) for name in "ab"}
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr("engine.cache.LANE_STEP", LANE_STEP)
-        self.cache = make_cache(context=CONTEXT, tokens=budget, step=grid, max_lanes=lanes)
+        self.cache = make_cache(context=CONTEXT, tokens=budget, step=grid, max_lanes=lanes, switch=switch)
         self.histories: list[list[int]] = []
         self.turns: list[Turn] = []
-        self.finished: dict[str, list[list[int]]] = {"a": [], "b": []}
+        self.finished: dict[str, list[list[int]]] = {}
         self.has_lost = False
 
     @property
@@ -244,8 +249,8 @@ class CacheMachine(RuleBasedStateMachine):
     def _begin(self, chat: int, prompt: list[int], answer: list[int]) -> Turn | None:
         """Start a request; None where the cache refuses it, which it may only do for a reason."""
         prompt, answer = prompt[: CONTEXT - 1], answer[: max(0, CONTEXT - len(prompt))]
-        before, failing = self.cache.peek(prompt), self.store.fail_after >= 0
-        expected = self._expected_reuse(prompt)
+        before, failing = self.cache.peek(prompt, len(answer)), self.store.fail_after >= 0
+        expected = self._expected_reuse(prompt, self.cache.regime(len(prompt) + len(answer)))
         try:
             run = self.cache.begin(prompt, len(answer), f"chat {chat}")
         except MemoryError:
@@ -260,10 +265,11 @@ class CacheMachine(RuleBasedStateMachine):
             assert run.reused >= expected, "a hit was lost though nothing was evicted"
         return Turn(run, prompt, answer, chat)
 
-    def _expected_reuse(self, prompt: list[int]) -> int:
+    def _expected_reuse(self, prompt: list[int], regime: str) -> int:
         """What an ample cache must reuse: the longest start of an earlier path, in whole blocks or grid steps."""
         unit = self.cache.step or BLOCK_TOKENS
-        shared = max((_common(path, prompt[:-1]) for path in self.finished[self.cache.namespace]), default=0)
+        paths = self.finished.get(self.model.space(regime), [])
+        shared = max((_common(path, prompt[:-1]) for path in paths), default=0)
         return shared - shared % unit
 
     def _step(self, turn: Turn) -> None:
@@ -276,17 +282,17 @@ class CacheMachine(RuleBasedStateMachine):
         self._finish(turn)
 
     def _finish(self, turn: Turn) -> None:
-        done = turn.path[: turn.run.lane.settled]
+        done, space = turn.path[: turn.run.lane.settled], self.model.space(turn.run.lane.regime)
         self.has_lost |= self.store.fail_after >= 0
         self.cache.finish(turn.run)
         self.histories[turn.chat] = turn.path
-        self.has_lost |= self.cache.tree.peek(self.cache.namespace, done) < len(done) - len(done) % BLOCK_TOKENS
-        self.finished[self.cache.namespace].append(done)
+        self.has_lost |= self.cache.tree.peek(space, done) < len(done) - len(done) % BLOCK_TOKENS
+        self.finished.setdefault(space, []).append(done)
 
     def _cold(self, turn: Turn) -> int:
         """The last logits of the same path in a fresh cache that reuses nothing."""
         store = FlakyStore(self.store.layout, 10**9, fill=fake_kv.NAN)
-        return run_prompt(NullCache(store), self.model, turn.path)[1][-1]
+        return run_prompt(NullCache(store, regime=self.cache.regime), self.model, turn.path)[1][-1]
 
 
 def _common(one: list[int], other: list[int]) -> int:

@@ -35,13 +35,13 @@ class DigestModel:
     def __init__(self, namespace: str = "a", layout: KVLayout = LAYOUT) -> None:
         self.namespace = namespace
         self.layout = layout
-        self._chains: dict[tuple[int, ...], list[int]] = {}
+        self._chains: dict[tuple[str | int, ...], list[int]] = {}
 
-    def digests(self, ids: Sequence[int]) -> Tensor:
-        """The digest of each token's prefix."""
-        key = tuple(ids)
+    def digests(self, ids: Sequence[int], space: str) -> Tensor:
+        """The digest of each token's prefix, another one in each space."""
+        key = (space, *ids)
         if key not in self._chains:
-            digest, chain = hashlib.sha256(self.namespace.encode()).digest(), []
+            digest, chain = hashlib.sha256(space.encode()).digest(), []
             for token in ids:
                 digest = hashlib.sha256(digest + token.to_bytes(4, "little")).digest()
                 chain.append(int.from_bytes(digest[:5], "little"))
@@ -50,7 +50,7 @@ class DigestModel:
 
     def forward(self, prompt: Sequence[int], start: int, end: int, lane: Lane) -> int:
         """Compute tokens `start` to `end` on top of what the lane holds, and return logits: a digest of all it read."""
-        numbers = self.digests(prompt[:end])[start:]
+        numbers = self.digests(prompt[:end], self.space(lane.regime))[start:]
         for group, buffers in enumerate(zip(lane.keys, lane.values, strict=True)):
             for kind, buffer in enumerate(buffers):
                 buffer[:, :, start:end] = numbers[None, None, :, None] + _marks(buffer, group, kind)
@@ -58,17 +58,20 @@ class DigestModel:
 
     def check_lane(self, lane: Lane) -> None:
         """Every slot that the lane vouches for belongs to its own ids."""
-        self._check(lane_buffers(lane), 0, len(lane.ids), lane.ids)
+        self._check(lane_buffers(lane), 0, len(lane.ids), lane.ids, self.space(lane.regime))
 
-    def check_pool(self, store: KVStore, path: Sequence[int], blocks: Sequence[int]) -> None:
+    def space(self, regime: str) -> str:
+        """The part of the tree for what this model computed in a regime."""
+        return f"{self.namespace}/{regime}" if regime else self.namespace
+
+    def check_pool(self, store: KVStore, path: Sequence[int], blocks: Sequence[int], space: str) -> None:
         """Each published block holds what belongs to its place on the path."""
         for index, block in enumerate(blocks):
-            self._check(
-                block_parts(store, block), index * BLOCK_TOKENS, BLOCK_TOKENS, path[: (index + 1) * BLOCK_TOKENS]
-            )
+            start = index * BLOCK_TOKENS
+            self._check(block_parts(store, block), start, BLOCK_TOKENS, path[: start + BLOCK_TOKENS], space)
 
-    def _check(self, buffers: Sequence[Tensor], first: int, count: int, path: Sequence[int]) -> None:
-        numbers = self.digests(path)[first : first + count]
+    def _check(self, buffers: Sequence[Tensor], first: int, count: int, path: Sequence[int], space: str) -> None:
+        numbers = self.digests(path, space)[first : first + count]
         for at, buffer in enumerate(buffers):
             expected = numbers[None, None, :, None] + _marks(buffer, at // 2, at % 2)
             assert torch.equal(buffer[:, :, :count], expected.expand_as(buffer[:, :, :count])), "a misplaced block"
@@ -166,14 +169,27 @@ def make_cache(
     clock: Callable[[], float] | None = None,
     step: int = 0,
     max_lanes: int = 1,
-    scattered: bool = True,
+    switch: int | None = None,
 ) -> PrefixCache:
-    """A cache whose budget holds `tokens` tokens, lanes included. Fresh lanes are full of NaN."""
+    """A cache whose budget holds `tokens` tokens, lanes included. Fresh lanes are full of NaN, block numbers in no
+    order. Sequences of more than `switch` tokens are in the regime "long"."""
     layout = model.layout if model else LAYOUT
-    new_id = scattered_ids() if scattered else None
-    store = FlakyStore(layout, tokens * layout.bytes_per_token, new_id, fill=NAN)
+    store = FlakyStore(layout, tokens * layout.bytes_per_token, scattered_ids(), fill=NAN)
     times = iter(range(1, 10**9))
-    return PrefixCache(store, "a", context, clock or (lambda: float(next(times))), step=step, max_lanes=max_lanes)
+    return PrefixCache(
+        store,
+        "a",
+        context,
+        clock or (lambda: float(next(times))),
+        step=step,
+        max_lanes=max_lanes,
+        regime=regimes(switch),
+    )
+
+
+def regimes(switch: int | None) -> Callable[[int], str]:
+    """The regime of a sequence of some length."""
+    return lambda length: "long" if switch is not None and length > switch else ""
 
 
 def check_contents(cache: PrefixCache, *models: DigestModel) -> None:
@@ -181,8 +197,9 @@ def check_contents(cache: PrefixCache, *models: DigestModel) -> None:
     cache.check_integrity()
     assert real_bytes(cache.store) == cache.store.used_bytes <= cache.store.budget_bytes
     for model in models:
-        for path, blocks in paths(cache, model.namespace):
-            model.check_pool(cache.store, path, blocks)
+        for space in (model.space(""), model.space("long")):
+            for path, blocks in paths(cache, space):
+                model.check_pool(cache.store, path, blocks, space)
         if model.namespace == cache.namespace:
             for lane in lanes(cache):
                 model.check_lane(lane)

@@ -176,3 +176,18 @@ def test_no_lane_left_is_said() -> None:
         cache.begin(OTHER, 4)
     cache.finish(run)
     check_contents(cache, MODEL)
+
+
+def test_two_regimes_never_meet() -> None:
+    """ENGINE_BUGS kind E38: a chat that grows past the switch is read anew once, and hits on both sides of it."""
+    cache = make_cache(tokens=4096, switch=100)
+    short, long = PROMPT[:80], PROMPT[:80] + OTHER
+    assert run_prompt(cache, MODEL, short)[0] == 0
+    assert (cache.peek(long), run_prompt(cache, MODEL, long)[0]) == (0, 0)
+    assert run_prompt(cache, MODEL, [*long, 1])[0] == 120
+    check_contents(cache, MODEL)
+    assert run_prompt(cache, MODEL, short)[0] == 64
+    assert cache.peek(short, 10) == 79
+    assert cache.peek(short, 30) == 64, "an answer that may grow past the switch is computed behind it"
+    assert cache.peek([*long, 1]) == 112
+    check_contents(cache, MODEL)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from engine.cache import PrefixCache
 from engine.model import LoadedModel
-from engine.store import KVStore
+from engine.store import KVStore, Lane
 from tests.engine.inside import forget_lanes
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import NAN, Chat, SpyModel, Ticks, cold_logits, make_responder, prompt_logits
@@ -137,3 +137,15 @@ def test_settled_answers_are_reused_in_exact_mode() -> None:
     assert chat.reused == total // 16 * 16
     assert list(chat.responder.settle()) != []
     assert list(chat.responder.settle()) == []
+
+
+@pytest.mark.parametrize("fill", [NAN, 1e4, 0.0])
+def test_what_stands_behind_a_prompt_is_never_read(model: LoadedModel, fill: float) -> None:
+    """ENGINE_BUGS kind E30: unused slots are poisoned, in a lane much longer than the prompt; the logits are equal."""
+    expected = cold_logits(model, BASE)
+    lane = Lane(model.layout, 1024, fill=fill)
+    assert torch.equal(model.forward(BASE, lane, 0), expected)
+    whole = model.forward(OTHER, lane, len(BASE))
+    for buffer in lane.keys + lane.values:
+        buffer[:, :, len(BASE) :] = fill
+    assert torch.equal(model.forward(OTHER, lane, len(BASE)), whole)

@@ -1,0 +1,70 @@
+"""How a model is opened: the cache's default share of memory, its least size, and a warm-up that leaves nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from engine.loading import EXACT_STEP, open_model
+from engine.model import LoadedModel, default_cache_bytes, load
+from engine.types import BLOCK_TOKENS, ModelSpec
+from tests.engine.turns import Ticks
+
+GIB = 1024**3
+TOKEN = 2 * 2 * (8 + 8) * 4
+
+
+def set_free_memory(monkeypatch: pytest.MonkeyPatch, nbytes: int) -> None:
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=nbytes))
+
+
+@pytest.mark.parametrize(("free", "share"), [(4 * GIB, GIB), (16 * GIB, 4 * GIB), (400 * GIB, 8 * GIB)])
+def test_the_default_budget_is_a_share_never_all(monkeypatch: pytest.MonkeyPatch, free: int, share: int) -> None:
+    """Issue 3 point 5."""
+    set_free_memory(monkeypatch, free)
+    assert default_cache_bytes(torch.device("cpu")) == share
+
+
+@pytest.mark.parametrize(("wish", "budget"), [(10**8, 10**8), (0, 1024 * TOKEN), (1023 * TOKEN, 1024 * TOKEN)])
+def test_a_budget_is_what_was_asked_for_but_one_lane_at_least(tiny_folder: Path, wish: int, budget: int) -> None:
+    spec = ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=wish)
+    responder, info = open_model(spec, Ticks(), lambda stage, fraction: None)
+    assert responder.cache.store.budget_bytes == info.cache_budget_bytes == budget
+    assert responder.cache.store.used_bytes == 0, "the warm-up left something"
+    assert responder.cache.view().cached_tokens == 0
+    assert info.kv_bytes_per_token == TOKEN
+
+
+@pytest.mark.parametrize(("fits", "context"), [(500, 1024), (5000, 5000), (10**6, 100_000)])
+def test_the_context_is_no_longer_than_memory_allows(
+    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, fits: int, context: int
+) -> None:
+    """A model that reads more than fits is cut to what fits, 1,024 tokens at least."""
+
+    def load_long(*wishes: Any) -> LoadedModel:
+        model = load(*wishes)
+        model.context_length = 100_000
+        return model
+
+    set_free_memory(monkeypatch, 4 * fits * TOKEN)
+    monkeypatch.setattr("engine.loading.load", load_long)
+    responder, info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda stage, fraction: None)
+    assert info.context_length == responder.cache.context_length == context
+    assert info.cache_budget_bytes >= context * TOKEN
+
+
+def test_exact_mode_has_a_grid_of_whole_blocks(tiny_folder: Path) -> None:
+    spec = ModelSpec(str(tiny_folder), "cpu", "fp32", exact=True)
+    responder, info = open_model(spec, Ticks(), lambda stage, fraction: None)
+    assert (responder.cache.step, info.exact) == (EXACT_STEP, True)
+    assert EXACT_STEP % BLOCK_TOKENS == 0
+
+
+def test_each_step_of_loading_is_told(tiny_folder: Path) -> None:
+    told: list[str] = []
+    open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda stage, fraction: told.append(stage))
+    assert told == ["Loading the model", "Measuring the reading speed"]
