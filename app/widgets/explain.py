@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
@@ -137,11 +138,15 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
 
 
 class Explain(QToolButton):
-    """A small "?" that opens what `PLACES` says about `place`. `popover` is on screen while it is open, else None."""
+    """A small "?" that opens what `PLACES` says about `place`. `popover` is on screen while it is open, else None.
 
-    def __init__(self, place: str, parent: QWidget | None = None) -> None:
+    With `is_awake` it is always there for the keyboard, and painted only while that says so or while it has the focus.
+    """
+
+    def __init__(self, place: str, parent: QWidget | None = None, is_awake: Callable[[], bool] = lambda: True) -> None:
         super().__init__(parent)
         self.popover: ExplainPopover | None = None
+        self._is_awake = is_awake
         self._place = place
         self.setObjectName("explain")
         self.setText("?")
@@ -162,6 +167,10 @@ class Explain(QToolButton):
 
     def _on_closed(self) -> None:
         self.popover = None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.hasFocus() or self._is_awake():
+            super().paintEvent(event)
 
 
 class ExplainPopover(QFrame):

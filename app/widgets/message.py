@@ -120,7 +120,8 @@ class Answer(MessageWidget):
         super().__init__(content, parent)
         self.view = AnswerView(self)
         self.note = ReadingNote(self)
-        self.strip = StatStrip(self)
+        self.strip = StatStrip(self, lambda: self.tools.awake)
+        self.tools.wakes(self.strip.explain)
         self.box = DivergenceBox(self)
         self.box.clicked.connect(lambda: self.divergence_wanted.emit(content.id))
         self.box.action_wanted.connect(lambda key: self.cure_wanted.emit(content.id, key))
@@ -139,7 +140,7 @@ class Answer(MessageWidget):
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        return (self.view, self.box, *self.tools.buttons)
+        return (self.view, self.strip.explain, self.box, *self.tools.buttons)
 
     def end(self) -> None:
         self.note.end()

@@ -82,6 +82,7 @@ class MessageActions(QWidget):
         super().__init__(parent)
         self.setFixedHeight(HEIGHT)
         self._hovered, self._always, self._versions = False, False, 1
+        self._followers: list[QWidget] = []
         self._copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
         self._copy.clicked.connect(self._on_copy)
         self._again = ActionButton("retry", "Answer again" if is_answer else "Answer this", self, "Ctrl+R")
@@ -121,6 +122,10 @@ class MessageActions(QWidget):
         """Whether the buttons are painted."""
         return self._hovered or self._always or self._versions > 1 or any(button.hasFocus() for button in self.buttons)
 
+    def wakes(self, widget: QWidget) -> None:
+        """A widget elsewhere in the message that is painted when this row is."""
+        self._followers.append(widget)
+
     def set_hovered(self, hovered: bool) -> None:
         """The message is pointed at, or no longer."""
         self._hovered = hovered
@@ -154,8 +159,8 @@ class MessageActions(QWidget):
 
     def update_buttons(self) -> None:
         """Paint again after a change of hover or focus."""
-        for button in self.buttons:
-            button.update()
+        for widget in (*self.buttons, *self._followers):
+            widget.update()
 
     def _on_copy(self) -> None:
         self._copy.setIcon(icon("done"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import theme
+from app.widgets.explain import Explain
 from app.widgets.words import turn_parts
 from engine import TurnStats
 
@@ -14,14 +17,20 @@ SQUARE = 10
 COLUMNS = (112, 132)
 """Least width of the first two parts, so that the strips of several answers stand in columns."""
 LINE = 20
+EXPLAIN = 24
+"""Room for the "?" behind the last part."""
 
 
 class StatStrip(QWidget):
-    """A blue square with what was reused, an orange one with what was computed, then the rest; wraps where it must."""
+    """A blue square with what was reused, an orange one with what was computed, then the rest; wraps where it must.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    `explain` at its end says what the figures are; `is_awake` tells when it is painted.
+    """
+
+    def __init__(self, parent: QWidget | None = None, is_awake: Callable[[], bool] = lambda: True) -> None:
         super().__init__(parent)
         self._parts = ("", "", "")
+        self.explain = Explain("strip", self, is_awake)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -39,6 +48,7 @@ class StatStrip(QWidget):
             self._parts = parts
             self.setAccessibleName(self.text)
             self.setToolTip(_explain(stats))
+            self._place_explain()
             self.updateGeometry()
             self.update()
         self.setVisible(True)
@@ -48,21 +58,35 @@ class StatStrip(QWidget):
         return QSize(320, LINE)
 
     def heightForWidth(self, width: int) -> int:
-        return LINE if sum(self._widths()) <= width else 2 * LINE
+        return LINE if sum(self._widths()) + EXPLAIN <= width else 2 * LINE
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_explain()
+
+    def _place_explain(self) -> None:
+        """Behind the last part, wherever that stands."""
+        left, top, _ = self._places()[-1]
+        room = self.width() - EXPLAIN + 8
+        self.explain.move(min(left + self._widths()[-1] + 8, room), top + (LINE - self.explain.height()) // 2)
+
+    def _places(self) -> list[tuple[int, int, str]]:
+        """Left, top and text of each part."""
+        left, top, places = 0, 0, []
+        for part, width in zip(self._parts, self._widths(), strict=True):
+            if left and left + width + EXPLAIN * (part == self._parts[-1]) > self.width():
+                left, top = 0, LINE
+            places.append((left, top, part))
+            left += width
+        return places
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.text_font(theme.SMALL))
         colours = theme.current()
-        left, top = 0, 0
-        for part, width, colour in zip(
-            self._parts, self._widths(), (colours.reused, colours.computed, ""), strict=True
-        ):
-            if left + width > self.width() and left:
-                left, top = 0, LINE
+        for (left, top, part), colour in zip(self._places(), (colours.reused, colours.computed, ""), strict=True):
             self._paint_part(painter, part, left, top, colour)
-            left += width
 
     def _paint_part(self, painter: QPainter, part: str, left: int, top: int, colour: str) -> None:
         if colour:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from engine import (
+    BLOCK_TOKENS,
     CacheView,
     Event,
     Failed,
@@ -112,8 +113,11 @@ class FakeEngine:
         spans = spans_of(request)
         system = sum(span.end - span.start for span in spans if span.role == "system")
         seconds = (prompt - reused) / self.model.prefill_tokens_per_s
+        pinned = min(reused, system) // BLOCK_TOKENS * BLOCK_TOKENS
+        texts = tuple(f"block {at} " for at in range(-(-prompt // BLOCK_TOKENS)))
+        limit = self.model.context_length
         self._ready.append(
-            Preview(request_id, prompt, reused, prompt - reused, seconds, system, self.model.context_length, spans)
+            Preview(request_id, prompt, reused, prompt - reused, seconds, system, limit, spans, pinned, texts)
         )
         return request_id
 
