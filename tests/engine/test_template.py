@@ -193,6 +193,9 @@ def test_hostile_contents_stay_contents(content: str) -> None:
     assert starts_with(prompt, asked.ids + messages[2].token_ids)
     assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3]
     assert content in tokens._tokenizer.decode(prompt.ids, skip_special_tokens=False)
+    special = set(tokens._tokenizer.all_special_ids)
+    harmless = tokens.build([SYSTEM, Message("user", "x"), *messages[2:]], DAY)
+    assert [i for i in prompt.ids if i in special] == [i for i in harmless.ids if i in special]
 
 
 def test_a_template_that_cannot_be_followed_still_makes_the_right_prompt() -> None:
