@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QSizeF, Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent
+from PySide6.QtGui import QFontMetricsF, QInputMethodEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import theme
@@ -25,6 +27,7 @@ class PromptEdit(QPlainTextEdit):
         super().__init__(parent)
         self._composing = False
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabChangesFocus(True)
         self.setFont(theme.text_font())
         self.setPlaceholderText("Write a message")
@@ -39,6 +42,10 @@ class PromptEdit(QPlainTextEdit):
     def composing(self) -> bool:
         """Whether an input method holds text that is not confirmed yet."""
         return self._composing
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height(self.document().documentLayout().documentSize())
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())
@@ -67,4 +74,4 @@ class PromptEdit(QPlainTextEdit):
     def _fit_height(self, size: QSizeF) -> None:
         # A plain text document gives its height in lines.
         lines = min(max(int(size.height()), FEWEST_LINES), MOST_LINES)
-        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 4)
+        self.setFixedHeight(lines * math.ceil(QFontMetricsF(self.font()).lineSpacing()) + 4)

@@ -31,9 +31,7 @@ class StatStrip(QWidget):
         super().__init__(parent)
         self._parts = ("", "", "")
         self.explain = Explain("strip", self, is_awake)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 
     @property
@@ -48,20 +46,20 @@ class StatStrip(QWidget):
             self._parts = parts
             self.setAccessibleName(self.text)
             self.setToolTip(_explain(stats))
-            self._place_explain()
-            self.updateGeometry()
+            self._fit()
             self.update()
         self.setVisible(True)
 
     def sizeHint(self) -> QSize:
-        # The least height there can be: a layout that knows the width asks heightForWidth.
         return QSize(320, LINE)
-
-    def heightForWidth(self, width: int) -> int:
-        return LINE if sum(self._widths()) + EXPLAIN <= width else 2 * LINE
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As tall as the parts need at this width, with the "?" behind the last one."""
+        self.setFixedHeight(self._places()[-1][1] + LINE)
         self._place_explain()
 
     def _place_explain(self) -> None:
@@ -73,9 +71,10 @@ class StatStrip(QWidget):
     def _places(self) -> list[tuple[int, int, str]]:
         """Left, top and text of each part."""
         left, top, places = 0, 0, []
-        for part, width in zip(self._parts, self._widths(), strict=True):
-            if left and left + width + EXPLAIN * (part == self._parts[-1]) > self.width():
-                left, top = 0, LINE
+        for number, (part, width) in enumerate(zip(self._parts, self._widths(), strict=True)):
+            is_last = number == len(self._parts) - 1
+            if left and left + width + EXPLAIN * is_last > self.width():
+                left, top = 0, top + LINE
             places.append((left, top, part))
             left += width
         return places

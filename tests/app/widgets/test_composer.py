@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QMimeData
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.widgets.composer import Composer
@@ -63,3 +64,12 @@ def test_send_waits_for_text(composer: Composer) -> None:
     assert not composer.button.isEnabled()
     composer.set_text("x")
     assert composer.button.isEnabled()
+
+
+def test_a_draft_is_in_sight_at_every_width(composer: Composer) -> None:
+    composer.set_text("Do I pay for sending the boots back, and how much would the new pair cost me? " * 3)
+    for width in (640, 500, 900, 617):
+        composer.resize(width, 300)
+        QApplication.processEvents()
+        bars = (composer.edit.verticalScrollBar(), composer.edit.horizontalScrollBar())
+        assert [bar.isVisible() for bar in bars] == [False, False]
