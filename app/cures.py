@@ -52,6 +52,12 @@ def cured_prompt(conversation: Conversation, culprit: Culprit, cure: Cure) -> Co
     return replace(conversation, system_prompt=prompt, cures=with_cure(conversation.cures, cure))
 
 
+def is_moved_away(conversation: Conversation, divergence: Divergence | None) -> bool:
+    """Whether what was read again is the cure itself: a placeholder that was moved to the newest message."""
+    moved = [cure.name for cure in conversation.cures if cure.kind == "moved"]
+    return divergence is not None and any(f"[{name}" in divergence.new_text for name in moved)
+
+
 def _pasted_culprit(prompt: str, new_text: str) -> Culprit | None:
     """The pasted clock or date that the text around the first different token shows a piece of."""
     for finding in find(prompt):

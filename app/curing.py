@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from app.cures import FREEZE, MOVE, Culprit, cured_prompt, find_culprit
+from app.cures import FREEZE, MOVE, Culprit, cured_prompt, find_culprit, is_moved_away
 from app.placeholders import Cure
 from app.presenter import Presenter
 from app.session import Session
@@ -31,10 +31,11 @@ class Curing(QObject):
     def _offer(self, change: object = None) -> None:
         answers = [message for message in self._window.transcript.messages if isinstance(message, Answer)]
         for answer in answers:
-            answer.box.show_actions(self._actions(answer, is_newest=answer is answers[-1]))
+            culprit = self._culprit(answer.content.id) if answer is answers[-1] else None
+            is_cured = is_moved_away(self._session.conversation, answer.content.divergence)
+            answer.box.show_actions(self._actions(answer, culprit), advises=culprit is None and not is_cured)
 
-    def _actions(self, answer: Answer, is_newest: bool) -> list[Action]:
-        culprit = self._culprit(answer.content.id) if is_newest else None
+    def _actions(self, answer: Answer, culprit: Culprit | None) -> list[Action]:
         actions = _cure_actions(culprit) if culprit else []
         if answer.content.finish_reason:
             actions.append((PROVE, "Prove it", "Read the prompt of this turn with the cache and without."))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import Bridge
 from app.previewer import REST_MS
-from engine import Failed, Message, Preview, Request
+from engine import Failed, Message, Preview, Request, TokenSpan
 
 MOST_PLACES = 12
 
@@ -90,12 +90,17 @@ class Pricer(QObject):
             self._awaited = []
 
     def _prices(self, whole: Preview, parts: list[Preview]) -> Prices:
-        said = max((span.end for span in whole.spans if span.message_index < self._last_message), default=0)
+        said = [span for span in whole.spans if span.message_index < self._last_message]
         return Prices(
             system_tokens=whole.system_tokens,
-            behind=tuple(max(0, said - part.system_tokens) for part in parts),
+            behind=tuple(_tokens_behind(said, part.system_tokens) for part in parts),
             seconds=tuple(max(0.0, whole.seconds - part.seconds) for part in parts),
         )
+
+
+def _tokens_behind(said: Sequence[TokenSpan], position: int) -> int:
+    """Tokens of messages from a position on; the template's own between them are not counted, as in a Divergence."""
+    return sum(max(0, span.end - max(span.start, position)) for span in said)
 
 
 def _prefix(whole: Request, text: str) -> Request:

@@ -21,6 +21,10 @@ EVERY_TURN = ("time", "datetime", "uuid")
 
 # Not strftime's: its names follow the system's language, and the same prompt must come of the same moment everywhere.
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 Values = Mapping[str, str]
 """What each placeholder stands for at one moment, by its name."""
@@ -40,10 +44,11 @@ class Cure:
 
 def values_at(now: datetime, new_id: str) -> dict[str, str]:
     """What the placeholders stand for at `now`; `new_id` is what {{uuid}} becomes."""
+    day, clock = f"{now.day} {_MONTHS[now.month - 1]} {now.year}", f"{now:%H:%M:%S}"
     return {
-        "date": f"{now:%Y-%m-%d}",
-        "time": f"{now:%H:%M:%S}",
-        "datetime": f"{now:%Y-%m-%d %H:%M:%S}",
+        "date": day,
+        "time": clock,
+        "datetime": f"{day}, {clock}",
         "weekday": _WEEKDAYS[now.weekday()],
         "uuid": new_id,
     }

@@ -65,12 +65,16 @@ class DivergenceBox(QAbstractButton):
         self._body.setTextFormat(Qt.TextFormat.PlainText)
         self._text = ""
         self._divergence: Divergence | None = None
-        self._place = ""
+        self._place, self._advises = "", True
         self.buttons: dict[str, QPushButton] = {}
         self._links = QHBoxLayout()
         self._links.setContentsMargins(0, 0, 0, 0)
         self._links.setSpacing(16)
         self._links.addStretch(1)
+        # A button's own policy would take the height it has at its narrowest for the least there can be.
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Why this prompt was read again")
         column = QVBoxLayout(self)
@@ -104,11 +108,13 @@ class DivergenceBox(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor if can_go else Qt.CursorShape.ArrowCursor)
         self.show()
 
-    def show_actions(self, actions: Sequence[tuple[str, str, str]]) -> None:
-        """Buttons for what can be done about it, as (key, label, what it does). A cure among them takes the place of
-        the advice in words."""
-        if [(key, label) for key, label, _ in actions] == [(key, b.text()) for key, b in self.buttons.items()]:
+    def show_actions(self, actions: Sequence[tuple[str, str, str]], advises: bool = True) -> None:
+        """Buttons for what can be done about it, as (key, label, what it does). `advises`: whether the box gives its
+        advice in words, too; a cure among the buttons takes its place."""
+        shown = [(key, button.text()) for key, button in self.buttons.items()]
+        if [(key, label) for key, label, _ in actions] == shown and advises == self._advises:
             return
+        self._advises = advises
         for button in self.buttons.values():
             self._links.removeWidget(button)
             button.hide()
@@ -129,7 +135,7 @@ class DivergenceBox(QAbstractButton):
 
     def _say(self, divergence: Divergence, place: str) -> None:
         what = difference(divergence.old_text, divergence.new_text)
-        head, says = title(divergence, place), body(divergence, advises=not self.buttons.keys() - {PROVE})
+        head, says = title(divergence, place), body(divergence, self._advises)
         self._title.setText(f"<b>{escape(head)}</b>: {what.html}." if what.html else f"<b>{escape(head)}.</b>")
         self._body.setText(says)
         self._text = f"{head}: {what.text}. {says}" if what.text else f"{head}. {says}"

@@ -25,7 +25,7 @@ VALUES = values_at(datetime(2026, 11, 29, 14, 3, 22), "id-1")
 
 def test_every_placeholder_is_filled_in() -> None:
     filled = fill("{{date}} {{time}} {{datetime}} {{weekday}} {{uuid}}", VALUES)
-    assert filled == "2026-11-29 14:03:22 2026-11-29 14:03:22 Sunday id-1"
+    assert filled == "29 November 2026 14:03:22 29 November 2026, 14:03:22 Sunday id-1"
     assert set(VALUES) == set(NAMES) == set(current_values())
 
 
@@ -35,7 +35,7 @@ def test_what_nobody_knows_stays_as_it_is(text: str) -> None:
 
 
 def test_blanks_and_capitals_do_not_matter() -> None:
-    assert fill("{{ Date }}{{TIME}}", VALUES) == "2026-11-2914:03:22"
+    assert fill("{{ Date }}{{TIME}}", VALUES) == "29 November 202614:03:22"
     assert names_in("{{ Time }} {{date}} {{time}} {{x}}") == ("time", "date")
 
 
@@ -57,7 +57,7 @@ def test_a_cure_for_what_is_not_in_the_prompt_adds_nothing() -> None:
 
 def test_two_moved_ones_stand_in_the_order_of_the_prompt() -> None:
     cures = (Cure("time", "moved"), Cure("date", "moved"))
-    assert question_as_sent("Hi", "{{date}} {{time}}", VALUES, cures) == "Hi\n\n[date: 2026-11-29] [time: 14:03:22]"
+    assert question_as_sent("Hi", "{{date}} {{time}}", VALUES, cures) == "Hi\n\n[date: 29 November 2026] [time: 14:03:22]"
 
 
 def test_a_placeholder_has_one_cure_at_most() -> None:
