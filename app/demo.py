@@ -1,4 +1,4 @@
-"""`headstart demo`: a support bot's conversation in the real window, with the cache on and off, into a folder."""
+"""`headstart demo`: a script played in the real window, with the cache on and off, into a folder."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication
 
 from app.application import Application, build, spec_of
-from app.player import Player
+from app.demo_pictures import PICTURE_SIZE, Watcher, refuse_folder, save_pictures
+from app.demo_show import DemoShow
+from app.machine import machine
+from app.page import as_page
+from app.player import DemoClock, Player
 from app.progress_line import ProgressLine
 from app.report import Report, save_report
-from app.script import Script, read_script
+from app.script import NAMES, Script, read_files, read_script
 from app.settings import Settings
-from engine import DEVICES, DTYPES, Engine, EnginePort, HeadstartError
+from engine import Engine, EnginePort, HeadstartError
 
-PICTURE_SIZE = QSize(1280, 800)
 PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
+DEFAULT_TURNS = 8
 
 
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,10 +34,15 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     keep = argparse.SUPPRESS
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the report and the pictures")
     parser.add_argument("--offscreen", action="store_true", help="without opening a window on the screen")
-    parser.add_argument("--turns", type=int, default=8, metavar="N", help="how many questions to ask (default: 8)")
+    parser.add_argument("--script", choices=NAMES, help="what to play (default: support)")
+    parser.add_argument("--system", type=Path, metavar="FILE", help="play your own: a file with the system prompt")
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="and a file with one question on each line")
+    parser.add_argument("--turns", type=int, metavar="N", help="how many questions to ask (default: 8, or all)")
     parser.add_argument("--model", metavar="PATH", default=keep, help="a folder with safetensors, or a GGUF file")
-    parser.add_argument("--device", choices=DEVICES, default=keep, help="where the model runs")
-    parser.add_argument("--dtype", choices=DTYPES, default=keep, help="number format of the weights")
+    parser.add_argument("--device", choices=("auto", "cuda", "mps", "cpu"), default=keep, help="where the model runs")
+    parser.add_argument(
+        "--dtype", choices=("auto", "fp32", "bf16", "fp16"), default=keep, help="number format of the weights"
+    )
     parser.add_argument(
         "--exact", action="store_true", default=keep, help="equal to a run without the cache, bit for bit"
     )
@@ -44,69 +54,85 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> i
     The user's conversations and settings are not touched. Raises HeadstartError with a sentence for the user when an
     option cannot be met, the engine fails, or the window is closed before the end.
     """
-    script = read_script()
-    check_turns(options.turns, script)
+    script = script_of(options)
+    turns = turns_of(options.turns, script)
     check_folder(options.out)
     if options.offscreen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     app = QApplication.instance() or QApplication(sys.argv[:1])
     app.setApplicationName("Headstart")
-    settings = Settings(theme="light")
+    clock = DemoClock()
     with tempfile.TemporaryDirectory(prefix="headstart-demo-", ignore_cleanup_errors=True) as folder:
-        application = build(engine or Engine(), settings, Path(folder) / "history.sqlite3")
+        history = Path(folder) / "history.sqlite3"
+        application = build(engine or Engine(), Settings(theme="light"), history, clock.values)
         try:
-            report = play(application, options, script)
-            save(application, report, options.out)
+            play(application, options, script, turns, clock)
         finally:
             application.window.close()
             application.close()
-    print(f"\n{report.as_table()}\n\nThe report and the pictures are in {options.out}.")
     return 0
 
 
-def play(application: Application, options: argparse.Namespace, script: Script) -> Report:
-    """Both passes in the application's window, which then shows the conversation and a draft of the next question."""
-    player = Player(application.session, application.bridge, application.history, print_line)
+def play(application: Application, options: argparse.Namespace, script: Script, turns: int, clock: DemoClock) -> None:
+    """Play the script in the window and write the files. On a screen, somebody starts it and closes the window."""
+    player = Player(application.session, application.bridge, application.history, print_line, clock)
+    show = None if options.offscreen else DemoShow(application.window, player, script, turns)
     application.window.closing.connect(player.stop)
+    watcher = Watcher(application)
     line = ProgressLine()
     application.session.loading_changed.connect(lambda event: line.show(event.stage, event.fraction))
     application.open(spec_of(options, application.settings))
     application.window.resize(PICTURE_SIZE)
-    report = Report(player.wait_for_model(), versions())
+    report = Report(player.wait_for_model(), versions(), script=script.name, about=script.about)
     line.end()
-    player.play_warm(script, options.turns, report)
-    player.play_cold(report)
-    application.window.composer.set_text(script.questions[options.turns % len(script.questions)])
-    player.rest()
-    return report
+    player.check_fits(script, turns, report.model)
+    player.play(script, turns, report)
+    leave_a_draft(application, player, script, turns)
+    save(application, report, watcher, options.out)
+    print(f"\n{report.as_table()}\n\nThe report and the pictures are in {options.out}; report.html shows it all.")
+    if show is not None:
+        show.end(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str((options.out / "report.html").resolve()))))
+        player.wait_until_closed()
 
 
-def save(application: Application, report: Report, folder: Path) -> None:
-    """Write report.json, report.csv, window-light.png, window-dark.png and charts.png."""
+def leave_a_draft(application: Application, player: Player, script: Script, turns: int) -> None:
+    """Show what comes next in the ribbon, and in the charts the turns of all conversations where there are several."""
     window = application.window
-    window.resize(PICTURE_SIZE)
+    window.charts.scope.all.setChecked(len(script.titles) > 1)
+    window.notice.hide()
+    window.composer.set_text(script.question_after(turns))
+    application.bridge.read_cache_view()  # asks for a picture with all runs; it is there after the rest
+    player.rest()
+
+
+def save(application: Application, report: Report, watcher: Watcher, folder: Path) -> None:
+    """Write report.json, report.csv, report.html and the pictures."""
     try:
         save_report(report, folder)
-        for theme in ("dark", "light"):
-            application.choose_theme(theme)
-            QApplication.processEvents()
-            save_picture(window, folder / f"window-{theme}.png")
-        window.charts.redraw()
-        save_picture(window.charts, folder / "charts.png")
+        (folder / "report.html").write_text(as_page(report, machine()), "utf-8")
+        save_pictures(application, watcher.explained, folder)
     except OSError as error:
-        raise HeadstartError(f"The report cannot be written to {folder}: {error.strerror}.", str(error)) from error
+        raise refuse_folder(folder, error) from error
 
 
-def save_picture(widget: QWidget, path: Path) -> None:
-    """What a widget looks like now, as PNG. Raises OSError."""
-    if not widget.grab().save(str(path)):
-        raise OSError(None, "a picture cannot be saved", str(path))
+def script_of(options: argparse.Namespace) -> Script:
+    """What the options ask for. Raises HeadstartError where files cannot be read or options contradict each other."""
+    if options.system is None and options.questions is None:
+        return read_script(options.script or NAMES[0])
+    if options.script:
+        raise HeadstartError("Give --script, or --system and --questions, but not both.")
+    return read_files(options.system, options.questions)
 
 
-def check_turns(turns: int, script: Script) -> None:
-    """Raise HeadstartError where the script has not as many questions."""
-    if not 1 <= turns <= len(script.questions):
-        raise HeadstartError(f"The demo has {len(script.questions)} questions: give --turns a number from 1 to that.")
+def turns_of(asked: int | None, script: Script) -> int:
+    """How many turns to play. Raises HeadstartError where the script has not as many questions."""
+    count = len(script.questions)
+    if asked is None:
+        return min(DEFAULT_TURNS, count) if script.name == "support" else count
+    if not 1 <= asked <= count:
+        questions = "1 question" if count == 1 else f"{count} questions"
+        raise HeadstartError(f"The demo has {questions}: give --turns a number from 1 to that.")
+    return asked
 
 
 def check_folder(folder: Path) -> None:

@@ -1,21 +1,23 @@
-"""Plays the demo's script in the window: with the cache on as a conversation, then the same prompts with it off."""
+"""Plays a script of the demo in the window: each prompt with the cache on as a turn, then the same with it off."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Any
 
-from PySide6.QtCore import QEventLoop, QTimer, SignalInstance
+from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal, SignalInstance
 
 from app.branch import Branch
 from app.bridge import Bridge
 from app.history import History, StoredMessage
-from app.report import Report, compare, make_row
-from app.script import Script
+from app.pace import Pace
+from app.placeholders import Cure, current_values, values_at, with_cure
+from app.report import Aside, Report, compare, make_row
+from app.script import Script, Step
 from app.session import Session
-from engine import Failed, Finished, HeadstartError, ModelInfo, Sampling
+from engine import Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
 
 GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=48)
 """Always the best token. The penalty keeps a small model from giving its first answer to every question."""
@@ -26,17 +28,45 @@ REST_MS = 400
 STOPPED = "The demo was closed before its end. Run it again to get the report."
 
 
-class Player:
+class DemoClock:
+    """The clock of the demo's placeholders: the real one, some days ahead."""
+
+    def __init__(self) -> None:
+        self.days = 0
+
+    def values(self) -> dict[str, str]:
+        """What placeholders stand for."""
+        return values_at(datetime.now() + timedelta(days=self.days), current_values()["uuid"])
+
+
+class Player(QObject):
     """One demo. Each method returns when its part has been played; the window stays alive meanwhile.
 
     `say` gets a line about each turn. All methods raise HeadstartError when the engine fails or the window is closed.
+    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, played() after the last.
     """
 
-    def __init__(self, session: Session, bridge: Bridge, history: History, say: Callable[[str], None]) -> None:
+    begun = Signal(int, object)
+    measured = Signal(object)
+    played = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        bridge: Bridge,
+        history: History,
+        say: Callable[[str], None],
+        clock: DemoClock | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        super().__init__()
+        self.pace = pace or Pace(running=True, rest_ms=0)
         self._session = session
         self._bridge = bridge
         self._history = history
         self._say = say
+        self._clock = clock or DemoClock()
+        self._chats: dict[int, int] = {}
         self._loop: QEventLoop | None = None
         self._stopped = False
 
@@ -53,60 +83,120 @@ class Player:
         assert self._session.model is not None
         return self._session.model
 
-    def play_warm(self, script: Script, turns: int, report: Report) -> None:
-        """Ask the questions one after the other in a conversation of the window, with the cache on."""
-        conversation = self._history.create(script.system_prompt, GREEDY, date.today(), script.title)
-        self._session.conversations_changed.emit()
-        self._session.open(conversation.id)
-        self._session.use_cache = True
-        for turn, question in enumerate(script.questions[:turns], 1):
-            answer = self._ask(question)
-            assert answer.stats is not None
-            report.turns.append(make_row(turn, "on", answer.stats))
-            self._say(_line(report, turn, turns))
+    def check_fits(self, script: Script, turns: int, model: ModelInfo) -> None:
+        """Raise HeadstartError where a conversation of the script would outgrow the model's context."""
+        for chat in range(len(script.titles)):
+            questions = [step.question for step in script.steps[:turns] if step.chat == chat]
+            preview = self._preview(script.system_prompt, questions) if questions else None
+            needed = preview.prompt_tokens + GREEDY.max_tokens * len(questions) if preview else 0
+            if needed > model.context_length:
+                raise HeadstartError(
+                    f"The script takes about {needed:,} tokens; {model.name} reads {model.context_length:,}."
+                    " Shorten the system prompt, give --turns a smaller number, or --model another model."
+                )
 
-    def play_cold(self, report: Report) -> None:
-        """Give the engine the prompt of every turn again with the cache off; the history is the first pass's.
+    def play(self, script: Script, turns: int, report: Report) -> None:
+        """Ask the questions one after the other, and give the engine the prompt of each again with the cache off.
 
         What was measured takes the place of the estimates in the conversation, so that the window shows it. A turn
         that reused nothing was cold itself and keeps its own time.
         """
-        messages = self._session.messages
-        answers = [index for index, message in enumerate(messages) if message.role == "assistant"]
-        for turn, index in enumerate(answers, 1):
-            self.rest()
-            cold = self._answer_cold(messages[:index])
-            report.turns.append(make_row(turn, "off", cold.stats))
-            parted = compare(turn, messages[index].token_ids, cold.token_ids, cold.margins)
-            if parted is not None:
-                report.parted.append(parted)
-            if report.rows("on")[turn - 1].reused_tokens:
-                self._keep_measured(messages[index], cold)
-            self._say(_line(report, turn, len(answers)))
+        self._session.use_cache = True
+        for turn, step in enumerate(script.steps[:turns], 1):
+            self._wait_for_turn(is_first=turn == 1)
+            self.begun.emit(turn, step)
+            self._prepare(script, step)
+            title = script.titles[step.chat]
+            report.asides[turn] = Aside(title, step.question, step.note)
+            self._play_turn(turn, turns, step, report)
+        self.played.emit()
 
-    def rest(self) -> None:
+    def rest(self, ms: int | None = None) -> None:
         """Let the window come to rest."""
         timer = QTimer()
         timer.setSingleShot(True)
-        self._outcome(lambda: timer.start(REST_MS) is None, timer.timeout)
+        self._outcome(lambda: timer.start(REST_MS if ms is None else ms) is None, timer.timeout)
+
+    def wait_until_closed(self) -> None:
+        """Leave the window to whoever looks at it, until it is closed."""
+        while not self._stopped:
+            self._loop = QEventLoop()
+            self._loop.exec()
+
+    def _wait_for_turn(self, is_first: bool) -> None:
+        if self.pace.running and self.pace.rest_ms and not is_first:
+            self.rest(self.pace.rest_ms)
+        while not self.pace.take():
+            self._outcome(lambda: True, self.pace.changed)
+        while self._session.state != "idle":  # somebody asked for another answer in the meantime
+            self._outcome(lambda: True, self._session.state_changed)
+
+    def _prepare(self, script: Script, step: Step) -> None:
+        if step.before == "next day":
+            self._clock.days += 1
+        if step.chat not in self._chats:
+            title = script.titles[step.chat]
+            self._chats[step.chat] = self._history.create(script.system_prompt, GREEDY, date.today(), title).id
+            self._session.conversations_changed.emit()
+        self._session.open(self._chats[step.chat])
+        if step.before == "cure":
+            conversation = self._session.conversation
+            cures = with_cure(conversation.cures, Cure("date", "moved"))
+            self._session.set_system_prompt(conversation.system_prompt, cures)
+
+    def _play_turn(self, turn: int, turns: int, step: Step, report: Report) -> None:
+        answer = self._ask(step.question)
+        assert answer.stats is not None
+        self._note(report, make_row(turn, "on", answer.stats), turns)
+        self.rest()
+        cold = self._answer_cold(answer, self._session.messages[:-1])
+        parted = compare(turn, answer.token_ids, cold.token_ids, cold.margins)
+        if parted is not None:
+            report.parted.append(parted)
+        if answer.stats.reused_tokens:
+            self._keep_measured(answer, cold)
+        self._note(report, make_row(turn, "off", cold.stats), turns)
+
+    def _note(self, report: Report, row: Any, turns: int) -> None:
+        report.turns.append(row)
+        self._say(
+            f"cache {row.cache}, turn {row.turn} of {turns}: {row.reused_tokens:,} of {row.prompt_tokens:,} tokens"
+            f" reused, first token {row.ttft_s:.2f} s"
+        )
+        self.measured.emit(row)
 
     def _ask(self, question: str) -> StoredMessage:
         answer = self._outcome(lambda: self._session.send(question), self._session.message_finished)
         assert isinstance(answer, StoredMessage)
         return answer
 
-    def _answer_cold(self, prompt: Sequence[StoredMessage]) -> Finished:
-        request = replace(Branch(self._session.conversation, prompt).request(use_cache=False), record_margins=True)
+    def _answer_cold(self, answer: StoredMessage, prompt: Sequence[StoredMessage]) -> Finished:
+        system = self._history.sent_system_prompt(answer.id)
+        request = Branch(self._session.conversation, prompt).request(use_cache=False, system=system)
+        request = replace(request, record_margins=True)
+        ended = self._end_of(lambda: self._bridge.submit(request), self._bridge.finished)
+        assert isinstance(ended, Finished)
+        return ended
+
+    def _preview(self, system: str, questions: Sequence[str]) -> Preview:
+        pairs = [(Message("user", question), Message("assistant", "…")) for question in questions]
+        messages = [message for pair in pairs for message in pair][:-1]
+        request = Request((Message("system", system), *messages))
+        preview = self._end_of(lambda: self._bridge.request_preview(request), self._bridge.preview)
+        assert isinstance(preview, Preview)
+        return preview
+
+    def _end_of(self, submit: Callable[[], int], end: SignalInstance) -> object:
+        """Ask the engine for something and wait for its end. Raises HeadstartError with the engine's sentence."""
         ids: list[int] = []
 
-        def submit() -> bool:
-            ids.append(self._bridge.submit(request))
+        def begin() -> bool:
+            ids.append(submit())
             return True
 
-        ended = self._outcome(submit, self._bridge.finished, self._bridge.failed, ours=lambda e: e.request_id in ids)
+        ended = self._outcome(begin, end, self._bridge.failed, ours=lambda event: event.request_id in ids)
         if isinstance(ended, Failed):
             raise HeadstartError(ended.sentence, ended.detail)
-        assert isinstance(ended, Finished)
         return ended
 
     def _keep_measured(self, answer: StoredMessage, cold: Finished) -> None:
@@ -145,11 +235,3 @@ class Player:
         if isinstance(ended[0], HeadstartError):
             raise ended[0]
         return ended[0]
-
-
-def _line(report: Report, turn: int, turns: int) -> str:
-    row = report.turns[-1]
-    return (
-        f"cache {row.cache}, turn {turn} of {turns}: {row.reused_tokens:,} of {row.prompt_tokens:,} tokens reused,"
-        f" first token {row.ttft_s:.2f} s"
-    )

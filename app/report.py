@@ -41,14 +41,27 @@ class Parted:
     margin: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What belongs to a turn besides figures: the conversation it lies in, its question, and what there is to see."""
+
+    conversation: str
+    question: str
+    note: str = ""
+
+
 @dataclass
 class Report:
-    """Everything the demo measured. `turns` holds the rows of both passes, `parted` the turns whose answers differ."""
+    """Everything the demo measured. `turns` holds the rows with the cache on and off, `parted` the turns whose answers
+    differ, `asides` what belongs to each turn besides. `script` and `about` are the script's name and what it shows."""
 
     model: ModelInfo
     versions: Mapping[str, str]
     turns: list[Row] = field(default_factory=list)
     parted: list[Parted] = field(default_factory=list)
+    script: str = "support"
+    about: str = ""
+    asides: dict[int, Aside] = field(default_factory=dict)
 
     @property
     def answers_equal(self) -> bool:
@@ -71,6 +84,9 @@ class Report:
             "parted": [asdict(parted) for parted in self.parted],
             "turns": [asdict(row) for row in self._ordered()],
         }
+        if self.script != "support":
+            asides = [{"turn": turn, **asdict(aside)} for turn, aside in sorted(self.asides.items())]
+            content = {"script": self.script, **content, "asides": asides}
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
     def as_csv(self) -> str:
@@ -90,12 +106,13 @@ class Report:
             "turn    total   reused computed      on     off  sooner            on      off",
         ]
         lines += [_table_line(on, off) for on, off in zip(self.rows("on"), self.rows("off"), strict=True)]
-        return "\n".join([*lines, "", self._gain(), self._agreement()])
+        return "\n".join([*lines, "", self.gain(), self.agreement()])
 
     def _ordered(self) -> list[Row]:
         return sorted(self.turns, key=lambda row: (row.turn, row.cache))
 
-    def _gain(self) -> str:
+    def gain(self) -> str:
+        """What the cache saved, in a sentence."""
         pairs = list(zip(self.rows("on"), self.rows("off"), strict=True))[1:]
         if not pairs:
             return "One turn is always cold: play two or more to see what the cache saves."
@@ -107,7 +124,8 @@ class Report:
             f"{saved:.1f} s and {reused:,} tokens saved."
         )
 
-    def _agreement(self) -> str:
+    def agreement(self) -> str:
+        """Whether both runs wrote the same, in a sentence."""
         count = len(self.rows("on"))
         if not self.parted:
             return f"The answers of both passes are equal, token by token, in all {count} turns."

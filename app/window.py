@@ -74,6 +74,7 @@ class Window(QMainWindow):
         for widget in (self.header, _line(horizontal=True), self.loading_bar, self.notice):
             column.addWidget(widget)
         column.addWidget(self._middle, 1)
+        self._column = column
         below = QHBoxLayout()
         below.setContentsMargins(SIDE, 0, SIDE, 0)
         self.composer.setMaximumWidth(COLUMN_WIDTH)
@@ -106,6 +107,10 @@ class Window(QMainWindow):
     def show_transcript(self, has_messages: bool) -> None:
         """The transcript, or what to do where there is none."""
         self._middle.setCurrentWidget(self.transcript if has_messages else self.empty)
+
+    def show_bar(self, bar: QWidget) -> None:
+        """Put a bar between the header and the conversation."""
+        self._column.insertWidget(self._column.indexOf(self.loading_bar), bar)
 
     def geometry_text(self) -> str:
         """Place and size, to be kept in the settings."""

@@ -14,11 +14,16 @@ from app import application
 from app import player as player_module
 from app.__main__ import main, parse
 from app.demo import run_demo
-from engine import HeadstartError
+from app.script import NAMES, read_script
+from app.theme import DARK, LIGHT
+from engine import Divergence, HeadstartError
 from tests.app.fake_engine import FakeEngine, Script, words
 
 ANSWER = Script(words("Yes, while the order is in queue you can change the address under My orders."))
-FILES = {"report.json", "report.csv", "window-light.png", "window-dark.png", "charts.png"}
+THEMES = ("light", "dark")
+PARTS = ("window", "ribbon", "explainer", "tree", "charts")
+FILES = {"report.json", "report.csv", "report.html", "charts.png"} | {f"{p}-{t}.png" for p in PARTS for t in THEMES}
+PARTED = Divergence(76, 0, "date", "Today is 29 November", "Today is 30 November", 3_000)
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +40,14 @@ def _users_files_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.settings.default_path", refuse)
 
 
-def play(folder: Path, engine: FakeEngine, turns: int = 2) -> int:
-    return run_demo(parse(["demo", "--out", str(folder), "--offscreen", "--turns", str(turns)]), engine)
+def play(folder: Path, engine: FakeEngine, turns: int = 2, *options: str) -> int:
+    return run_demo(parse(["demo", "--out", str(folder), "--offscreen", "--turns", str(turns), *options]), engine)
+
+
+def colours(path: Path) -> set[str]:
+    """Every colour of a picture."""
+    image = QImage(str(path))
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
 
 
 def test_it_writes_the_report_and_the_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,6 +60,7 @@ def test_it_writes_the_report_and_the_pictures(tmp_path: Path, capsys: pytest.Ca
     assert report["answers_equal"]
     assert report["parted"] == []
     assert report["versions"]["python"] == sys.version.split()[0]
+    assert "script" not in report
     assert "times sooner with the cache" in capsys.readouterr().out
     assert engine.closed
 
@@ -68,6 +80,80 @@ def test_a_folder_that_cannot_be_made_is_refused_before_any_work(tmp_path: Path)
     with pytest.raises(HeadstartError, match="Give --out another folder"):
         play(tmp_path / "file" / "demo", engine)
     assert not engine.specs
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_script_leaves_its_page_and_its_pictures(tmp_path: Path, name: str) -> None:
+    later = Script(ANSWER.tokens, divergence=PARTED) if name == "one-token" else ANSWER
+    turns = len(read_script(name).steps)
+    play(tmp_path, FakeEngine(*[ANSWER] * 4, later, later, ANSWER), turns, "--script", name)
+    assert {path.name for path in tmp_path.iterdir()} == FILES
+    report = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    assert len(report["turns"]) == 2 * turns
+    assert report.get("script", "support") == name
+    page = (tmp_path / "report.html").read_text("utf-8")
+    for row in report["turns"]:
+        assert f"<td>{row['computed_tokens']:,}</td>" in page or row["cache"] == "off"
+    for theme in (LIGHT, DARK):
+        assert {theme.reused, theme.computed} <= colours(tmp_path / f"ribbon-{theme.name}.png")
+        assert {theme.reused, theme.computed} <= colours(tmp_path / f"charts-{theme.name}.png")
+        assert (theme.warn in colours(tmp_path / f"explainer-{theme.name}.png")) == (name == "one-token")
+        assert theme.pinned in colours(tmp_path / f"tree-{theme.name}.png")
+
+
+def test_own_files_are_played(tmp_path: Path) -> None:
+    system, questions, out = tmp_path / "rules.txt", tmp_path / "questions.txt", tmp_path / "out"
+    system.write_text("Be brief. " * 50, "utf-8")
+    questions.write_text("One?\nTwo?\nThree?\n", "utf-8")
+    engine = FakeEngine(ANSWER)
+    arguments = ["demo", "--out", str(out), "--offscreen", "--system", str(system), "--questions", str(questions)]
+    assert run_demo(parse(arguments), engine) == 0
+    assert {path.name for path in out.iterdir()} == FILES
+    asked = [request.messages[-1].content for request in engine.requests if request.use_cache]
+    assert asked == ["One?", "Two?", "Three?"]
+    assert [each["question"] for each in json.loads((out / "report.json").read_text("utf-8"))["asides"]] == asked
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--system", "{here}/none.txt", "--questions", "{here}/q.txt"], "none.txt cannot be read: No such file"),
+        (
+            ["--system", "{here}/empty.txt", "--questions", "{here}/q.txt"],
+            "empty.txt is empty. Write the system prompt",
+        ),
+        (["--system", "{here}/s.txt", "--questions", "{here}/empty.txt"], "empty.txt is empty. Write one question"),
+        (["--system", "{here}/s.txt"], "belong together"),
+        (["--script", "tree", "--system", "{here}/s.txt", "--questions", "{here}/q.txt"], "but not both"),
+        (["--system", "{here}/s.txt", "--questions", "{here}/q.txt", "--turns", "2"], "The demo has 1 question: give"),
+    ],
+)
+def test_files_that_cannot_be_played_are_a_sentence_and_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+) -> None:
+    (tmp_path / "s.txt").write_text("Be brief.")
+    (tmp_path / "q.txt").write_text("Why?")
+    (tmp_path / "empty.txt").write_text("\n")
+    filled = [option.format(here=tmp_path) for option in options]
+    out = tmp_path / "out"
+    assert main(["demo", "--out", str(out), "--offscreen", *filled]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.startswith("headstart: ")
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_prompt_longer_than_the_context_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    system, questions, out = tmp_path / "rules.txt", tmp_path / "questions.txt", tmp_path / "out"
+    system.write_text("word " * 8_000)
+    questions.write_text("Why?")
+    engine = FakeEngine(ANSWER)
+    arguments = ["demo", "--out", str(out), "--offscreen", "--system", str(system), "--questions", str(questions)]
+    with pytest.raises(HeadstartError, match=r"reads 8,192\. Shorten the system prompt"):
+        run_demo(parse(arguments), engine)
+    assert not list(out.iterdir())
+    assert engine.requests == []
 
 
 @pytest.mark.parametrize("turns", [0, -1, 99])

@@ -1,4 +1,4 @@
-"""The demo at three turns with the real default model, in fp32: equal answers, hits to the token."""
+"""The demo with real models, in fp32: equal answers, hits to the token; one different token, and its cure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from app.__main__ import main
 from app.player import GREEDY
+from app.theme import LIGHT
+from tests.engine import tiny_models
 
 
 @pytest.mark.timeout(900)
@@ -31,3 +34,22 @@ def test_the_demo_reuses_everything_but_the_new_question(qtbot: QtBot, tmp_path:
         assert row["reused_tokens"] == before["prompt_tokens"] + before["written_tokens"] - is_cut
         assert row["reused_tokens"] + row["computed_tokens"] == row["prompt_tokens"]
         assert row["ttft_s"] < off[row["turn"] - 1]["ttft_s"]
+
+
+@pytest.mark.timeout(600)
+def test_one_different_token_and_its_cure_with_a_tiny_model(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiny_models, "CONTEXT", 16_384)
+    model = ["--model", str(tiny_models.make_folder(tmp_path / "tiny")), "--device", "cpu", "--dtype", "fp32"]
+    out = tmp_path / "out"
+    assert main(["demo", "--script", "one-token", "--out", str(out), "--offscreen", *model]) == 0
+    report = json.loads((out / "report.json").read_text("utf-8"))
+    assert (report["script"], report["answers_equal"], report["parted"]) == ("one-token", True, [])
+    on = [row for row in report["turns"] if row["cache"] == "on"]
+    front = 400  # tokens in front of the date
+    assert [row["reused_tokens"] > row["prompt_tokens"] - 400 for row in on] == [False, True, False, False, True, True]
+    assert all(0 < row["reused_tokens"] < front for row in (on[2], on[3]))
+    explainer = QImage(str(out / "explainer-light.png"))
+    colours = {explainer.pixelColor(40, y).name() for y in range(explainer.height())}
+    assert LIGHT.warn in colours

@@ -1,27 +1,31 @@
-"""The demo's two passes, played on the fake engine: same prompts, cache on and off, measured values in the window."""
+"""The demo's turns on the fake engine: each prompt with the cache on, then off; measured values in the window."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from app import player as player_module
 from app.bridge import Bridge
 from app.history import History
-from app.player import Player
+from app.placeholders import values_at
+from app.player import DemoClock, Player
 from app.report import Report
-from app.script import Script, read_script
+from app.script import Script, Step, read_script
 from app.session import Session
 from app.settings import Settings
 from engine import HeadstartError, Message, ModelSpec
 from tests.app.fake_engine import MODEL, FakeEngine
 from tests.app.fake_engine import Script as Answer
 
-SCRIPT = Script("Support bot", "You are a support bot. " * 40, ("First question?", "Second?", "Third?"))
+PROMPT = "You are a support bot. " * 40
+SCRIPT = Script("support", ("Support bot",), PROMPT, (Step("First question?"), Step("Second?"), Step("Third?")))
 
 
 class Room:
@@ -31,16 +35,19 @@ class Room:
         self.engine = FakeEngine(*answers)
         self.bridge = Bridge(self.engine)
         self.history = History(folder / "history.sqlite3")
-        self.session = Session(self.bridge, self.history, Settings())
+        self.clock = DemoClock()
+        self.session = Session(self.bridge, self.history, Settings(), values=self.clock.values)
         self.lines: list[str] = []
-        self.player = Player(self.session, self.bridge, self.history, self.lines.append)
+        self.player = Player(self.session, self.bridge, self.history, self.lines.append, self.clock)
         self.report = Report(MODEL, {})
 
-    def play(self, turns: int) -> None:
+    def load(self) -> None:
         self.session.load_model(ModelSpec())
         self.player.wait_for_model()
-        self.player.play_warm(SCRIPT, turns, self.report)
-        self.player.play_cold(self.report)
+
+    def play(self, turns: int, script: Script = SCRIPT) -> None:
+        self.load()
+        self.player.play(script, turns, self.report)
 
     def close(self) -> None:
         self.session.shutdown()
@@ -65,11 +72,11 @@ def open_room(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_both_passes_read_the_same_prompts(open_room: Callable[..., Room]) -> None:
     room = open_room()
     room.play(3)
-    on, off = room.engine.requests[:3], room.engine.requests[3:]
-    assert [request.use_cache for request in room.engine.requests] == [True] * 3 + [False] * 3
+    on, off = room.engine.requests[::2], room.engine.requests[1::2]
+    assert [request.use_cache for request in room.engine.requests] == [True, False] * 3
     for warm, cold in zip(on, off, strict=True):
         assert cold == replace(warm, use_cache=False, record_margins=True)
-        assert (cold.sampling.temperature, cold.messages[0]) == (0, Message("system", SCRIPT.system_prompt))
+        assert (cold.sampling.temperature, cold.messages[0]) == (0, Message("system", PROMPT))
     assert [message.role for message in off[2].messages] == ["system", "user", "assistant", "user", "assistant", "user"]
     assert all(message.token_ids for message in off[2].messages if message.role == "assistant")
 
@@ -103,7 +110,7 @@ def test_the_conversation_in_view_ends_with_the_cold_times_measured(open_room: C
 
 def test_where_the_answers_part_is_reported(open_room: Callable[..., Room]) -> None:
     same, longer = Answer(tokens=("a", "b")), Answer(tokens=("a", "b", "c"))
-    room = open_room(same, same, same, longer)
+    room = open_room(same, same, same, longer, same)
     room.play(2)
     assert [(parted.turn, parted.token, parted.margin) for parted in room.report.parted] == [(2, 2, 1.0)]
 
@@ -132,8 +139,75 @@ def test_a_failing_load_ends_the_demo_with_its_sentence(open_room: Callable[...,
     assert not room.engine.requests
 
 
-def test_the_script_is_a_long_prompt_with_tools_and_enough_questions() -> None:
-    script = read_script()
-    assert 8 <= len(script.questions) <= 12
-    assert "# Tools" in script.system_prompt
-    assert 10_000 < len(script.system_prompt) < 16_000
+def test_a_day_passes_and_the_cure_keeps_the_prompt_as_it_is(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    script = read_script("one-token")
+    room.play(6, script)
+    first, _, third, fourth, fifth, sixth = (request.messages[0].content for request in room.engine.requests[::2])
+    today, tomorrow = (values_at(datetime.now() + timedelta(days=days), "")["date"] for days in (0, 1))
+    assert f"Today is {today}." in first
+    assert f"Today is {tomorrow}." in third
+    assert "Today is [date: see the newest message]." in fourth
+    assert fourth == fifth == sixth
+    asked = [request.messages[-1].content for request in room.engine.requests[::2]]
+    assert asked[2] == script.questions[2]
+    assert asked[3] == f"{script.questions[3]}\n\n[date: {tomorrow}]"
+    reused = [row.reused_tokens for row in room.report.rows("on")]
+    assert [tokens > 0 for tokens in reused] == [False, True, False, False, True, True]
+    for warm, cold in zip(room.engine.requests[::2], room.engine.requests[1::2], strict=True):
+        assert warm.messages == cold.messages
+
+
+def test_conversations_branch_from_one_document(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    script = read_script("tree")
+    room.play(8, script)
+    assert [each.title for each in reversed(room.session.conversations())] == list(script.titles)
+    assert {request.messages[0].content for request in room.engine.requests} == {script.system_prompt}
+    assert all(row.reused_tokens > 0 for row in room.report.rows("on")[1:])
+    again = room.report.rows("on")[6]
+    assert (again.computed_tokens, again.reused_tokens) == (1, again.prompt_tokens - 1)
+    assert [room.report.asides[turn].conversation for turn in (1, 2, 3)] == ["Newcomer", "Newcomer", "Guest"]
+
+
+def test_a_script_that_outgrows_the_context_is_refused_before_the_first_turn(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    room.load()
+    with pytest.raises(HeadstartError, match=r"takes about 8,\d\d\d tokens; Fake-1M reads 8,192\. Shorten"):
+        room.player.check_fits(replace(SCRIPT, system_prompt="word " * 6_500), 3, MODEL)
+    room.player.check_fits(replace(SCRIPT, system_prompt="word " * 6_000), 3, MODEL)
+    assert room.engine.requests == []
+    assert all(preview.messages[-1].role == "user" for preview in room.engine.previews)
+
+
+def test_what_is_measured_is_told_as_it_comes(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    told: list[object] = []
+    room.player.begun.connect(lambda turn, step: told.append((turn, step)))
+    room.player.measured.connect(told.append)
+    room.player.played.connect(lambda: told.append("played"))
+    room.play(2)
+    on, off = room.report.rows("on"), room.report.rows("off")
+    steps = SCRIPT.steps
+    assert told == [(1, steps[0]), on[0], off[0], (2, steps[1]), on[1], off[1], "played"]
+
+
+def test_paused_it_waits_for_each_turn(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    pace = room.player.pace
+    pace.pause()
+    begun: list[int] = []
+    room.player.begun.connect(lambda turn, step: begun.append(turn))
+
+    def press() -> None:
+        assert len(room.report.turns) == 2 * len(begun)
+        (pace.next_turn if len(begun) < 2 else pace.start)()
+
+    presses = [QTimer(room.player, singleShot=True, interval=0) for _ in range(3)]
+    for timer in presses:
+        timer.timeout.connect(press)
+    presses[0].start()
+    room.player.measured.connect(lambda row: row.cache == "off" and row.turn < 3 and presses[row.turn].start())
+    room.play(3)
+    assert begun == [1, 2, 3]
+    assert pace.running

@@ -1,0 +1,109 @@
+"""What the demo leaves as pictures: the window and each of its parts that show the reuse, in both themes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSize, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from app import theme
+from app.application import Application
+from app.charts.tree_window import TreeWindow
+from app.widgets.message import Answer, MessageContent
+from engine import HeadstartError
+
+PICTURE_SIZE = QSize(1280, 800)
+TREE_SIZE = QSize(960, 600)
+EXPLAINER_WIDTH, MARGIN = 760, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An answer with its warm box: what it shows, and the buttons the box offered then."""
+
+    content: MessageContent
+    actions: tuple[tuple[str, str, str], ...]
+
+
+class Watcher(QObject):
+    """Remembers the first answer whose prompt was explained, or else the newest: a cure is offered on that day only."""
+
+    def __init__(self, application: Application) -> None:
+        super().__init__()
+        self._window = application.window
+        self.explained: Explained | None = None
+        application.session.message_finished.connect(self._on_finished)
+
+    def _on_finished(self, message: object) -> None:
+        messages = self._window.transcript.messages
+        answer = messages[-1] if messages else None
+        is_first = self.explained is None or not self.explained.actions
+        if isinstance(answer, Answer) and is_first:
+            buttons = () if answer.box.isHidden() else answer.box.buttons.items()
+            actions = tuple((key, button.text(), button.toolTip()) for key, button in buttons)
+            self.explained = Explained(answer.content, actions)
+
+
+def save_pictures(application: Application, explained: Explained | None, folder: Path) -> None:
+    """Write window, ribbon, explainer, tree and charts, each light and dark, and charts.png. Raises OSError."""
+    window = application.window
+    window.resize(PICTURE_SIZE)
+    for name in ("dark", "light"):
+        application.choose_theme(name)
+        QApplication.processEvents()
+        window.charts.redraw()
+        save_picture(window, folder / f"window-{name}.png")
+        save_picture(window.composer.next_prompt, folder / f"ribbon-{name}.png")
+        save_picture(window.charts, folder / f"charts-{name}.png")
+        save_tree(application, folder / f"tree-{name}.png")
+        if explained is not None:
+            save_explainer(explained, folder / f"explainer-{name}.png")
+    save_picture(window.charts, folder / "charts.png")
+
+
+def save_tree(application: Application, path: Path) -> None:
+    """The tree of shared prefixes as its window shows it. Raises OSError."""
+    tree = TreeWindow(theme.current())
+    tree.resize(TREE_SIZE)
+    titles = {each.id: each.title for each in application.session.conversations()}
+    tree.show_view(application.bridge.read_cache_view(), titles)
+    save_picture(tree, path)
+    tree.deleteLater()
+
+
+def save_explainer(explained: Explained, path: Path) -> None:
+    """An answer with the reason why its prompt was read again. Raises OSError."""
+    page = QWidget()
+    palette = QPalette(page.palette())
+    palette.setColor(QPalette.ColorRole.Window, QColor(theme.current().page))
+    page.setPalette(palette)
+    page.setAutoFillBackground(True)
+    answer = Answer(explained.content)
+    answer.box.show_actions(explained.actions, advises=len(explained.actions) < 2)
+    column = QVBoxLayout(page)
+    column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+    column.addWidget(answer)
+    page.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    page.resize(EXPLAINER_WIDTH, EXPLAINER_WIDTH)
+    page.show()
+    QApplication.processEvents()
+    page.resize(EXPLAINER_WIDTH, column.totalHeightForWidth(EXPLAINER_WIDTH))
+    QApplication.processEvents()
+    save_picture(page, path)
+    answer.end()
+    page.hide()
+    page.deleteLater()
+
+
+def save_picture(widget: QWidget, path: Path) -> None:
+    """What a widget looks like now, as PNG. Raises OSError."""
+    if not widget.grab().save(str(path)):
+        raise OSError(None, "a picture cannot be saved", str(path))
+
+
+def refuse_folder(folder: Path, error: OSError) -> HeadstartError:
+    """The error to raise where something cannot be written to the folder."""
+    return HeadstartError(f"The report cannot be written to {folder}: {error.strerror}.", str(error))

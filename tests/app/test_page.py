@@ -1,0 +1,133 @@
+"""The demo's page: self-contained, and every number on it is one of the report's."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+
+from app.page import TITLES, as_page
+from app.page_charts import HEIGHT, TOP, Scale, first_token_chart, memory_chart, nice_step, tokens_chart
+from app.report import Aside, Parted, Report, Row
+from app.script import NAMES
+from app.theme import DARK, LIGHT
+from tests.app.fake_engine import MODEL
+
+
+def row(turn: int, cache: str, reused: int, ttft: float) -> Row:
+    return Row(turn, cache, 3_000 + turn, reused, 3_000 + turn - reused, 48, ttft, 50.0, 80_000_000 * turn)  # type: ignore[arg-type]
+
+
+def make_report(script: str = "support") -> Report:
+    turns = [row(1, "on", 0, 1.9), row(1, "off", 0, 1.91), row(2, "on", 2_950, 0.12), row(2, "off", 0, 1.95)]
+    asides = {1: Aside("Newcomer", "Is 1 < 2 & true?", "All is read."), 2: Aside("Guest", "Why?", "")}
+    return Report(MODEL, {"python": "3.11.7"}, turns, [], script, "It shows <this>.", asides)
+
+
+class Reader(HTMLParser):
+    """Cells of the table, texts, and every tag; complains about what is not closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.cells: list[str] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in ("meta", "rect", "line"):
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("rect", "line"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if "td" in self.open:
+            self.cells[-1] += data
+
+
+@pytest.mark.parametrize("script", [*NAMES, "own"])
+def test_it_stands_alone(script: str) -> None:
+    page = as_page(make_report(script), "A machine")
+    read = Reader(page)
+    assert read.open == []
+    assert not read.tags & {"script", "link", "img", "iframe"}
+    assert not re.search(r"(https?:)?//|url\(|@import|\son\w+=", page)
+    assert f"<h1>{TITLES[script]}</h1>" in page
+    assert "prefers-color-scheme: dark" in page
+    assert f"--reused: {LIGHT.reused};" in page
+    assert f"--reused: {DARK.reused};" in page
+    assert "It shows &lt;this&gt;." in page
+
+
+def test_the_table_holds_the_rows() -> None:
+    cells = Reader(as_page(make_report(), "A machine")).cells
+    assert cells[:8] == ["1", "Is 1 < 2 & true?All is read.", "3,001", "0", "3,001", "1.90 s", "1.91 s", "1.0×"]
+    assert cells[8:] == ["2", "Why?", "3,002", "2,950", "52", "0.12 s", "1.95 s", "16.2×"]
+
+
+def test_the_tree_names_the_conversation_of_each_turn() -> None:
+    cells = Reader(as_page(make_report("tree"), "A machine")).cells
+    assert cells[9] == "Why?Conversation: Guest"
+
+
+def test_model_machine_and_agreement_are_named() -> None:
+    report = make_report()
+    text = Reader(as_page(report, "Two cores & a fan")).text
+    assert "Fake-1M (FakeForCausalLM), 4 MB" in text
+    assert "Two cores & a fan" in text
+    assert "python 3.11.7" in text
+    assert report.gain() in text
+    assert "equal, token by token" in text
+    report.parted.append(Parted(2, 5, 0.01))
+    assert "turn 2 at token 5 (margin 0.010, a near-tie)" in Reader(as_page(report, "")).text
+
+
+def bars(chart: str, name: str) -> list[tuple[float, float]]:
+    """Bottom and height of the bars of one colour."""
+    rects = [each for each in ElementTree.fromstring(chart).iter("rect") if each.get("class") == name]
+    return [(float(each.get("y", 0)) + float(each.get("height", 0)), float(each.get("height", 0))) for each in rects]
+
+
+def test_bars_are_as_tall_as_their_numbers() -> None:
+    report = make_report()
+    on, off = report.rows("on"), report.rows("off")
+    chart = first_token_chart(on, off)
+    scale = Scale(1.95, str)
+    for name, rows in (("reused", on), ("cold", off)):
+        heights = [height for _, height in bars(chart, name)]
+        assert heights == pytest.approx([scale.y(0) - scale.y(each.ttft_s) for each in rows], abs=0.06)
+    assert "Turn 2: 0.12 s with the cache, 1.95 s without" in chart
+
+
+def test_computed_tokens_stand_on_reused_ones() -> None:
+    on = make_report().rows("on")
+    chart = tokens_chart(on)
+    reused, computed = bars(chart, "reused"), bars(chart, "computed")
+    scale = Scale(3_002, str)
+    assert computed[1][0] == pytest.approx(reused[1][0] - reused[1][1], abs=0.11)
+    assert reused[1][1] + computed[1][1] == pytest.approx(scale.y(0) - scale.y(3_002), abs=0.11)
+    assert reused[0][1] == 0
+    assert "Turn 2: 2,950 tokens reused, 52 computed" in chart
+    assert "Turn 2: 160 MB" in memory_chart(on)
+
+
+@pytest.mark.parametrize(
+    ("top", "step"), [(0, 1), (0.004, 0.001), (1.95, 0.5), (30, 10), (3_002, 1_000), (400, 100), (8.1, 2.5)]
+)
+def test_lines_stand_at_round_numbers(top: float, step: float) -> None:
+    assert nice_step(top) == pytest.approx(step)
+    scale = Scale(top, str)
+    assert scale.top >= top
+    assert scale.y(scale.top) == pytest.approx(TOP)
+    assert 2 <= len(scale.lines()) <= 6
+    assert all(TOP <= scale.y(value) <= HEIGHT for value in scale.lines())
