@@ -80,7 +80,7 @@ def _inside(text: str) -> str:
 
 
 def _last(text: str) -> str:
-    line = _one_line(text)
+    line = _one_line(text).lstrip()
     return line if len(line) <= BEFORE else "…" + line[-BEFORE:].lstrip()
 
 

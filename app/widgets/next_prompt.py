@@ -13,7 +13,7 @@ from app.widgets.explain import Explain
 from app.widgets.ribbon import HIGH, Ribbon
 from engine import Matched, Preview
 
-LINE = 20
+LINE, BELOW = 20, 4
 NEXT = "Next prompt"
 
 
@@ -45,7 +45,7 @@ class NextPrompt(QWidget):
         line.addStretch(1)
         line.addWidget(self._cost)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(0, 0, 0, BELOW)
         column.setSpacing(0)
         column.addLayout(line)
         column.addStretch(1)
@@ -79,7 +79,7 @@ class NextPrompt(QWidget):
         self._show(*self._newest)
 
     def sizeHint(self) -> QSize:
-        return QSize(320, LINE + HIGH + 2)
+        return QSize(320, LINE + HIGH + 2 + BELOW)
 
     def _show(self, preview: Preview | None, heading: str, cost: str, is_answered: bool) -> None:
         self.preview = preview

@@ -33,7 +33,7 @@ def box(qtbot: QtBot) -> DivergenceBox:
 @pytest.mark.parametrize(
     ("old", "new", "said", "spoken"),
     [
-        ("It is 29 Nov", "It is 30 Nov", "“It is 29 Nov” became “It is 30 Nov”", "“29” became “30”"),
+        (" It is 29 Nov", " It is 30 Nov", "“It is 29 Nov” became “It is 30 Nov”", "“29” became “30”"),
         (
             "at 10:04. You are",
             "at 10:15. You",
