@@ -95,6 +95,13 @@ class Branch:
             question = history.append(asked.id, self.leaf_id, "user", text, sent, filled)
             return asked, question, Branch(asked, [*self.messages, question]).append_answer(history, values)
 
+    def is_sent_alike(self, values: Values) -> bool:
+        """Whether the last question would be sent now as it was; not so where a placeholder was moved since then."""
+        question, asked = self.messages[-1], self.conversation
+        known = {**values, **dict(question.filled)}
+        now = question_as_sent(question.content, asked.system_prompt, known, asked.cures)
+        return now == (question.sent or question.content)
+
     def append_answer(self, history: History, values: Values) -> StoredMessage:
         """Store an empty answer to the last question, and the system prompt it is going to be written under."""
         with history.together():

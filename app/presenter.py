@@ -260,6 +260,7 @@ class Presenter(QObject):
             stats=message.stats,
             divergence=message.divergence,
             finish_reason=message.finish_reason,
+            added=message.sent.removeprefix(message.content).strip(),
             divergence_place=place_of(message.divergence, branch, has_system_prompt),
             version=versions.index(message.id) + 1 if message.id in versions else 1,
             versions=max(1, len(versions)),

@@ -74,11 +74,14 @@ class Session(View):
         """Answer the last question again, as a sibling of the answer it has. False as in `send`.
 
         Placeholders stand for what they stood for when the question was sent, so that its prompt is not read again.
+        Where one was moved to the newest message since then, the question is asked anew, as in `edit`.
         """
         values = self._values()
         try:
             self._refuse_if_not_ready()
             branch = self._branch.to_last_question()
+            if not branch.is_sent_alike(values):
+                return self.edit(branch.messages[-1].id, branch.messages[-1].content)
             leaf_if_empty = self._branch.messages[-1].id
             answer = branch.append_answer(self._history, values)
         except HeadstartError as error:

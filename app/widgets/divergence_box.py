@@ -35,6 +35,8 @@ LINK_PADDING = 5
 """Pixels between a link's text and its edge."""
 PROVE = "prove"
 """The key of the one action that is no cure."""
+_CURE_IN_PROMPT = "In the system prompt it can be frozen, or moved to the newest message."
+"""For a date that the system prompt itself holds; any other one is the chat template's."""
 _WITHOUT_TEXT = {
     "evicted": "Evicted from token {position} on",
     "other model": "Another model has read this before",
@@ -170,5 +172,8 @@ def body(divergence: Divergence, advises: bool = True) -> str:
         cost = "The token after it"
     why = _WHY[divergence.cause]
     again = f"{cost} had to be read again"
-    advice = _CURES.get(divergence.cause, "") if advises else ""
+    is_in_prompt = divergence.cause == "date" and divergence.message_index == 0
+    advice = _CURE_IN_PROMPT if is_in_prompt else _CURES.get(divergence.cause, "")
+    if not advises:
+        advice = ""
     return f"{again}: {why}. {advice}".strip() if why else f"{again}."

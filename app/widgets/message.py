@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app import theme
 from app.widgets.answer_view import AnswerView
 from app.widgets.divergence_box import DivergenceBox
 from app.widgets.message_actions import MessageActions
@@ -20,7 +21,7 @@ from engine import Divergence, Prefill, Role, TurnStats
 @dataclass(frozen=True, slots=True)
 class MessageContent:
     """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
-    `divergence_place` says where the divergence lies: "in your 2nd message".
+    `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
     """
 
     id: int
@@ -30,6 +31,7 @@ class MessageContent:
     divergence: Divergence | None = None
     finish_reason: str = ""
     divergence_place: str = ""
+    added: str = ""
     version: int = 1
     versions: int = 1
 
@@ -106,6 +108,12 @@ class Question(MessageWidget):
         row.addSpacing(64)
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
+        if content.added:
+            added = QLabel(f"sent with {content.added}", self)
+            added.setObjectName("soft")
+            added.setFont(theme.text_font(theme.SMALL))
+            added.setAlignment(Qt.AlignmentFlag.AlignRight)
+            self._column.addWidget(added)
         self._column.addWidget(self.tools)
 
     @property

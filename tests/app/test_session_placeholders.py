@@ -172,6 +172,19 @@ def test_answering_again_sends_what_was_sent(desk: ClockDesk) -> None:
     assert desk.reused > 0
 
 
+def test_answering_again_after_a_move_asks_the_question_anew(desk: ClockDesk) -> None:
+    desk.ask("One?")
+    question = desk.session.messages[0].id
+    desk.session.set_system_prompt(PROMPT, (desk.session.new_cure("time", "moved"),))
+    desk.session.retry()
+    desk.play()
+    assert system(desk) == CONSTANT
+    assert desk.newest[-1].content == "One?\n\n[time: 14:03:24]"
+    assert [message.id for message in desk.session.siblings(question)] == [question, desk.session.messages[0].id]
+    desk.session.choose_sibling(question)
+    assert len(desk.session.messages) == 2
+
+
 def test_an_edited_question_is_a_new_one(desk: ClockDesk) -> None:
     desk.session.set_system_prompt(PROMPT, (desk.session.new_cure("time", "moved"),))
     desk.ask("One?")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from app.placeholders import Cure, values_at
 from engine import Divergence
@@ -73,6 +74,9 @@ def test_moving_sends_the_time_with_the_question(clock_screen: Screen) -> None:
     clock_screen.play()
     assert system(clock_screen).startswith("It is [time: see the newest message].")
     assert clock_screen.engine.requests[-1].messages[-1].content == "Three?\n\n[time: 14:03:26]"
+    question = clock_screen.transcript.messages[-2]
+    assert question.text == "Three?"
+    assert "sent with [time: 14:03:26]" in [label.text() for label in question.findChildren(QLabel)]
 
 
 def test_an_older_box_offers_the_proof_only(clock_screen: Screen) -> None:
@@ -80,7 +84,7 @@ def test_an_older_box_offers_the_proof_only(clock_screen: Screen) -> None:
     clock_screen.ask("Three?")
     clock_screen.play()
     assert list(older.box.buttons) == ["prove"]
-    assert older.box.text_shown.endswith("begin a new one for today's.")
+    assert older.box.text_shown.endswith("it can be frozen, or moved to the newest message.")
 
 
 def test_prove_it_opens_the_proof(clock_screen: Screen) -> None:
