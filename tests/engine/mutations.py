@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-TESTS = ("tree", "cache_hits", "cache_lifetime", "cache_budget", "cache_machine", "hot_cold", "responder")
+TESTS = ("tree", "store", "cache_hits", "cache_lifetime", "cache_budget", "cache_machine", "hot_cold", "responder")
 
 
 @dataclass(frozen=True)
