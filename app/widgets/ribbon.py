@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
@@ -27,6 +29,8 @@ LOW, HIGH = 12, 18
 """Height of a cell, and of one that must be computed, in pixels."""
 LEAST_WIDTH = 2.0
 """Pixels that a state has in a cell at least: merging never hides that something must be computed."""
+TIP_WIDTH = 64
+"""Characters in a line of what a cell says."""
 FEW_CELLS = 8
 _STEPS = {
     Qt.Key.Key_Left: -1,
@@ -102,7 +106,8 @@ class Ribbon(QWidget):
 
     def _say(self, number: int, place: QPoint) -> None:
         if text := self.text_of(number):
-            QToolTip.showText(place, text, self, self._box(number))
+            lines = [textwrap.fill(line, TIP_WIDTH) for line in text.split("\n")]
+            QToolTip.showText(place, "\n".join(lines), self, self._box(number))
         else:
             QToolTip.hideText()
 

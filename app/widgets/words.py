@@ -14,8 +14,8 @@ def seconds(value: float) -> str:
 
 
 def about_seconds(value: float) -> str:
-    """An estimated duration, with a digit less: "1.7 s", "0.10 s"."""
-    return f"{value:.2f} s" if value < 1 else f"{value:,.1f} s"
+    """An estimated duration, with a digit less: "1.7 s", "0.10 s"; never less than "0.01 s"."""
+    return f"{max(value, 0.01):.2f} s" if value < 1 else f"{value:,.1f} s"
 
 
 def size(count: float) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -119,6 +122,15 @@ def test_each_place_has_its_cell(ribbon: Ribbon) -> None:
     assert ribbon.cell_at(QPoint(ribbon.width() - 1, 5)) == len(ribbon.cells) - 1
     assert ribbon.text_of(0) == "Tokens 0 to 15: kept resident\nin the system prompt\n“block0”"
     assert ribbon.text_of(-1) == ""
+
+
+def test_a_long_text_is_wrapped_where_it_is_pointed_at(ribbon: Ribbon) -> None:
+    ribbon.show_preview(replace(preview(), block_texts=(" words" * 40,) * 13))
+    QApplication.sendEvent(ribbon, QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 5), ribbon.mapToGlobal(QPoint(4, 5))))
+    shown = QToolTip.text()
+    assert " ".join(shown.split()) == " ".join(ribbon.text_of(0).split())
+    assert max(map(len, shown.split("\n"))) <= 64
+    QToolTip.hideText()
 
 
 def test_states_have_shapes_besides_their_colours(ribbon: Ribbon) -> None:

@@ -109,3 +109,10 @@ def test_a_prompt_that_does_not_fit_says_by_how_much() -> None:
 def test_what_a_change_costs() -> None:
     assert words.recomputes(preview(3200, 80, 0)) == "recomputes 3,120 tokens, about 0.10 s"
     assert words.recomputes(preview(3200, 3199, 0)) == "recomputes 1 token, about 0.10 s"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.0004, "0.01 s"), (0.104, "0.10 s"), (1.68, "1.7 s"), (1234.5, "1,234.5 s")]
+)
+def test_estimated_seconds(value: float, said: str) -> None:
+    assert words.about_seconds(value) == said
