@@ -27,6 +27,8 @@ from engine import Engine, EnginePort, HeadstartError
 
 PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
 DEFAULT_TURNS = 8
+RESTS_AT_END = 5
+"""By then the ribbon, the badges of the list and the tree have said what they have to say."""
 
 
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +104,8 @@ def leave_a_draft(application: Application, player: Player, script: Script, turn
     window.notice.hide()
     window.composer.set_text(script.question_after(turns))
     application.bridge.read_cache_view()  # asks for a picture with all runs; it is there after the rest
-    player.rest()
+    for _ in range(RESTS_AT_END):
+        player.rest()
 
 
 def save(application: Application, report: Report, watcher: Watcher, folder: Path) -> None:

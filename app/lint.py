@@ -72,7 +72,7 @@ def payers(findings: tuple[Finding, ...], cured: frozenset[str]) -> tuple[Findin
     for finding in findings:
         if not finding.by_itself or finding.name in cured:
             continue
-        if all(before.changes == "every day" != finding.changes for before in paying):
+        if all(before.changes == "every day" and finding.changes == "every turn" for before in paying):
             paying.append(finding)
     return tuple(paying)
 

@@ -26,8 +26,8 @@ def test_what_changes_at_each_turn_says_its_price() -> None:
 
 
 def test_what_changes_at_midnight_says_so() -> None:
-    assert said("{{date}}", prices=((1, 0.001),))["date"].text == (
-        "{{date}} changes at midnight: one token after it is read again each day, about\xa00.00\xa0s."
+    assert said("{{date}}", prices=((1, 0.04),))["date"].text == (
+        "{{date}} changes at midnight: one token after it is read again each day, about\xa00.04\xa0s."
     )
 
 
