@@ -62,7 +62,12 @@ class PrefixCache:
     def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
         """Tokens that `begin` would reuse, without touching anything. At least one token is left to compute."""
         usable, regime = ids[: len(ids) - 1], self._regime_of(len(ids) + new_tokens)
-        return self._cut_to_grid(max(self.tree.peek(self._space(regime), usable), self._lanes.shared(usable, regime)))
+        capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
+        cached = self.tree.peek(self._space(regime), usable)
+        lane = self._lanes.choose(usable, capacity, cached, regime)
+        if lane is not None and self._lanes.holds(lane, capacity):
+            return self._cut_to_grid(max(cached, common_tokens(lane, usable, regime)))
+        return self._cut_to_grid(cached - self._given_up(usable, regime, capacity))
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
         """See `Cache.begin`."""
@@ -231,6 +236,12 @@ class PrefixCache:
     def _space(self, regime: str) -> str:
         """The part of the tree that belongs to a regime."""
         return f"{self.namespace}/{regime}" if regime else self.namespace
+
+    def _given_up(self, ids: Sequence[int], regime: str, capacity: int) -> int:
+        """Tokens of the hit that would have to go for a lane of this capacity: all other blocks go first."""
+        missing = -(-self._lanes.missing_bytes(capacity) // self.store.layout.bytes_per_block)
+        own = self.tree.evictable_on(self._space(regime), ids)
+        return max(0, min(own, missing - (self.tree.evictable() - own))) * BLOCK_TOKENS if missing else 0
 
     def _pinned_match(self, ids: Sequence[int], regime: str) -> Match:
         match = self.tree.match(self._space(regime), ids)

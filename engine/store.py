@@ -89,6 +89,14 @@ class Lane:
         own_values[:, start:end] = values[0]
         return own_keys[None, :, :end], own_values[None, :, :end]
 
+    def take_over(self, other: Lane) -> None:
+        """Become a copy of a smaller lane."""
+        length = len(other.ids)
+        for mine, theirs in zip(self.keys + self.values, other.keys + other.values, strict=True):
+            mine[:, :, :length] = theirs[:, :, :length]
+        self.ids[:] = other.ids
+        self.settled, self.regime = other.settled, other.regime
+
     def cut(self, length: int) -> None:
         """Forget all tokens from `length` on."""
         del self.ids[length:]

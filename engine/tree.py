@@ -99,6 +99,15 @@ class PrefixTree:
         root = self._roots.get(namespace)
         return 0 if root is None else sum(count for _, count in _walk(root, block_keys(ids))) * BLOCK_TOKENS
 
+    def evictable(self) -> int:
+        """Blocks that are neither pinned nor kept."""
+        return sum(len(node.blocks) for node in self.nodes() if not node.pins and not node.kept_by)
+
+    def evictable_on(self, namespace: str, ids: Sequence[int]) -> int:
+        """How many of the cached blocks of `ids` are neither pinned nor kept."""
+        walk = _walk(self.root(namespace), block_keys(ids))
+        return sum(count for node, count in walk if not node.pins and not node.kept_by)
+
     def match(self, namespace: str, ids: Sequence[int], *, is_hit: bool = True) -> Match:
         """The longest cached start of `ids`. Marks it as used now, and splits the last node where the match ends.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from engine.cache import PrefixCache
 from engine.nullcache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
@@ -138,14 +141,44 @@ def test_peek_is_what_begin_reuses() -> None:
         assert run_prompt(cache, MODEL, history, [0, 1])[0] == peeked
 
 
-def test_a_lane_that_grows_loses_less_than_a_block() -> None:
-    """A longer context needs a larger lane: what was published is brought back."""
-    cache = make_cache(context=2048, tokens=8192)
+@pytest.mark.parametrize(("budget", "kept"), [(8192, 130), (2300, 128)])
+def test_a_lane_that_grows_loses_less_than_a_block(budget: int, kept: int) -> None:
+    """A longer context needs a larger lane. What is in the old one moves where both have room; else what was published
+    is brought back."""
+    cache = make_cache(context=2048, tokens=budget)
     run_prompt(cache, MODEL, PROMPT[:100], [1] * 30)
-    reused, logits = run_prompt(cache, MODEL, PROMPT[:100] + [1] * 30 + [2] * 500)
-    assert reused == 128
+    longer = PROMPT[:100] + [1] * 30 + [2] * 500
+    assert cache.peek(longer, 1100) == kept
+    reused, logits = run_prompt(cache, MODEL, longer, [3] * 1100)
+    assert reused == kept
+    logits = logits[:1]
     assert logits == [cold(PROMPT[:100] + [1] * 30 + [2] * 500)]
     assert len(lanes(cache)) == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 90), st.integers(0, 60)), min_size=2, max_size=14),
+    st.integers(208, 900),
+    st.integers(1, 2),
+)
+def test_what_peek_says_is_what_begin_reuses(turns: list[tuple[int, int, int]], budget: int, most: int) -> None:
+    """Also where the lane has to grow, and where the budget is so tight that the hit itself must give way."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.cache.LANE_STEP", 48)
+        _play(make_cache(context=200, tokens=budget, max_lanes=most), turns)
+
+
+def _play(cache: PrefixCache, turns: list[tuple[int, int, int]]) -> None:
+    histories: list[list[int]] = [[], PROMPT[:40], PROMPT[:40], [9] * 20]
+    for chat, asked, answered in turns:
+        prompt = (histories[chat] + [chat + 2] * (asked + 1))[-190:]
+        answer = [chat + 7] * min(answered, 199 - len(prompt))
+        foreseen = cache.peek(prompt, len(answer))
+        assert run_prompt(cache, MODEL, prompt, answer)[0] == foreseen
+        if chat % 2:
+            cache.keep(prompt[:48], str(chat), len(prompt))
+        histories[chat] = prompt + answer
+        cache.check_integrity()
 
 
 def test_a_second_client_gets_its_own_lane() -> None:
