@@ -136,11 +136,11 @@ class Answers(QObject):
             self.loading_changed.emit(event)
 
     def _on_loaded(self, event: Loaded) -> None:
-        if event.request_id != self._loading_id:
-            return
-        self._loading_id = 0
+        # One that a later load was to replace answers too, should that one fail: the engine holds it now.
         self.model = event.model
-        self._submit_queued()
+        if event.request_id == self._loading_id:
+            self._loading_id = 0
+            self._submit_queued()
         self.model_changed.emit(event.model)
         self.progressed.emit()
 

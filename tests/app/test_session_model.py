@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Failed, Loading, ModelSpec
+from engine import Failed, Loaded, Loading, ModelSpec
 from tests.app.conftest import Desk
 from tests.app.fake_engine import MODEL, FakeEngine
 
@@ -106,9 +106,23 @@ def test_the_present_model_stays_when_another_one_fails(desk: Desk) -> None:
 def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
     bare.session.load_model(ModelSpec(path="/a"))
     bare.session.load_model(ModelSpec(path="/b"))
+    bare.session.send("Hi")
+    bare.until(Loaded)
+    assert (bare.session.state, bare.engine.requests) == ("loading", [])
     bare.engine.model = replace(MODEL, name="B")
     bare.play()
-    assert [model.name for model in bare.heard("model_changed")] == ["B"]
+    assert [model.name for model in bare.heard("model_changed")] == [MODEL.name, "B"]
+    assert contents(bare) == ["Hi", "Hello from a fake."]
+
+
+def test_when_the_last_of_two_loads_fails_the_first_one_answers(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec(path="/a"))
+    bare.session.load_model(ModelSpec(path="/b"))
+    bare.until(Loaded)
+    bare.engine.load_failure = "This folder has no model."
+    bare.play()
+    assert len(bare.heard("error")) == 1
+    assert (bare.session.model, bare.session.state) == (MODEL, "idle")
 
 
 def test_a_failure_of_the_engine_itself_is_told(desk: Desk) -> None:
