@@ -36,6 +36,7 @@ class Answers(QObject):
     def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.model: ModelInfo | None = None
+        self.model_path = ""  # of the model that answers, or that was asked for in its place
         self.in_view = 0
         self._bridge = bridge
         self._loading_id = 0
@@ -78,7 +79,7 @@ class Answers(QObject):
 
     def load(self, spec: ModelSpec) -> None:
         """Load a model in place of the present one, which stays when this fails."""
-        self._loading_id = self._bridge.load(spec)
+        self._loading_id, self.model_path = self._bridge.load(spec), spec.path
         self.progressed.emit()
 
     def begin(self, turn: Turn) -> None:
@@ -188,6 +189,7 @@ class Answers(QObject):
     def _fail_loading(self, event: Failed) -> None:
         self._loading_id = 0
         if self.model:
+            self.model_path = self.model.path
             self._submit_queued()
         waiting, self._queued = self._queued, []
         for turn in waiting:

@@ -103,7 +103,7 @@ class Dialogs(QObject):
         self._window.commands.themes[values.theme].trigger()
         reload_ = (settings.device, settings.dtype, settings.exact) != before
         if reload_ or (settings.cache_budget_mb == 0 and budget_before):
-            self.load(settings.model_path)
+            self._session.reload_model(model_spec(settings))
         elif settings.cache_budget_mb != budget_before:
             self._bridge.set_cache_budget(settings.cache_budget_mb * MEGABYTE)
 

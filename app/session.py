@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 
 from PySide6.QtCore import QObject, Signal
@@ -100,6 +101,10 @@ class Session(View):
         """Load a model in place of the present one. Questions wait until it is there."""
         self.foresight.drop()
         self._answers.load(spec)
+
+    def reload_model(self, spec: ModelSpec) -> None:
+        """Load the model that answers again, in another way; `spec` says how, whatever model it names."""
+        self.load_model(replace(spec, path=self._answers.model_path))
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""

@@ -15,7 +15,7 @@ from app.settings import Settings
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.system_prompt import SystemPromptEditor
 from app.window import columns
-from engine import Loading, Sampling
+from engine import Loading, ModelSpec, Sampling
 from tests.app.window.conftest import Screen, settle
 
 
@@ -142,6 +142,17 @@ def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
     screen.play()
     screen.window.commands.new.trigger()
     assert screen.session.conversation.sampling.temperature == 0.2
+
+
+def test_preferences_reload_the_model_that_answers(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(loaded=False)
+    screen.session.load_model(ModelSpec("/models/named-on-the-command-line"))
+    settings = screen.application.settings
+    values = PreferenceValues("light", "cpu", "fp32", True, 0, settings.sampling, "")
+    screen.application.dialogs.save_preferences(values)
+    assert screen.engine.specs[-1] == ModelSpec("/models/named-on-the-command-line", "cpu", "fp32", True)
+    assert settings.model_path == ""
+    screen.play()
 
 
 def test_the_cache_can_be_switched_off(screen: Screen) -> None:
