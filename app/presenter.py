@@ -136,6 +136,7 @@ class Presenter(QObject):
         window, messages = self._window, self._session.messages
         if conversation.id != self._shown_id:
             window.composer.stop_editing()
+            window.header.stop_renaming()
         self._shown_id = conversation.id
         window.composer.show_sampling(conversation.sampling)
         self._refresh_header()

@@ -78,21 +78,22 @@ class Header(QWidget):
         self.field.selectAll()
         self.field.setFocus()
 
+    def stop_renaming(self) -> None:
+        """Leave the title as it is."""
+        self.field.hide()
+        self.title.show()
+
     def _end_rename(self) -> None:
         if self.field.isHidden():
             return
         new = self.field.text().strip()
-        self._leave_field()
+        self.stop_renaming()
         if new and new != self.title.title:
             self.renamed.emit(new)
 
-    def _leave_field(self) -> None:
-        self.field.hide()
-        self.title.show()
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
-            self._leave_field()
+            self.stop_renaming()
             return True
         return super().eventFilter(watched, event)
 

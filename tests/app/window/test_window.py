@@ -74,6 +74,18 @@ def test_escape_leaves_the_title_as_it_was(screen: Screen, qtbot: QtBot) -> None
     assert screen.window.header.title.isVisible()
 
 
+def test_a_title_that_is_typed_belongs_to_its_own_conversation(screen: Screen) -> None:
+    screen.ask("First words")
+    screen.play()
+    screen.window.commands.rename.trigger()
+    screen.window.header.field.setText("Half a ti")
+    screen.window.commands.new.trigger()
+    screen.window.header.field.editingFinished.emit()
+    assert screen.session.conversation.title == ""
+    assert titles(screen) == ["First words"]
+    assert screen.window.header.title.isVisible()
+
+
 def test_deleting_asks_first(screen: Screen) -> None:
     screen.ask("Short life")
     screen.play()
