@@ -109,8 +109,10 @@ class ModelButton(QAbstractButton):
         return self._lines
 
     def show_model(self, model: ModelInfo | None) -> None:
-        """A model was loaded, or there is none."""
-        self._model, self._cache = model, None
+        """This model answers now, None for none. What the cache of the same model held is still true."""
+        if model != self._model:
+            self._cache = None
+        self._model = model
         self._refresh()
 
     def show_cache(self, view: CacheView) -> None:

@@ -15,7 +15,7 @@ from app.settings import Settings
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.system_prompt import SystemPromptEditor
 from app.window import columns
-from engine import Loading, ModelSpec, Sampling
+from engine import Failed, Loading, ModelSpec, Sampling
 from tests.app.window.conftest import Screen, settle
 
 
@@ -178,6 +178,17 @@ def test_the_cache_can_be_switched_off(screen: Screen) -> None:
     screen.window.commands.clear_cache.trigger()
     assert screen.engine.calls == ["clear_cache"]
     screen.play()
+
+
+def test_an_error_leaves_what_the_cache_holds_on_show(screen: Screen) -> None:
+    screen.ask("Fill it")
+    screen.play()
+    lines = screen.window.sidebar.model_button.lines
+    assert "cache 0 MB" not in lines[1]
+    screen.engine.inject(Failed(0, "The idle work failed."))
+    screen.application.bridge.drain()
+    assert screen.window.notice.isVisible()
+    assert screen.window.sidebar.model_button.lines == lines
 
 
 def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
