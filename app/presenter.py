@@ -112,7 +112,7 @@ class Presenter(QObject):
 
     def _on_sibling_wanted(self, message_id: int, step: int) -> None:
         versions = [message.id for message in self._session.siblings(message_id)]
-        place = versions.index(message_id) + step
+        place = versions.index(message_id) + step if versions else -1  # none: an error says why
         if 0 <= place < len(versions):
             self._session.choose_sibling(versions[place])
 

@@ -147,6 +147,14 @@ def test_a_divergence_that_cost_nothing_is_not_shown(make_screen: Callable[..., 
     assert screen.answer().box.isHidden()
 
 
+def test_versions_that_cannot_be_read_are_an_error_in_words(screen: Screen) -> None:
+    screen.ask("Question")
+    screen.play()
+    screen.transcript.sibling.emit(999, 1)
+    assert screen.window.notice.isVisible()
+    assert screen.texts() == ["Question", "Hello from a fake."]
+
+
 def test_retry_makes_a_sibling_and_the_switcher_goes_back(make_screen: Callable[..., Screen]) -> None:
     screen = make_screen(Script(tokens=("First",)), Script(tokens=("Second",)))
     screen.ask("Which?")
