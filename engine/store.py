@@ -12,6 +12,9 @@ from torch import Tensor
 
 from engine.types import BLOCK_TOKENS
 
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "MPS backend out of memory")
+"""What torch says in plain RuntimeErrors: on the CPU, on the CPU under Windows, on MPS."""
+
 
 @dataclass(frozen=True, slots=True)
 class LayerGroup:
@@ -233,8 +236,9 @@ def _memory_errors() -> Iterator[None]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the device had no memory; on the CPU torch raises a plain RuntimeError for it."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+    """Whether the device had no memory; but for CUDA torch raises a plain RuntimeError for it."""
+    said = any(words in str(error) for words in _NO_MEMORY)
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (isinstance(error, RuntimeError) and said)
 
 
 def _buffers(lane: Lane) -> list[Tensor]:

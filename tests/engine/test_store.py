@@ -138,6 +138,8 @@ def test_cutting_a_lane_forgets_tokens() -> None:
         (MemoryError("x"), True),
         (torch.OutOfMemoryError("CUDA out of memory"), True),
         (RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory: tried 9"), True),
+        (RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes."), True),
+        (RuntimeError("MPS backend out of memory (MPS allocated: 8.89 GB, max allowed: 9.07 GB)"), True),
         (RuntimeError("shapes cannot be multiplied"), False),
         (ValueError("memory"), False),
     ],
