@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from app import history, settings
+from app import settings
 from app.logs import log_path
 from app.system_packages import has_display, install_command, missing_packages
 from engine import DeviceReport, data_dir, default_model, describe_devices
@@ -84,8 +84,7 @@ def model() -> Iterator[Finding]:
 def places() -> Iterator[Finding]:
     """Where things are kept, and whether they can be."""
     needed = 0 if default_model() else MODEL_BYTES
-    yield _place("data", data_dir(), needed, "set HEADSTART_DATA_DIR to a folder on another disk")
-    yield _place("conversations", history.default_path().parent, 0, "free some space")
+    yield _place("models, conversations", data_dir(), needed, "set HEADSTART_DATA_DIR to a folder on another disk")
     yield _place("settings", settings.default_path().parent, 0, "free some space")
     yield _place("log", log_path().parent, 0, "free some space")
 

@@ -219,6 +219,7 @@ def test_buttons_wake_with_the_pointer_and_the_focus(transcript: Transcript) -> 
     transcript.show_messages(contents(4))
     settle()
     first, last = transcript.messages[0], transcript.messages[-1]
+    first.tools.set_hovered(False)  # an earlier test may have left the pointer where this message now is
     assert last.tools.awake
     assert not first.tools.awake
     first.tools.set_hovered(True)
