@@ -84,7 +84,7 @@ def model() -> Iterator[Finding]:
 def places() -> Iterator[Finding]:
     """Where things are kept, and whether they can be."""
     needed = 0 if default_model() else MODEL_BYTES
-    yield _place("models, conversations", data_dir(), needed, "set HEADSTART_DATA_DIR to a folder on another disk")
+    yield _place("data", data_dir(), needed, "set HEADSTART_DATA_DIR to a folder on another disk")
     yield _place("settings", settings.default_path().parent, 0, "free some space")
     yield _place("log", log_path().parent, 0, "free some space")
 
