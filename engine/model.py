@@ -19,7 +19,7 @@ from engine.lean import LeanForward
 from engine.quant import Bits
 from engine.regime import RegimeSwitch
 from engine.reuse import ReuseClass, check_reusable, classify
-from engine.store import KVLayout, Lane
+from engine.store import KVLayout, Lane, is_out_of_memory
 from engine.types import Device, Dtype, ModelError
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -125,7 +125,9 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
             trust_remote_code=False,
             output_loading_info=True,
         )
-    except (OSError, ValueError, KeyError, ImportError, AttributeError) as error:
+    except Exception as error:  # whatever a foreign config or checkpoint brings transformers to raise
+        if isinstance(error, ModelError) or is_out_of_memory(error):
+            raise
         raise ModelError(f"{path.name} cannot be opened as a chat model. Choose another model.", str(error)) from error
     if missing := sorted(found["missing_keys"]):
         raise ModelError(f"{path.name} lacks some of its weights. Download it again.", ", ".join(missing))

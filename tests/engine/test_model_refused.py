@@ -5,6 +5,7 @@ Three doors: the config, before any weight is read; the shapes of one token; a p
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -189,6 +190,32 @@ def test_a_checkpoint_without_some_weights_is_refused(tmp_path: Path) -> None:
     save_file(weights, file, metadata={"format": "pt"})
     with pytest.raises(ModelError):
         load(tmp_path, "cpu", "fp32")
+
+
+def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
+    file = make_folder(tmp_path) / "model.safetensors"
+    weights = load_file(file)
+    weights["model.layers.1.mlp.up_proj.weight"] = weights["model.layers.1.mlp.up_proj.weight"][:-1].contiguous()
+    save_file(weights, file, metadata={"format": "pt"})
+    with pytest.raises(ModelError, match="cannot be opened"):
+        load(tmp_path, "cpu", "fp32")
+
+
+@pytest.mark.parametrize("values", [{"num_attention_heads": 3}, {"hidden_size": "wide"}, {"hidden_act": "nonsense"}])
+def test_a_config_that_makes_no_sense_is_refused(tmp_path: Path, values: dict[str, object]) -> None:
+    config = make_folder(tmp_path) / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), **values}))
+    with pytest.raises(ModelError, match="cannot be opened"):
+        load(tmp_path, "cpu", "fp32")
+
+
+def test_no_memory_for_the_weights_is_not_the_models_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr("engine.model.AutoModelForCausalLM.from_pretrained", refuse)
+    with pytest.raises(RuntimeError):
+        load(make_folder(tmp_path), "cpu", "fp32")
 
 
 def test_the_table_names_every_class() -> None:
