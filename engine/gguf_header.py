@@ -25,12 +25,13 @@ class GgufDamagedError(ValueError):
 class GgufHeader:
     """What a GGUF file says about itself. `metadata` holds scalars and strings; arrays are left out.
 
-    `end` is where the last tensor ends, in bytes: a shorter file is cut off.
+    `end` is where the last tensor ends, in bytes: a shorter file is cut off. `parts` counts the files it is split into.
     """
 
     metadata: dict[str, Any]
     parameters: int
     end: int
+    parts: int
 
     @property
     def architecture(self) -> str:
@@ -51,7 +52,9 @@ def read_header(path: Path) -> GgufHeader:
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
                 return _Reader(data).header()
-            except (struct.error, IndexError, KeyError, UnicodeDecodeError, OverflowError, RecursionError) as error:
+            except GgufDamagedError:
+                raise
+            except (struct.error, LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
                 raise GgufDamagedError(f"the header ends early or is garbled ({error})") from error
 
 
@@ -74,7 +77,7 @@ class _Reader:
         alignment = int(metadata.get("general.alignment", 32))
         start = -(-self.position // alignment) * alignment
         end = max((start + offset + size for _, offset, size in sizes), default=start)
-        return GgufHeader(metadata, sum(count for count, _, _ in sizes), end)
+        return GgufHeader(metadata, sum(count for count, _, _ in sizes), end, int(metadata.get("split.count", 1)))
 
     def number(self, code: str) -> Any:
         value = struct.unpack_from("<" + code, self.data, self.position)[0]

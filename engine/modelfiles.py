@@ -32,7 +32,7 @@ def check_gguf(path: Path) -> GgufHeader:
         raise ModelError(f"{path.name} is not a readable GGUF file: download it again.", str(error)) from error
     except OSError as error:
         raise _unreadable(path, error) from error
-    if int(header.metadata.get("split.count", 1)) > 1:
+    if header.parts > 1:
         raise ModelError(
             f"{path.name} is one part of a split GGUF file: merge the parts into one file, then open that."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,6 +150,22 @@ def test_gguf_with_flipped_header_bytes_never_crashes(gguf: Path) -> None:
         except GgufDamagedError:
             refused += 1
     assert refused > 20
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "value"),
+    [
+        ("general.alignment", 4, struct.pack("<I", 0)),
+        ("general.alignment", 8, struct.pack("<Q1s", 1, b"x")),
+        ("split.count", 8, struct.pack("<Q1s", 1, b"x")),
+    ],
+)
+def test_gguf_with_nonsense_in_its_header_is_refused(tmp_path: Path, key: str, kind: int, value: bytes) -> None:
+    name = struct.pack("<Q", len(key)) + key.encode()
+    path = tmp_path / "nonsense.gguf"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + name + struct.pack("<I", kind) + value)
+    with pytest.raises(ModelError, match="not a readable GGUF file"):
+        check_model(str(path))
 
 
 def test_part_of_a_split_gguf_is_refused(tmp_path: Path) -> None:
