@@ -14,7 +14,7 @@ from typing import Any
 from engine import download
 from engine.convert import run_converter
 from engine.datadir import alone, explain, models_dir, require_space
-from engine.modelfiles import check_folder, check_gguf, is_gguf, refuse_foreign
+from engine.modelfiles import check_folder, check_gguf, is_gguf, refuse_foreign, unreadable
 from engine.types import ModelError
 
 Progress = Callable[[str, float | None], None]
@@ -30,13 +30,8 @@ def check_model(path: str) -> None:
 
     An empty path, the default model, is always fine.
     """
-    if not path:
-        return
-    place = _place(path)
-    if place.is_dir():
-        check_folder(place)
-    else:
-        check_gguf(place)
+    if path:
+        _checked(path)
 
 
 def default_model() -> Path | None:
@@ -58,14 +53,23 @@ def resolve(path: str, progress: Progress) -> Path:
     try:
         if not path:
             return _default(progress)
+        place = _checked(path)
+        return place if place.is_dir() else _converted(place, progress)
+    except OSError as error:
+        raise explain(error) from error
+
+
+def _checked(path: str) -> Path:
+    """The whole model folder or GGUF file that `path` means."""
+    try:
         place = _place(path)
         if place.is_dir():
             check_folder(place)
-            return place
-        check_gguf(place)
-        return _converted(place, progress)
+        else:
+            check_gguf(place)
     except OSError as error:
-        raise explain(error) from error
+        raise unreadable(Path(path), error) from error
+    return place
 
 
 def _place(path: str) -> Path:

@@ -31,7 +31,7 @@ def check_gguf(path: Path) -> GgufHeader:
     except GgufDamagedError as error:
         raise ModelError(f"{path.name} is not a readable GGUF file: download it again.", str(error)) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     if header.parts > 1:
         raise ModelError(
             f"{path.name} is one part of a split GGUF file: merge the parts into one file, then open that."
@@ -68,7 +68,7 @@ def check_safetensors(path: Path) -> None:
             header = json.loads(file.read(length))
             ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise ModelError(f"{path.name} is not a readable safetensors file: download it again.", str(error)) from error
     _refuse_short(path, 8 + length + max(ends, default=0))
@@ -83,6 +83,11 @@ def refuse_foreign(path: Path) -> ModelError:
             f"{path.name} holds weights only: open the folder it lies in, with config.json and the tokenizer."
         )
     return ModelError(f"{path.name} is not a model. {_ACCEPTED}.", str(path))
+
+
+def unreadable(path: Path, error: OSError) -> ModelError:
+    """The error for what the system does not let us read."""
+    return ModelError(f"{path} cannot be read ({error.strerror}): check its permissions.", str(error))
 
 
 def _check_config(folder: Path, has_weights: bool) -> None:
@@ -148,20 +153,16 @@ def _first_bytes(path: Path, count: int = 4) -> bytes:
         with path.open("rb") as file:
             return file.read(count)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     except ValueError as error:
         raise ModelError(f"{path.name} in {path.parent.name} is damaged: download it again.", str(error)) from error
     if not isinstance(value, dict):
         raise ModelError(f"{path.name} in {path.parent.name} is damaged: download it again.", "not a JSON object")
     return value
-
-
-def _unreadable(path: Path, error: OSError) -> ModelError:
-    return ModelError(f"{path} cannot be read ({error.strerror}): check its permissions.", str(error))

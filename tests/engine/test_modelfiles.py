@@ -181,6 +181,15 @@ def test_unreadable_file_is_refused(folder: Path) -> None:
         check_model(str(folder))
 
 
+def test_a_path_that_may_not_be_looked_at_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(ModelError, match=r"cannot be read \(Permission denied\)"):
+        check_model(str(folder))
+
+
 def test_second_shard_is_checked_too(folder: Path) -> None:
     write_safetensors(folder / "model-2.safetensors")
     check_model(str(folder))
