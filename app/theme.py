@@ -61,11 +61,6 @@ class Theme:
     code_number: str
     code_name: str
 
-    @property
-    def is_dark(self) -> bool:
-        """Whether text is lighter than the page."""
-        return self.name == "dark"
-
 
 LIGHT = Theme(
     name="light",

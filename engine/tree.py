@@ -123,7 +123,7 @@ class PrefixTree:
             blocks += node.blocks
         return Match(node, tuple(blocks))
 
-    def insert(self, at: Match, keys: list[Key], blocks: list[int], owner: str = "") -> Match:
+    def insert(self, at: Match, keys: list[Key], blocks: list[int]) -> Match:
         """Append written, final blocks below the match `at`. None of them may be cached there already."""
         if not keys:
             return at
@@ -134,8 +134,6 @@ class PrefixTree:
         at.node.children[keys[0]] = node
         for block in blocks:
             self._where[block] = node
-        if owner:
-            node.owners.add(owner)
         return Match(node, at.blocks + tuple(blocks))
 
     def pin(self, node: Node) -> None:

@@ -38,11 +38,6 @@ class PromptEdit(QPlainTextEdit):
         self.textChanged.connect(self._fit_direction)
         self._fit_height(self.document().documentLayout().documentSize())
 
-    @property
-    def composing(self) -> bool:
-        """Whether an input method holds text that is not confirmed yet."""
-        return self._composing
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_height(self.document().documentLayout().documentSize())

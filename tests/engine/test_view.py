@@ -26,7 +26,7 @@ def tree() -> PrefixTree:
     for ids, owner in ((ONE, "one"), (OTHER, "other")):
         match = tree.match("a", ids, is_hit=False)
         keys = block_keys(ids, len(match.blocks))
-        tree.own(tree.insert(match, keys, list(range(number, number + len(keys))), owner).node, owner)
+        tree.own(tree.insert(match, keys, list(range(number, number + len(keys)))).node, owner)
         number += len(keys)
     tree.check()
     return tree
@@ -54,7 +54,7 @@ def test_a_run_shows_how_it_begins_also_after_a_split(tree: PrefixTree) -> None:
     assert views(tree)["one+other"].text == decode(SHARED[:48])
     assert views(tree)["one"].text == decode([1] * 32)
     tree.match("a", ONE[:80])
-    tree.insert(tree.match("a", [*ONE[:80], *[9] * 16]), [(9,) * 16], [99], "third")
+    tree.insert(tree.match("a", [*ONE[:80], *[9] * 16]), [(9,) * 16], [99]).node.owners.add("third")
     assert {view.text for view in node_views(tree, 10, 3.0, decode)} == {
         decode(SHARED[:48]),
         decode([1] * 16),
