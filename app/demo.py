@@ -23,7 +23,7 @@ from app.progress_line import ProgressLine
 from app.report import Report, save_report
 from app.script import NAMES, Script, read_files, read_script
 from app.settings import Settings
-from engine import Engine, EnginePort, HeadstartError
+from engine import DEVICES, DTYPES, Engine, EnginePort, HeadstartError
 
 PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
 DEFAULT_TURNS = 8
@@ -41,10 +41,8 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--questions", type=Path, metavar="FILE", help="and a file with one question on each line")
     parser.add_argument("--turns", type=int, metavar="N", help="how many questions to ask (default: 8, or all)")
     parser.add_argument("--model", metavar="PATH", default=keep, help="a folder with safetensors, or a GGUF file")
-    parser.add_argument("--device", choices=("auto", "cuda", "mps", "cpu"), default=keep, help="where the model runs")
-    parser.add_argument(
-        "--dtype", choices=("auto", "fp32", "bf16", "fp16"), default=keep, help="number format of the weights"
-    )
+    parser.add_argument("--device", choices=DEVICES, default=keep, help="where the model runs")
+    parser.add_argument("--dtype", choices=DTYPES, default=keep, help="number format of the weights")
     parser.add_argument(
         "--exact", action="store_true", default=keep, help="equal to a run without the cache, bit for bit"
     )

@@ -12,11 +12,9 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import platformdirs
 
-from engine import HeadstartError, InvalidRequestError, Sampling
+from engine import Device, Dtype, HeadstartError, InvalidRequestError, Sampling
 
 ThemeChoice = Literal["system", "light", "dark"]
-DeviceChoice = Literal["auto", "cuda", "mps", "cpu"]
-DtypeChoice = Literal["auto", "fp32", "bf16", "fp16", "int8", "int4"]
 
 
 def default_path() -> Path:
@@ -37,10 +35,8 @@ class Settings:
     model_path: str = field(
         default="", metadata={"about": "Folder or GGUF file of the model; empty for the default model."}
     )
-    device: DeviceChoice = field(
-        default="auto", metadata={"about": "Where the model runs; auto takes the fastest there is."}
-    )
-    dtype: DtypeChoice = field(
+    device: Device = field(default="auto", metadata={"about": "Where the model runs; auto takes the fastest there is."})
+    dtype: Dtype = field(
         default="auto", metadata={"about": "Number format of the weights; auto measures which is faster."}
     )
     exact: bool = field(
