@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import locale
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -135,10 +136,7 @@ def build(
 
 def run(options: argparse.Namespace) -> int:
     """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py."""
-    app = QApplication.instance() or QApplication(sys.argv[:1])
-    assert isinstance(app, QApplication)
-    app.setApplicationName("Headstart")
-    app.setDesktopFileName("headstart")
+    app = qt_application()
     settings = Settings.load()
     application = build(Engine(), settings)
     application.open(spec_of(options, settings))
@@ -146,6 +144,18 @@ def run(options: argparse.Namespace) -> int:
         return app.exec()
     finally:
         application.close()
+
+
+def qt_application() -> QApplication:
+    """Qt for this process."""
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    # Qt takes over the system's language for all of the process: the dates of chat templates would follow it.
+    for category in (locale.LC_TIME, locale.LC_NUMERIC):
+        locale.setlocale(category, "C")
+    app.setApplicationName("Headstart")
+    app.setDesktopFileName("headstart")
+    return app
 
 
 def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication
 
-from app.application import Application, build, spec_of
+from app.application import Application, build, qt_application, spec_of
 from app.demo_pictures import PICTURE_SIZE, Watcher, refuse_folder, save_pictures
 from app.demo_show import DemoShow
 from app.machine import machine
@@ -59,8 +58,7 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> i
     check_folder(options.out)
     if options.offscreen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    app = QApplication.instance() or QApplication(sys.argv[:1])
-    app.setApplicationName("Headstart")
+    qt_application()
     clock = DemoClock()
     with tempfile.TemporaryDirectory(prefix="headstart-demo-", ignore_cleanup_errors=True) as folder:
         history = Path(folder) / "history.sqlite3"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import locale
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,6 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QMessag
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.application import qt_application
 from app.settings import Settings
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.system_prompt import SystemPromptEditor
@@ -200,6 +203,13 @@ def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
     screen.play()
     assert screen.window.loading_bar.isHidden()
     assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32 · exact", "CPU · cache 0 MB of 537 MB")
+
+
+def test_dates_in_prompts_do_not_follow_the_systems_language(qapp: QApplication) -> None:
+    with suppress(locale.Error):  # not every system has it
+        locale.setlocale(locale.LC_TIME, "C.UTF-8")  # as Qt does with the language of the desktop
+    assert qt_application() is qapp
+    assert locale.setlocale(locale.LC_TIME) == "C"
 
 
 def test_no_model_offers_to_open_one(make_screen: Callable[..., Screen]) -> None:
