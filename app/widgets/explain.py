@@ -62,8 +62,8 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
-            "last. Cells with a notch are kept resident, plain ones are reused, tall ones must be computed, crossed "
-            "ones do not fit into the context, and dashes are room left in it.",
+            "last. Cells with a line through their foot are kept resident, plain ones are reused, tall ones must be "
+            "computed, crossed ones do not fit into the context, and dashes are room left in it.",
         ),
         ("block", "kept"),
     ),

@@ -11,10 +11,8 @@ from PySide6.QtGui import (
     QHelpEvent,
     QKeyEvent,
     QPainter,
-    QPainterPath,
     QPaintEvent,
     QPen,
-    QPolygonF,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -43,7 +41,7 @@ _STEPS = {
 
 
 class Ribbon(QWidget):
-    """Each state has a colour and a shape: kept resident with a notch, reused plain, to compute tall with a stripe,
+    """Each state has a colour and a shape: kept resident with a line through its foot, reused plain, to compute tall,
     past the context crossed, free a thin dash. `current` is the cell that the keyboard is at, -1 for none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -187,32 +185,12 @@ def _paint(painter: QPainter, box: QRectF, state: State) -> None:
         painter.drawRoundedRect(box, 1.5, 1.5)
     else:
         painter.setBrush(QColor(getattr(colours, state)))
-        painter.drawPath(_notched(low) if state == "pinned" else _rounded(low))
+        painter.drawRoundedRect(low, 1.5, 1.5)
+        if state == "pinned":
+            painter.fillRect(QRectF(low.left(), low.bottom() - 4, low.width(), 1.5), QColor(colours.page))
 
 
 def _outline(painter: QPainter, box: QRectF, colour: str) -> None:
     painter.setPen(QColor(colour))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 1.5, 1.5)
-
-
-def _rounded(box: QRectF) -> QPainterPath:
-    path = QPainterPath()
-    path.addRoundedRect(box, 1.5, 1.5)
-    return path
-
-
-def _notched(box: QRectF) -> QPainterPath:
-    """A cell with a triangle cut out of its upper edge."""
-    notch = QPainterPath()
-    middle = box.center().x()
-    notch.addPolygon(
-        QPolygonF(
-            [
-                QPointF(middle - 2.25, box.top() - 0.5),
-                QPointF(middle + 2.25, box.top() - 0.5),
-                QPointF(middle, box.top() + 3.5),
-            ]
-        )
-    )
-    return _rounded(box).subtracted(notch)

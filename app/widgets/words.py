@@ -37,7 +37,7 @@ def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str
 
 
 ENDINGS = {
-    "length": "ended at the length limit",
+    "length": "length limit",
     "stopped": "stopped",
     "failed": "broken off by an error",
     "interrupted": "broken off when the program ended",

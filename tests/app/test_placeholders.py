@@ -57,7 +57,8 @@ def test_a_cure_for_what_is_not_in_the_prompt_adds_nothing() -> None:
 
 def test_two_moved_ones_stand_in_the_order_of_the_prompt() -> None:
     cures = (Cure("time", "moved"), Cure("date", "moved"))
-    assert question_as_sent("Hi", "{{date}} {{time}}", VALUES, cures) == "Hi\n\n[date: 29 November 2026] [time: 14:03:22]"
+    sent = question_as_sent("Hi", "{{date}} {{time}}", VALUES, cures)
+    assert sent == "Hi\n\n[date: 29 November 2026] [time: 14:03:22]"
 
 
 def test_a_placeholder_has_one_cure_at_most() -> None:

@@ -143,9 +143,10 @@ def test_states_have_shapes_besides_their_colours(ribbon: Ribbon) -> None:
         return image.pixelColor(int((cell + x * (1 - GAP / pitch)) * pitch), y) != page
 
     pinned, reused, computed = 1, 8, 11
+    foot = (HIGH + LOW) // 2 - 4
     assert [painted(cell, 1, 0.8) for cell in (pinned, reused, computed)] == [False, False, True]  # tall
-    assert [painted(cell, top + 1) for cell in (pinned, reused)] == [False, True]  # the notch
-    assert all(painted(cell, HIGH // 2 + 2) for cell in (pinned, reused, computed))
+    assert [painted(cell, foot) for cell in (pinned, reused)] == [False, True]  # the line
+    assert all(painted(cell, top + 2) for cell in (pinned, reused, computed))
 
 
 @pytest.fixture
@@ -194,5 +195,5 @@ def test_states_have_the_colours_of_the_charts(
 ) -> None:
     monkeypatch.setattr(theme, "_current", worn)
     image = ribbon.grab().toImage()
-    middle = [image.pixelColor(int((cell + 0.4) * ribbon._pitch), HIGH // 2 + 2).name() for cell in (1, 8, 12)]
+    middle = [image.pixelColor(int((cell + 0.4) * ribbon._pitch), HIGH // 2 - 2).name() for cell in (1, 8, 12)]
     assert middle == [worn.pinned, worn.reused, worn.computed]
