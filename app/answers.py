@@ -78,7 +78,9 @@ class Answers(QObject):
         return self._keeper.unsaved.get(message.id, message)
 
     def load(self, spec: ModelSpec) -> None:
-        """Load a model in place of the present one, which stays when this fails."""
+        """Load a model in place of the present one, which stays when this fails; one that is being loaded is let go."""
+        if self.loading:
+            self._bridge.cancel(self._loading_id)
         self._loading_id, self.model_path = self._bridge.load(spec), spec.path
         self.progressed.emit()
 

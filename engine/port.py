@@ -21,7 +21,8 @@ class EnginePort(Protocol):
         """Say what `submit` would reuse and compute, also while another request runs. Reports Preview or Failed."""
 
     def cancel(self, request_id: int) -> None:
-        """Stop a request within one chunk or one token; what it computed stays cached. Unknown ids are ignored."""
+        """Stop a request within one chunk or one token; what it computed stays cached. Stop a load at its next step,
+        or while it downloads or converts. Unknown ids are ignored."""
 
     def set_cache_budget(self, budget_bytes: int) -> None:
         """Change the byte budget of the cache; what no longer fits is evicted at once. Reports CacheView (id 0)."""

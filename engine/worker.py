@@ -169,8 +169,8 @@ class Engine:
         from engine.loading import open_model
 
         def progress(stage: str, fraction: float | None) -> None:
-            if self._closing:
-                raise HeadstartError("Headstart was closed while the model was being prepared.")
+            if self._closing or request_id in self._cancelled:
+                raise HeadstartError("The model was not loaded: that was stopped.")
             self._events.append(Loading(request_id, stage, fraction))
 
         responder, model = open_model(spec, self._clock, progress)

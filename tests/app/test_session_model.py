@@ -106,6 +106,7 @@ def test_the_present_model_stays_when_another_one_fails(desk: Desk) -> None:
 def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
     bare.session.load_model(ModelSpec(path="/a"))
     bare.session.load_model(ModelSpec(path="/b"))
+    assert bare.engine.cancelled == [1]
     bare.session.send("Hi")
     bare.until(Loaded)
     assert (bare.session.state, bare.engine.requests) == ("loading", [])

@@ -188,6 +188,28 @@ def test_closing_while_a_model_is_prepared(engine: Engine, tiny_folder: Path, mo
     assert [type(event) for event in events] == [Loading, Failed]
 
 
+def test_a_load_can_be_stopped_while_the_model_is_prepared(
+    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one that was asked for does not wait for it."""
+    reached, go_on = threading.Event(), threading.Event()
+
+    def resolve(path: str, progress: object) -> Path:
+        reached.set()
+        assert go_on.wait(PATIENCE_S)
+        progress("Converting", 0.5)  # type: ignore[operator]
+        raise AssertionError("the load went on")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.library.resolve", resolve)
+        load = driver.engine.load(spec(tiny_folder))
+        assert reached.wait(PATIENCE_S)
+        driver.engine.cancel(load)
+        go_on.set()
+        assert failed(driver, load).sentence.endswith("stopped.")
+    driver.finished(driver.engine.submit(request()))
+
+
 def test_an_error_in_idle_work_is_reported_and_the_engine_lives_on(
     driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
