@@ -8,6 +8,7 @@ from datetime import date
 
 from app.history import Conversation, History, StoredMessage
 from app.placeholders import Values, current_values, question_as_sent, system_as_sent, used_values
+from app.records import label_of
 from engine import HeadstartError, Message, Request
 
 TITLE_LENGTH = 40
@@ -73,7 +74,7 @@ class Branch:
             messages=first
             + tuple(Message(each.role, each.sent or each.content, each.token_ids) for each in self.messages),
             sampling=self.conversation.sampling,
-            conversation=label_of(self.conversation),
+            conversation=label_of(self.conversation.id),
             use_cache=use_cache,
             day=self.conversation.day,
         )
@@ -122,17 +123,6 @@ class Branch:
         prompt, cures = self.conversation.system_prompt, self.conversation.cures
         sent = question_as_sent(text, prompt, values, cures)
         return "" if sent == text else sent, used_values(prompt, values, cures)
-
-
-def label_of(conversation: Conversation) -> str:
-    """What the engine calls a conversation. Titles repeat, so its id is part of it."""
-    return f"{conversation.title} #{conversation.id}"
-
-
-def read_label(label: str) -> tuple[str, int]:
-    """The title and the id in what `label_of` made; the id is 0 where the name was given by somebody else."""
-    title, mark, number = label.rpartition(" #")
-    return (title, int(number)) if mark and number.isdecimal() else (label, 0)
 
 
 def make_title(question: str) -> str:

@@ -53,6 +53,17 @@ class Conversation:
     cures: tuple[Cure, ...] = ()
 
 
+def label_of(conversation_id: int) -> str:
+    """What the engine calls a conversation: its id alone, so that another title changes nothing there."""
+    return f"#{conversation_id}"
+
+
+def read_label(label: str) -> int:
+    """The id in what `label_of` made; 0 where the name was given by somebody else."""
+    mark, number = label[:1], label[1:]
+    return int(number) if mark == "#" and number.isdecimal() else 0
+
+
 CONVERSATION_COLUMNS = "id, title, system_prompt, sampling, day, created, updated, leaf_id, cures"
 MESSAGE_COLUMNS = (
     "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created, sent, filled"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from app.branch import read_label
 from app.charts import words
 from app.charts.tree_layout import TreeLayout
+from app.records import read_label
 from engine import CacheView, NodeView
 
 AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
@@ -15,6 +15,8 @@ AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf")
 
 MOST_LETTERS = 24
 """Of a title that stands in a row with others."""
+
+DELETED = "Deleted conversation"
 
 Titles = Mapping[int, str]
 """The present title of each conversation by its id."""
@@ -28,13 +30,8 @@ class Owner(NamedTuple):
 
 
 def owners(node: NodeView, titles: Titles) -> list[Owner]:
-    """The conversations that begin with this run; one that was deleted keeps its title and loses its id."""
-    found = []
-    for label in node.conversations:
-        title, number = read_label(label)
-        known = number in titles
-        found.append(Owner((titles[number] if known else title) or "Untitled", number if known else 0))
-    return found
+    """The conversations that begin with this run; one that was deleted has neither title nor id."""
+    return [_owner(label, titles) for label in node.conversations]
 
 
 def label(layout: TreeLayout, index: int, titles: Titles) -> str:
@@ -115,6 +112,13 @@ def totals(view: CacheView) -> str:
     size = words.size(sum(node.bytes for node in view.nodes))
     text = f"{words.count(len(view.nodes), 'run')} · {words.count(tokens, 'token')} · {size}"
     return f"{text} · {kept:,} kept" if kept else text
+
+
+def _owner(label: str, titles: Titles) -> Owner:
+    number = read_label(label)
+    if number in titles:
+        return Owner(titles[number] or "Untitled", number)
+    return Owner(DELETED if number else label or "Untitled", 0)
 
 
 def _is_branch(layout: TreeLayout, index: int) -> bool:

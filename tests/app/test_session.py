@@ -40,7 +40,7 @@ def test_request_holds_what_the_conversation_says(desk: Desk) -> None:
     (request,) = desk.engine.requests
     assert request.messages == (Message("system", "Be brief."), Message("user", "Hi"))
     assert (request.sampling, request.use_cache, request.day) == (Sampling(temperature=0), False, DAY)
-    assert request.conversation == f"Hi #{desk.session.conversation.id}"
+    assert request.conversation == f"#{desk.session.conversation.id}"
 
 
 def test_no_system_message_without_a_system_prompt(desk: Desk) -> None:

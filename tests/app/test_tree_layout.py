@@ -108,7 +108,7 @@ def test_a_run_is_found_again_by_its_block_or_where_it_grew_by_its_beginning() -
     assert find_again(FEW[3], FEW) == 3
     assert find_again(FEW[4], (*FEW[:4], grown)) == 4
     assert find_again(FEW[4], FEW[:4]) == -1
-    reused_block = run(-1, 0, 16, FEW[4].block, ("Other #9",))
+    reused_block = run(-1, 0, 16, FEW[4].block, ("#9",))
     assert find_again(FEW[4], (*FEW[:4], reused_block)) == -1, "its block holds something else now"
 
 

@@ -168,7 +168,7 @@ def test_a_run_that_is_looked_at_stays_so_while_the_tree_grows_above_it(qtbot: Q
     tree.set_current(300)
     tree.zoom(4)
     place = middle(tree, 300)
-    more = [run(0, nodes[0].tokens, 64, 9000 + n, ("New #1",)) for n in range(3)]
+    more = [run(0, nodes[0].tokens, 64, 9000 + n, ("#1",)) for n in range(3)]
     window.show_view(view((*nodes, *more)), {})
     assert tree.current == 300
     assert (middle(tree, 300) - place).manhattanLength() <= 2

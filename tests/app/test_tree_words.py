@@ -23,9 +23,9 @@ def test_what_many_share_or_nobody_owns_has_no_one_title() -> None:
 
 def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened() -> None:
     renamed = {1: "Where is my parcel"}
-    assert tree_words.owners(FEW[0], renamed) == [("Where is my parcel", 1), ("Returns", 0)]
+    assert tree_words.owners(FEW[0], renamed) == [("Where is my parcel", 1), (tree_words.DELETED, 0)]
     assert tree_words.owners(run(-1, 0, 16, 1, ("editor",)), renamed) == [("editor", 0)]
-    assert tree_words.owners(run(-1, 0, 16, 1, (" #3",)), renamed) == [("Untitled", 0)]
+    assert tree_words.owners(run(-1, 0, 16, 1, ("#3",)), {3: ""}) == [("Untitled", 3)]
     assert tree_words.titles_of(FEW[0], renamed, most=1) == "Where is my parcel and 1 more"
 
 

@@ -27,11 +27,11 @@ def run(
 
 
 FEW = (
-    run(-1, 0, 3008, 1, ("Parcels #1", "Returns #2"), pinned=True, hits=12, text="You are the support bot."),
-    run(0, 3008, 512, 2, ("Returns #2",), idle_s=1900, hits=3, text="A jacket from\nthe sale"),
-    run(0, 3008, 96, 3, ("Parcels #1",), idle_s=340, hits=1, text="Has it left?"),
-    run(0, 3008, 184, 4, ("Parcels #1",), hits=7, text="Can I change the address?"),
-    run(3, 3192, 32, 5, ("Parcels #1",), text="Yes."),
+    run(-1, 0, 3008, 1, ("#1", "#2"), pinned=True, hits=12, text="You are the support bot."),
+    run(0, 3008, 512, 2, ("#2",), idle_s=1900, hits=3, text="A jacket from\nthe sale"),
+    run(0, 3008, 96, 3, ("#1",), idle_s=340, hits=1, text="Has it left?"),
+    run(0, 3008, 184, 4, ("#1",), hits=7, text="Can I change the address?"),
+    run(3, 3192, 32, 5, ("#1",), text="Yes."),
 )
 """A kept system prompt, two conversations behind it, one of them with a branch and an answer."""
 
@@ -59,5 +59,5 @@ def many(count: int, seed: int = 3) -> tuple[NodeView, ...]:
         depth.append(depth[parent] + 1 if parent >= 0 else 0)
         tokens, number = chance.choice((16, 32, 96, 400)), chance.randrange(300)
         idle = chance.expovariate(1 / 1800)
-        nodes.append(run(parent, start, tokens, index + 1, (f"Chat #{number}",), parent < 0, idle, index % 9))
+        nodes.append(run(parent, start, tokens, index + 1, (f"#{number}",), parent < 0, idle, index % 9))
     return tuple(nodes)

@@ -51,7 +51,7 @@ def prefixes(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> Prefixes:
             screen.ask(text)
             screen.play()
     two, one = (each.id for each in screen.session.conversations())
-    owners = (f"Parcels #{one}", f"Returns #{two}")
+    owners = (f"#{one}", f"#{two}")
     nodes = (
         run(-1, 0, 3 * BLOCK_TOKENS, 1, owners, pinned=True, text="You are the support bot."),
         run(0, 3 * BLOCK_TOKENS, 2 * BLOCK_TOKENS, 2, owners[1:], text="Returns"),
@@ -144,7 +144,7 @@ def test_titles_are_the_present_ones(screen: Screen, prefixes: Prefixes) -> None
     screen.application.tree_presenter.refresh()
     menu = tree.view.menu()
     assert menu is not None
-    assert (menu.actions()[0].text(), menu.actions()[0].isEnabled()) == ("Open “Returns”", False)
+    assert (menu.actions()[0].text(), menu.actions()[0].isEnabled()) == ("Open “Deleted conversation”", False)
 
 
 def test_keep_release_and_drop_reach_the_engine(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
@@ -178,7 +178,7 @@ def test_a_run_that_grew_is_meant_as_it_is_now_and_one_that_is_gone_is_left_alon
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert prefixes.asked == [("drop_prefix", 9)]
     screen.application.tree_presenter.refresh()
-    prefixes.nodes = (prefixes.nodes[0], run(-1, 0, 16, 9, ("Returns #9",), text="something else"))
+    prefixes.nodes = (prefixes.nodes[0], run(-1, 0, 16, 9, ("#9",), text="something else"))
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert prefixes.asked == [("drop_prefix", 9)]
     screen.application.tree_presenter.refresh()
