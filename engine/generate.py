@@ -123,8 +123,24 @@ class Responder:
                         str(error),
                     ) from error
 
-    def settle(self) -> Iterator[None]:
-        """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would."""
+    def forget(self, conversation: str) -> None:
+        """Keep nothing for this conversation any more."""
+        self.cache.release(conversation)
+        self._past.pop(conversation, None)
+
+    def settle(self) -> Iterator[Event | None]:
+        """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would. A step at a
+        time; at its end the cache as it is then.
+
+        Nobody asked for it, so a lack of memory ends it without a word.
+        """
+        try:
+            yield from self._settle()
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+
+    def _settle(self) -> Iterator[Event | None]:
         if not self.cache.step or not self._past:
             return
         conversation, past = next(reversed(self._past.items()))
@@ -139,10 +155,12 @@ class Responder:
             for start, end in pieces(run.reused, len(ids), self.cache.step, is_exact=False):
                 self.model.forward(ids[start:end], run.lane, start)
                 self.cache.commit(run, ids[start:end], settled=True)
-                yield
+                yield None
         finally:
-            self._past[conversation] = replace(past, reusable=run.lane.settled)
+            if conversation in self._past:
+                self._past[conversation] = replace(past, reusable=run.lane.settled)
             self.cache.finish(run)
+        yield self.cache.view()
 
     def _attempt(self, turn: _Turn) -> Generator[Event, None, None]:
         conversation, prompt = turn.request.conversation, turn.prompt

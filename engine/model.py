@@ -163,7 +163,8 @@ def choose_dtype(wish: Dtype, device: torch.device, config: PreTrainedConfig) ->
         return DTYPES[wish], None
     if device.type != "cpu":
         own = getattr(config.get_text_config(), "dtype", None)
-        return own if own in (torch.float16, torch.bfloat16) else torch.bfloat16, None
+        has_bf16 = device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
+        return own if own is torch.float16 else torch.bfloat16 if has_bf16 else torch.float16, None
     width = config.get_text_config().hidden_size
     fastest = _fastest_dtype(width)
     return fastest, "fitting" if fastest is torch.bfloat16 else None

@@ -30,6 +30,10 @@ class EnginePort(Protocol):
     def clear_cache(self) -> None:
         """Drop every cached block that no running request needs. Reports CacheView (id 0)."""
 
+    def forget(self, conversation: str) -> None:
+        """Keep nothing for this conversation any more, and forget its last turn: it was deleted. Reports CacheView
+        (id 0)."""
+
     def keep_prefix(self, block: int) -> None:
         """Keep the cached run that `NodeView.block` names, and all before it, resident. Reports CacheView (id 0)."""
 

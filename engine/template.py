@@ -7,6 +7,7 @@ as; everything else is encoded from the rendered text.
 
 from __future__ import annotations
 
+import logging
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -23,6 +24,9 @@ PLAIN_TEMPLATE = (
 )
 """For models without a chat template of their own."""
 
+log = logging.getLogger("headstart")
+
+_JOINER = "\u2060"
 _MARK = "\ue000{}\ue001"
 _MARKS = re.compile("\ue000(\\d+)\ue001")
 
@@ -87,8 +91,16 @@ class PromptBuilder:
         frame = self._render([(m.role, _MARK.format(i)) for i, m in enumerate(messages)], day)
         literals = _MARKS.split(frame)
         order = [int(number) for number in literals[1::2]]
-        pieces = _align(text, literals[::2], order, messages) or [_Piece(text, -1)]
+        pieces = _align(text, literals[::2], order, messages) or [_Piece(self._render_harmless(messages, day), -1)]
         return [replace(piece, is_plain=self._spells_special(piece)) for piece in pieces]
+
+    def _render_harmless(self, messages: Sequence[Message], day: date | None) -> str:
+        """For templates whose contents cannot be found again: an invisible joiner breaks up special tokens in them."""
+        log.info("the chat template changes what is written: answers are encoded anew")
+        contents = [message.content for message in messages]
+        for token in self._special:
+            contents = [content.replace(token, f"{token[0]}{_JOINER}{token[1:]}") for content in contents]
+        return self._render([(message.role, content) for message, content in zip(messages, contents, strict=True)], day)
 
     def _spells_special(self, piece: _Piece) -> bool:
         return piece.message >= 0 and not piece.ids and any(token in piece.text for token in self._special)

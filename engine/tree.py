@@ -105,7 +105,8 @@ class PrefixTree:
 
     def evictable_on(self, namespace: str, ids: Sequence[int]) -> int:
         """How many of the cached blocks of `ids` are neither pinned nor kept."""
-        walk = _walk(self.root(namespace), block_keys(ids))
+        root = self._roots.get(namespace)
+        walk = () if root is None else _walk(root, block_keys(ids))
         return sum(count for node, count in walk if not node.pins and not node.kept_by)
 
     def match(self, namespace: str, ids: Sequence[int], *, is_hit: bool = True) -> Match:

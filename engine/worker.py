@@ -49,7 +49,7 @@ class Engine:
         self._view = EMPTY_VIEW
         self._view_wanted = False
         self._closing = False
-        self._idle_work: Iterator[None] | None = None
+        self._idle_work: Iterator[Event | None] | None = None
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
 
@@ -80,6 +80,10 @@ class Engine:
     def clear_cache(self) -> None:
         """See `EnginePort.clear_cache`."""
         self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.clear()))
+
+    def forget(self, conversation: str) -> None:
+        """See `EnginePort.forget`."""
+        self._commands.put(lambda: self._change_cache(lambda responder: responder.forget(conversation)))
 
     def keep_prefix(self, block: int) -> None:
         """See `EnginePort.keep_prefix`."""
@@ -220,10 +224,11 @@ class Engine:
         if self._idle_work is None:
             return
         try:
-            next(self._idle_work)
+            if (event := next(self._idle_work)) is not None:
+                self._events.append(event)
+                self._refresh_view()
         except StopIteration:
             self._idle_work = None
-            self._refresh_view()
         except Exception as error:
             self._idle_work = None
             self._events.append(_failure(0, error))

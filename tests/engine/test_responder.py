@@ -8,8 +8,9 @@ import pytest
 
 from engine.events import CacheView, Event, Finished, Matched, Prefill, TextDelta, TurnStats
 from engine.model import LoadedModel
-from engine.types import Message, OutOfMemoryError
+from engine.types import Message, OutOfMemoryError, Request, Sampling
 from tests.engine.inside import is_idle, lanes
+from tests.engine.tiny_models import make_model
 from tests.engine.turns import Chat, SpyModel, events, finish, make_responder
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
@@ -220,3 +221,15 @@ def test_the_budget_changes_under_a_running_request(chat: Chat) -> None:
         assert last.token_ids == expected.token_ids
         assert is_idle(cache)
     check_sound(chat, expected)
+
+
+def test_a_forgotten_conversation_keeps_nothing_resident() -> None:
+    responder = make_responder(make_model())
+    messages = (Message("system", "The parcel left the warehouse on Monday. " * 4), Message("user", "Where is it?"))
+    finish(responder, Request(messages, Sampling(temperature=0.0, max_tokens=3), "chat"))
+    assert responder.cache.view().pinned_bytes > 0
+    responder.forget("chat")
+    assert responder.cache.view().pinned_bytes == 0
+    again = finish(responder, Request(messages, Sampling(temperature=0.0, max_tokens=3), "chat"))
+    assert again[0].divergence is None
+    assert again[0].reused_tokens > 0
