@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import Bridge
 from app.history import History, StoredMessage
 from app.keeper import Keeper
+from app.records import label_of
 from app.turn import Phase, Turn
 from engine import Failed, Finished, Loaded, Loading, Matched, ModelInfo, ModelSpec, Prefill, TextDelta, TurnStats
 
@@ -42,6 +43,7 @@ class Answers(QObject):
         self._loading_id = 0
         self._running: dict[int, Turn] = {}
         self._queued: list[Turn] = []
+        self._ending: dict[int, int] = {}  # requests of deleted conversations that still run, and the conversations
         self._keeper = Keeper(history, self.turns, self)
         self._keeper.error.connect(self.error)
         bridge.loading.connect(self._on_loading)
@@ -103,13 +105,15 @@ class Answers(QObject):
         self.progressed.emit()
 
     def forget(self, conversation_id: int) -> None:
-        """A conversation was deleted: cancel what is being written in it, and hear no more of it."""
+        """A conversation was deleted: cancel what is being written in it, hear no more of it, keep nothing for it."""
         turn = self.turn_of(conversation_id)
         if turn in self._queued:
             self._queued.remove(turn)
         elif turn is not None:
             del self._running[turn.request_id]
+            self._ending[turn.request_id] = conversation_id
             self._bridge.cancel(turn.request_id)
+        self._let_go(conversation_id)
         self._keeper.forget(conversation_id)
 
     def shutdown(self) -> None:
@@ -120,6 +124,7 @@ class Answers(QObject):
             self._keeper.keep(turn, replace(turn.message(), finish_reason="stopped"))
         self._running.clear()
         self._queued.clear()
+        self._ending.clear()
         self._loading_id = 0
         self._keeper.close()
 
@@ -178,6 +183,8 @@ class Answers(QObject):
             turn.stats = event.stats
             final = replace(turn.message(), content=event.text, token_ids=event.token_ids, finish_reason=event.reason)
             self._end(turn, final)
+        else:
+            self._forget_ended(event.request_id)
 
     def _on_failed(self, event: Failed) -> None:
         if event.request_id == 0:  # no request's own failure, but the engine's
@@ -187,6 +194,17 @@ class Answers(QObject):
         elif turn := self._running.pop(event.request_id, None):
             self._end(turn, replace(turn.message(), finish_reason="failed"))
             self.error.emit(event.sentence, event.detail)
+        else:
+            self._forget_ended(event.request_id)
+
+    def _forget_ended(self, request_id: int) -> None:
+        """What was running when its conversation was deleted may have been kept since then."""
+        if conversation_id := self._ending.pop(request_id, 0):
+            self._let_go(conversation_id)
+
+    def _let_go(self, conversation_id: int) -> None:
+        if self.model:  # before the first one nothing is kept, and the engine could only complain
+            self._bridge.forget(label_of(conversation_id))
 
     def _fail_loading(self, event: Failed) -> None:
         self._loading_id = 0

@@ -116,6 +116,11 @@ class Bridge(QObject):
         self._engine.clear_cache()
         self._expect_cache_report()
 
+    def forget(self, conversation: str) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.forget(conversation)
+        self._expect_cache_report()
+
     def keep_prefix(self, block: int) -> None:
         """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
         self._engine.keep_prefix(block)

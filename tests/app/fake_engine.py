@@ -141,6 +141,11 @@ class FakeEngine:
         self._tokens = 0
         self._ready.append(self._view(0))
 
+    def forget(self, conversation: str) -> None:
+        """Noted in `calls`; the cache stays as it is."""
+        self.calls.append(f"forget {conversation}")
+        self._ready.append(self._view(0))
+
     def keep_prefix(self, block: int) -> None:
         """Noted in `calls`; the cache stays as it is."""
         self.calls.append("keep_prefix")

@@ -82,12 +82,13 @@ def test_commands_reach_the_engine(make_bridge: Callable[..., Any]) -> None:
     bridge, ear = make_bridge(engine)
     bridge.set_cache_budget(123)
     bridge.clear_cache()
+    bridge.forget("#7")
     request_id = bridge.submit(REQUEST)
     bridge.cancel(request_id)
     assert bridge.read_cache_view().budget_bytes == 123
     bridge.drain()
-    assert ear.names() == ["cache_view", "cache_view"]
-    assert (engine.calls, engine.cancelled) == (["set_cache_budget 123", "clear_cache"], [request_id])
+    assert ear.names() == ["cache_view"] * 3
+    assert (engine.calls, engine.cancelled) == (["set_cache_budget 123", "clear_cache", "forget #7"], [request_id])
     assert bridge.busy
 
 

@@ -96,7 +96,25 @@ def test_nothing_more_is_heard_of_a_deleted_answer(make_desk: Callable[..., Desk
     desk.said.clear()
     desk.engine.inject(Failed(desk.engine.cancelled[0], "It failed."))
     desk.drain()
-    assert desk.said == []
+    assert {name for name, _ in desk.said} <= {"cache_changed"}
+
+
+def test_nothing_is_kept_for_a_deleted_conversation(make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk()
+    desk.session.send("Hi")
+    desk.play()
+    number = desk.session.conversation.id
+    desk.session.delete(number)
+    desk.play()
+    assert desk.engine.calls == [f"forget #{number}"]
+
+
+def test_what_a_deleted_answer_still_kept_at_its_end_is_let_go_too(make_desk: Callable[..., Desk]) -> None:
+    desk, first = start(make_desk)
+    desk.session.delete(first)
+    assert desk.engine.calls == [f"forget #{first}"]
+    desk.play()
+    assert desk.engine.calls == [f"forget #{first}"] * 2
 
 
 def test_deleting_a_conversation_behind_stops_its_answer(make_desk: Callable[..., Desk]) -> None:
