@@ -79,12 +79,17 @@ class Answers(QObject):
                 return turn.message()
         return self._keeper.unsaved.get(message.id, message)
 
-    def load(self, spec: ModelSpec) -> None:
-        """Load a model in place of the present one, which stays when this fails; one that is being loaded is let go."""
+    def load(self, spec: ModelSpec) -> int:
+        """Load a model in place of the present one, which stays when this fails; one that is being loaded is let go.
+
+        Returns the id of the load.
+        """
         if self.loading:
             self._bridge.cancel(self._loading_id)
-        self._loading_id, self.model_path = self._bridge.load(spec), spec.path
+        self._loading_id = load_id = self._bridge.load(spec)
+        self.model_path = spec.path
         self.progressed.emit()
+        return load_id
 
     def begin(self, turn: Turn) -> None:
         """Submit a turn, or queue it until the model is there."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
@@ -14,7 +16,7 @@ from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.sampling_popover import SamplingPopover
 from app.widgets.system_prompt import SystemPromptEditor
 from app.window import Window
-from engine import HeadstartError, ModelSpec, Sampling
+from engine import Failed, HeadstartError, Loaded, ModelSpec, Sampling
 
 MEGABYTE = 1_000_000
 _SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "sampling", "system_prompt")
@@ -38,6 +40,7 @@ class Dialogs(QObject):
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
         self.editing: PromptEditing | None = None
+        self._paths: dict[int, str] = {}  # of the models that are being loaded, by the ids of their loads
         self._connect()
 
     def _connect(self) -> None:
@@ -45,6 +48,8 @@ class Dialogs(QObject):
         window.header.prompt_wanted.connect(self.edit_system_prompt)
         window.composer.sampling_wanted.connect(self.edit_sampling)
         window.sidebar.list.delete_wanted.connect(self.confirm_delete)
+        self._bridge.loaded.connect(self._on_loaded)
+        self._bridge.failed.connect(self._on_failed)
         self.popover.changed.connect(self._on_sampling)
         actions.system_prompt.triggered.connect(self.edit_system_prompt)
         actions.sampling.triggered.connect(self.edit_sampling)
@@ -116,10 +121,17 @@ class Dialogs(QObject):
         self._choose(QFileDialog.FileMode.ExistingFile, "Open a GGUF file", "GGUF models (*.gguf)")
 
     def load(self, path: str) -> None:
-        """Load the model at `path` ("" is the default one) and remember it."""
-        self._settings.model_path = path
-        self._save_settings()
-        self._session.load_model(model_spec(self._settings))
+        """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
+        load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
+        self._paths[load_id] = path
+
+    def _on_loaded(self, event: Loaded) -> None:
+        if event.request_id in self._paths:
+            self._settings.model_path = self._paths.pop(event.request_id)
+            self._save_settings()
+
+    def _on_failed(self, event: Failed) -> None:
+        self._paths.pop(event.request_id, None)
 
     def _choose(self, mode: QFileDialog.FileMode, title: str, kind: str) -> None:
         dialog = QFileDialog(self._window, title)

@@ -97,10 +97,10 @@ class Session(View):
         if turn := self._turn_in_view():
             self._answers.stop(turn)
 
-    def load_model(self, spec: ModelSpec) -> None:
-        """Load a model in place of the present one. Questions wait until it is there."""
+    def load_model(self, spec: ModelSpec) -> int:
+        """Load a model in place of the present one. Questions wait until it is there. Returns the id of the load."""
         self.foresight.drop()
-        self._answers.load(spec)
+        return self._answers.load(spec)
 
     def reload_model(self, spec: ModelSpec) -> None:
         """Load the model that answers again, in another way; `spec` says how, whatever model it names."""

@@ -223,6 +223,18 @@ def test_no_model_offers_to_open_one(make_screen: Callable[..., Screen]) -> None
     assert "No model is open" not in [label.text() for label in screen.window.empty.findChildren(QLabel)]
 
 
+def test_a_model_is_remembered_once_it_is_loaded(screen: Screen) -> None:
+    screen.application.dialogs.load("/models/good")
+    assert screen.application.settings.model_path == ""
+    screen.play()
+    assert screen.application.settings.model_path == "/models/good"
+    screen.engine.load_failure = "This folder has no model."
+    screen.application.dialogs.load("/models/bad")
+    screen.play()
+    assert screen.engine.specs[-1].path == "/models/bad"
+    assert screen.application.settings.model_path == "/models/good"
+
+
 def test_charts_are_fed(screen: Screen) -> None:
     screen.ask("One?")
     screen.play()
