@@ -21,7 +21,8 @@ class Answers(QObject):
     form of an answer, and whether it was kept (False: nothing was written in it, so it is gone).
     Signals of the conversation `in_view` only: matched(Matched), prefill_changed(Prefill), text_added(message id, str),
     stats_changed(message id, TurnStats).
-    Others: model_changed(ModelInfo), loading_changed(Loading), error(sentence, detail).
+    Others: model_changed(ModelInfo), loading_changed(Loading), loading_stopped() (on the user's wish, with the model as
+    before), error(sentence, detail).
     """
 
     progressed = Signal()
@@ -32,6 +33,7 @@ class Answers(QObject):
     stats_changed = Signal(int, object)
     model_changed = Signal(object)
     loading_changed = Signal(object)
+    loading_stopped = Signal()
     error = Signal(str, str)
 
     def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
@@ -41,6 +43,7 @@ class Answers(QObject):
         self.in_view = 0
         self._bridge = bridge
         self._loading_id = 0
+        self._is_load_cancelled = False
         self._running: dict[int, Turn] = {}
         self._queued: list[Turn] = []
         self._ending: dict[int, int] = {}  # requests of deleted conversations that still run, and the conversations
@@ -87,9 +90,15 @@ class Answers(QObject):
         if self.loading:
             self._bridge.cancel(self._loading_id)
         self._loading_id = load_id = self._bridge.load(spec)
-        self.model_path = spec.path
+        self.model_path, self._is_load_cancelled = spec.path, False
         self.progressed.emit()
         return load_id
+
+    def cancel_load(self) -> None:
+        """Stop what is being loaded at its next step; the present model stays."""
+        if self.loading:
+            self._is_load_cancelled = True
+            self._bridge.cancel(self._loading_id)
 
     def begin(self, turn: Turn) -> None:
         """Submit a turn, or queue it until the model is there."""
@@ -145,7 +154,7 @@ class Answers(QObject):
         self.progressed.emit()
 
     def _on_loading(self, event: Loading) -> None:
-        if event.request_id == self._loading_id:
+        if event.request_id == self._loading_id and not self._is_load_cancelled:
             self.loading_changed.emit(event)
 
     def _on_loaded(self, event: Loaded) -> None:
@@ -220,7 +229,10 @@ class Answers(QObject):
         for turn in waiting:
             self._end(turn, replace(turn.message(), finish_reason="failed"))
         self.progressed.emit()
-        self.error.emit(event.sentence, event.detail)
+        if self._is_load_cancelled:
+            self.loading_stopped.emit()
+        else:
+            self.error.emit(event.sentence, event.detail)
 
     def _advance(self, turn: Turn, phase: Phase) -> None:
         if turn.phase not in ("stopping", phase):

@@ -49,6 +49,7 @@ class Presenter(QObject):
         session.preview_changed.connect(self._on_preview)
         session.model_changed.connect(self._on_model)
         session.loading_changed.connect(self._on_loading)
+        session.loading_stopped.connect(self._on_loading_stopped)
         session.cache_changed.connect(self._on_cache)
         session.error.connect(self._on_error)
 
@@ -56,6 +57,7 @@ class Presenter(QObject):
         window, session = self._window, self._session
         window.composer.send.connect(self.send)
         window.composer.stop.connect(session.stop)
+        window.loading_bar.cancel_wanted.connect(session.cancel_load)
         window.header.renamed.connect(lambda title: session.rename(session.conversation.id, title))
         window.transcript.retry.connect(self.retry)
         window.transcript.edit.connect(self._on_edit_wanted)
@@ -206,6 +208,12 @@ class Presenter(QObject):
 
     def _on_loading(self, event: Loading) -> None:
         self._window.loading_bar.show_stage(event)
+
+    def _on_loading_stopped(self) -> None:
+        model = self._session.model
+        self._on_model(model)
+        stays = f"{model.name} still answers." if model else "There is no model yet; open one when you want to go on."
+        self._window.notice.show_notice(f"Loading was stopped. {stays}")
 
     def _on_cache(self, view: CacheView) -> None:
         self._window.sidebar.model_button.show_cache(view)

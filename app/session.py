@@ -31,6 +31,7 @@ class Session(View):
         stats_changed(int, TurnStats): figures of the answer with this id, so far.
         prefill_changed(Prefill), matched(Matched): of the answer in view.
         model_changed(ModelInfo), loading_changed(Loading), cache_changed(CacheView).
+        loading_stopped(): after `cancel_load`; `model` is as it was before.
     """
 
     message_added = Signal(object)
@@ -41,6 +42,7 @@ class Session(View):
     matched = Signal(object)
     model_changed = Signal(object)
     loading_changed = Signal(object)
+    loading_stopped = Signal()
     cache_changed = Signal(object)
 
     def __init__(
@@ -57,6 +59,7 @@ class Session(View):
         answers = self._answers
         answers.model_changed.connect(self._on_model_changed)
         answers.loading_changed.connect(self.loading_changed)
+        answers.loading_stopped.connect(self._on_loading_stopped)
         answers.matched.connect(self.matched)
         answers.prefill_changed.connect(self.prefill_changed)
         answers.text_added.connect(self.text_added)
@@ -101,6 +104,10 @@ class Session(View):
         """Load a model in place of the present one. Questions wait until it is there. Returns the id of the load."""
         self.foresight.drop()
         return self._answers.load(spec)
+
+    def cancel_load(self) -> None:
+        """Stop what is being loaded, at its next step; `loading_stopped` follows, unless it was just ready."""
+        self._answers.cancel_load()
 
     def reload_model(self, spec: ModelSpec) -> None:
         """Load the model that answers again, in another way; `spec` says how, whatever model it names."""
@@ -148,6 +155,10 @@ class Session(View):
 
     def _on_model_changed(self, model: ModelInfo | None) -> None:
         self.model_changed.emit(model)
+        self.foresight.refresh()
+
+    def _on_loading_stopped(self) -> None:
+        self.loading_stopped.emit()
         self.foresight.refresh()
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:

@@ -1,8 +1,9 @@
-"""What is happening while a model is loaded: a thin bar and the stage in words."""
+"""What is happening while a model is fetched or loaded: a thin bar, the stage in words, and a way to stop it."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
 from engine import Loading
@@ -11,7 +12,9 @@ STEPS = 1000
 
 
 class LoadingBar(QWidget):
-    """Hidden while nothing is loaded."""
+    """Hidden while nothing is loaded. Signal: cancel_wanted()."""
+
+    cancel_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -20,10 +23,17 @@ class LoadingBar(QWidget):
         self._bar.setAccessibleName("Loading the model")
         self._says.setObjectName("soft")
         self._says.setFont(theme.text_font(theme.SMALL))
+        self.cancel = QPushButton("Cancel", self)
+        self.cancel.setObjectName("link")
+        self.cancel.setAccessibleName("Cancel loading the model")
+        self.cancel.clicked.connect(self._on_cancel)
+        line = QHBoxLayout()
+        line.addWidget(self._says, 1)
+        line.addWidget(self.cancel)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 8, 24, 8)
         column.setSpacing(4)
-        column.addWidget(self._says)
+        column.addLayout(line)
         column.addWidget(self._bar)
         self.hide()
 
@@ -38,4 +48,10 @@ class LoadingBar(QWidget):
         self._says.setText(f"Loading the model  ·  {event.stage}{share}")
         self._bar.setRange(0, STEPS)
         self._bar.setValue(round(STEPS * (event.fraction or 0)))
+        self.cancel.setEnabled(True)
         self.show()
+
+    def _on_cancel(self) -> None:
+        self._says.setText("Stopping  ·  the step that has begun is ended first")
+        self.cancel.setEnabled(False)
+        self.cancel_wanted.emit()

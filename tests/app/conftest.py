@@ -30,6 +30,7 @@ SIGNALS = (
     "preview_changed",
     "model_changed",
     "loading_changed",
+    "loading_stopped",
     "cache_changed",
     "error",
 )

@@ -96,7 +96,7 @@ class FakeEngine:
     # EnginePort
 
     def load(self, spec: ModelSpec) -> int:
-        """Two steps of loading, then the model, or `load_failure`."""
+        """Two steps of loading, then the model, or `load_failure`; cancelled, it ends before its next step."""
         self.specs.append(spec)
         return self._enqueue(self._load)
 
@@ -244,8 +244,11 @@ class FakeEngine:
         return self._next_id - 1
 
     def _load(self, job: _Job) -> Iterator[Event]:
-        yield Loading(job.request_id, "Reading the tokenizer", None)
-        yield Loading(job.request_id, "Reading the weights", 0.5)
+        for stage, share in (("Reading the tokenizer", None), ("Reading the weights", 0.5)):
+            if job.cancelled:
+                yield Failed(job.request_id, "The model was not loaded: that was stopped.")
+                return
+            yield Loading(job.request_id, stage, share)
         if self.load_failure:
             yield Failed(job.request_id, self.load_failure, "told to fail")
             return

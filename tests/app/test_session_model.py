@@ -106,6 +106,7 @@ def test_the_present_model_stays_when_another_one_fails(desk: Desk) -> None:
 
 def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
     bare.session.load_model(ModelSpec(path="/a"))
+    bare.engine.advance(2)  # past its last step, so that it cannot be stopped any more
     bare.session.load_model(ModelSpec(path="/b"))
     assert bare.engine.cancelled == [1]
     bare.session.send("Hi")
@@ -117,8 +118,34 @@ def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
     assert contents(bare) == ["Hi", "Hello from a fake."]
 
 
+def test_a_load_that_is_cancelled_leaves_the_model_that_was_there(desk: Desk) -> None:
+    desk.session.load_model(ModelSpec(path="/slow"))
+    desk.until(Loading)
+    desk.session.send("Hi")
+    desk.session.cancel_load()
+    desk.play()
+    assert len(desk.heard("loading_stopped")) == 1
+    assert desk.heard("error") == desk.heard("model_changed") == []
+    assert (desk.session.model, desk.session.state) == (MODEL, "idle")
+    assert contents(desk) == ["Hi", "Hello from a fake."]
+
+
+def test_the_first_load_cancelled_leaves_no_model_and_the_question(bare: Desk) -> None:
+    bare.session.load_model(ModelSpec())
+    bare.session.send("Hi")
+    bare.session.cancel_load()
+    bare.play()
+    assert (bare.heard("loading_changed"), len(bare.heard("loading_stopped"))) == ([], 1)
+    assert (bare.session.model, bare.session.state, contents(bare)) == (None, "no_model", ["Hi"])
+    bare.session.cancel_load()
+    assert bare.engine.cancelled == [1], "nothing is loaded any more"
+    bare.load()
+    assert bare.session.state == "idle"
+
+
 def test_when_the_last_of_two_loads_fails_the_first_one_answers(bare: Desk) -> None:
     bare.session.load_model(ModelSpec(path="/a"))
+    bare.engine.advance(2)  # past its last step, so that it cannot be stopped any more
     bare.session.load_model(ModelSpec(path="/b"))
     bare.until(Loaded)
     bare.engine.load_failure = "This folder has no model."

@@ -205,6 +205,27 @@ def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
     assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32 · exact", "CPU · cache 0 MB of 537 MB")
 
 
+def test_loading_can_be_cancelled(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(loaded=False)
+    screen.until(Loading)
+    bar, notice = screen.window.loading_bar, screen.window.notice
+    bar.cancel.click()
+    assert (bar.text.startswith("Stopping"), bar.cancel.isEnabled()) == (True, False)
+    screen.play()
+    assert bar.isHidden()
+    assert notice.text == "Loading was stopped. There is no model yet; open one when you want to go on."
+    assert screen.window.sidebar.model_button.lines[0] == "No model"
+    screen.application.dialogs.load("")
+    screen.play()
+    screen.application.dialogs.load("/slow")
+    screen.until(Loading)
+    assert bar.cancel.isEnabled()
+    bar.cancel.click()
+    screen.play()
+    assert notice.text == "Loading was stopped. Fake-1M still answers."
+    assert screen.window.sidebar.model_button.lines[0].startswith("Fake-1M")
+
+
 def test_dates_in_prompts_do_not_follow_the_systems_language(qapp: QApplication) -> None:
     with suppress(locale.Error):  # not every system has it
         locale.setlocale(locale.LC_TIME, "C.UTF-8")  # as Qt does with the language of the desktop
