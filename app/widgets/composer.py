@@ -129,10 +129,9 @@ class Composer(QWidget):
         self._update_button()
 
     def show_preview(self, preview: Preview | None) -> None:
-        """Show what the next prompt would cost and how full the context is with it."""
+        """Show what the next prompt would cost and how full the context is with it; None while that is not known."""
         self.next_prompt.show_preview(preview)
-        if preview:
-            self.context.setText(words.context(preview))
+        self.context.setText(words.context(preview) if preview else "")
 
     def show_sampling(self, sampling: Sampling) -> None:
         """Sum up how tokens are chosen."""

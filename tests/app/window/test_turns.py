@@ -224,6 +224,14 @@ def test_preview_is_said_before_sending(screen: Screen, qtbot: QtBot) -> None:
     assert screen.composer.context.text().endswith(" of 8,192")
 
 
+def test_without_a_model_nothing_is_said_of_the_context(screen: Screen, qtbot: QtBot) -> None:
+    screen.type("How much?")
+    qtbot.waitUntil(lambda: screen.composer.context.text() != "")
+    screen.application.dialogs.load("/another")
+    assert screen.composer.context.text() == ""
+    screen.play()
+
+
 @pytest.mark.parametrize("scrolled_up", [False, True])
 def test_a_fast_answer_is_drawn_to_its_end(make_screen: Callable[..., Screen], qtbot: QtBot, scrolled_up: bool) -> None:
     tokens = many_tokens(2_000)
