@@ -87,6 +87,7 @@ class Foresight(QObject):
     def refresh(self) -> None:
         """Something changed that the cost depends on."""
         self._schedule(self.draft, True)
+        self._schedule(self.price, self._considered != 0)
         self._schedule(self.prompt, self._prompt is not None)
 
     def drop(self) -> None:

@@ -129,6 +129,21 @@ def test_the_price_of_an_edit_shows_while_its_button_is_pointed_at(
     assert line.text == before
 
 
+def test_the_price_of_an_edit_follows_what_is_cached(screen: Screen) -> None:
+    screen.session.set_system_prompt("You are a support bot. " * 20)
+    screen.ask("Where is my parcel?")
+    screen.play()
+    button(screen, 0, "Edit this question").setFocus(Qt.FocusReason.TabFocusReason)
+    foresee(screen)
+    line = screen.composer.next_prompt
+    before = shown_tokens(line)
+    screen.window.commands.clear_cache.trigger()
+    screen.play()
+    foresee(screen)
+    assert line.text.startswith("If you change your 1st message")
+    assert shown_tokens(line)["computed"] == before.total() > before["computed"]
+
+
 def test_a_price_that_comes_too_late_is_not_shown(screen: Screen) -> None:
     screen.ask("Where is my parcel?")
     screen.play()
