@@ -15,7 +15,7 @@ from engine import HeadstartError, Request
 
 
 class Proving(QObject):
-    """One for a window. `dialog` and `proof` are those on screen, None when there is none."""
+    """One for a window. `dialog` is the one on screen and `proof` the one that runs, None when there is none."""
 
     def __init__(self, window: Window, session: Session, bridge: Bridge, history: History) -> None:
         super().__init__(window)
@@ -76,20 +76,25 @@ class Proving(QObject):
         proof.matched.connect(dialog.show_matched)
         proof.reading.connect(dialog.show_reading)
         proof.measured.connect(dialog.show_stats)
-        proof.ended.connect(self._on_ended)
-        proof.stopped.connect(lambda: self._show("Stopped", "Nothing is proved yet. Run it once more for that."))
-        proof.failed.connect(lambda sentence, detail: self._show("It could not be run", sentence))
+        proof.ended.connect(lambda result: self._on_ended(proof, result))
+        proof.stopped.connect(lambda: self._show(proof, "Stopped", "Nothing is proved yet. Run it once more for that."))
+        proof.failed.connect(lambda sentence, detail: self._show(proof, "It could not be run", sentence))
+        for end in (proof.ended, proof.stopped, proof.failed):
+            end.connect(proof.deleteLater)
         proof.start()
 
     def _stop(self) -> None:
         if self.proof is not None:
             self.proof.stop()
 
-    def _on_ended(self, result: ProofResult) -> None:
+    def _on_ended(self, proof: Proof, result: ProofResult) -> None:
         model = self._session.model
-        self._show(gain(result), verdict(result, is_exact=model is not None and model.exact))
+        self._show(proof, gain(result), verdict(result, is_exact=model is not None and model.exact))
 
-    def _show(self, headline: str, sentence: str) -> None:
+    def _show(self, proof: Proof, headline: str, sentence: str) -> None:
+        if proof is not self.proof:  # its dialog was closed, and another one runs its own
+            return
+        self.proof = None
         if self.dialog is not None:
             self.dialog.show_result(headline, sentence)
 

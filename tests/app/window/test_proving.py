@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog
 
 from app.history import StoredMessage
 from app.placeholders import Cure
+from app.proof import Proof
 from app.widgets.proof_dialog import ProofDialog
 from app.widgets.words import seconds
 from engine import Finished, Matched, Prefill, TextDelta
@@ -118,6 +119,22 @@ def test_stop_and_once_more(talk: Callable[..., Screen]) -> None:
     screen.play()
     assert dialog.headline.text() == "Stopped"
     dialog.again.click()
+    screen.play()
+    assert dialog.headline.text().endswith("times sooner with the cache")
+    dialog.reject()
+    settle()
+    assert screen.application.proving.findChildren(Proof) == [], "nothing is left of either run"
+
+
+def test_the_end_of_a_closed_proof_is_not_shown_in_the_next_one(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    screen.window.commands.prove.trigger()
+    screen.until(TextDelta)
+    dialog_of(screen).reject()
+    screen.window.commands.prove.trigger()
+    dialog, proof = dialog_of(screen), screen.application.proving.proof
+    screen.until(Finished)
+    assert (dialog.headline.text(), screen.application.proving.proof) == ("", proof)
     screen.play()
     assert dialog.headline.text().endswith("times sooner with the cache")
     dialog.reject()
