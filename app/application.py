@@ -74,9 +74,8 @@ class Application(QObject):
         self.window.set_wishes(self.settings.show_sidebar, self.settings.show_charts)
         self.window.show()
         self.window.composer.edit.setFocus()
-        for notice in (self.settings.notice, self.history.notice):
-            if notice:
-                self.window.notice.show_notice(notice)
+        if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
+            self.window.notice.show_notice(" ".join(notices))
         self.session.load_model(spec or model_spec(self.settings))
 
     def choose_theme(self, setting: str, checked: bool = True) -> None:

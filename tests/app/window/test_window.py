@@ -5,6 +5,7 @@ from __future__ import annotations
 import locale
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -346,6 +347,16 @@ def test_tab_goes_from_the_list_to_the_composer_through_the_messages(screen: Scr
     assert screen.window.sidebar.list in seen
     assert screen.transcript.messages[0].tab_stops[0] in seen
     assert seen.index(screen.transcript.messages[0].tab_stops[0]) < seen.index(screen.answer().view)
+
+
+def test_everything_that_was_set_aside_is_said(make_screen: Callable[..., Screen], tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("{")
+    (tmp_path / "history.sqlite3").write_bytes(b"no database" * 999)
+    screen = make_screen(settings=Settings.load(tmp_path / "settings.json"))
+    settings, history = screen.application.settings.notice, screen.application.history.notice
+    assert settings
+    assert history
+    assert screen.window.notice.text == f"{settings} {history}"
 
 
 def test_closing_ends_everything_once(make_screen: Callable[..., Screen]) -> None:
