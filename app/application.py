@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import theme
 from app.badges import Badges
@@ -30,6 +31,9 @@ from app.settings import Settings
 from app.tree_presenter import TreePresenter
 from app.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
+
+UNSEEN = ("offscreen", "minimal")
+"""Platforms of Qt that have no screen."""
 
 
 class Application(QObject):
@@ -134,15 +138,34 @@ def build(
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py."""
+    """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py.
+
+    Raises HeadstartError when settings or conversations cannot be read, after a box has said so on the screen.
+    """
     app = qt_application()
-    settings = Settings.load()
-    application = build(Engine(), settings)
+    engine = Engine()
+    try:
+        settings = Settings.load()
+        application = build(engine, settings)
+    except HeadstartError as error:
+        engine.close()
+        say_on_screen(error)
+        raise
     application.open(spec_of(options, settings))
     try:
         return app.exec()
     finally:
         application.close()
+
+
+def say_on_screen(error: HeadstartError) -> None:
+    """Why there is no window, for those who started it without a terminal. Waits for the click; not where nobody sees
+    the screen."""
+    if QGuiApplication.platformName() in UNSEEN:
+        return
+    box = QMessageBox(QMessageBox.Icon.Critical, "Headstart", str(error), QMessageBox.StandardButton.Close)
+    box.setDetailedText(error.detail)
+    box.exec()
 
 
 def qt_application() -> QApplication:
