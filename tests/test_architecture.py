@@ -34,6 +34,7 @@ LAYERS: tuple[set[str], ...] = (
         "template",
         "sampling",
         "detokenize",
+        "pieces",
         "metrics",
         "download",
         "convert",
@@ -57,11 +58,11 @@ MODEL = {
 TORCH = {"store", "sampling", "generate", "disk", "convert", "device", "quant"} | MODEL
 TRANSFORMERS = {"template", "convert"} | MODEL
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"app/history.py", "app/markdown.py"} | {
+WITHOUT_QT = {"app/history.py", "app/records.py", "app/words.py", "app/markdown.py"} | {
     f"app/charts/{name}.py" for name in ("series", "words", "tree_layout", "tree_camera", "tree_words")
 }
 SQLITE = {"app/history.py"}
-WIDGETS_MAY_IMPORT = {"app.theme", "app.markdown", "app.widgets"}
+WIDGETS_MAY_IMPORT = {"app.theme", "app.markdown", "app.words", "app.widgets"}
 
 
 def sources() -> list[str]:

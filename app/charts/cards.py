@@ -13,6 +13,7 @@ from app.charts.export import Table
 from app.charts.memory import PARTS, MemoryPlot
 from app.charts.series import TTFT_PARTS, MemorySeries, Savings, TurnSeries, used_bytes
 from app.theme import Theme
+from app.words import scaled, seconds, size
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
@@ -52,7 +53,7 @@ class FirstTokenCard(Card):
             self.say(turn_name(self.turns, self.place), words.exact_seconds(row["ttft_s"]), cold)
         else:
             note = words.sooner(row["ttft_s"], row["cold_ttft_s"], row["cold_measured"], row["reused_tokens"])
-            self.say("First token", words.seconds(row["ttft_s"]), note)
+            self.say("First token", seconds(row["ttft_s"]), note)
 
     def details(self) -> list[tuple[str, str]]:
         row = self.turns.rows(MOST_SLOTS)[self.place]
@@ -116,17 +117,17 @@ class MemoryCard(Card):
 
     def speak(self) -> None:
         rows = self.areas.rows
-        weights = f"weights apart: {words.size(self.weights_bytes)}" if self.weights_bytes else ""
+        weights = f"weights apart: {size(self.weights_bytes)}" if self.weights_bytes else ""
         if not len(rows):
             self.say("Cache memory", NOTHING, weights)
             return
         row, used = rows[self.place], int(used_bytes(rows)[self.place])
         if self.hovering:
-            evicted = f"\nevicted {words.size(row['evicted_bytes'])}" if row["evicted_bytes"] else ""
-            self.say(words.ago(rows["time_s"][-1] - row["time_s"]), words.size(used), _parts(row, used) + evicted)
+            evicted = f"\nevicted {size(row['evicted_bytes'])}" if row["evicted_bytes"] else ""
+            self.say(words.ago(rows["time_s"][-1] - row["time_s"]), size(used), _parts(row, used) + evicted)
         else:
-            budget = f"budget {words.size(row['budget_bytes'])}"
-            self.say("Cache memory", words.size(used), f"{budget}\n{weights}" if weights else budget)
+            budget = f"budget {size(row['budget_bytes'])}"
+            self.say("Cache memory", size(used), f"{budget}\n{weights}" if weights else budget)
 
     def table(self) -> Table:
         return Table(*_columns(self.memory.rows()))
@@ -189,4 +190,4 @@ def _seconds(saved: Savings) -> str:
 def _parts(row: Any, used: int) -> str:
     """ "70 pinned, 24 in use, 120 reusable", in the unit of the whole."""
     names = (("pinned_bytes", "pinned"), ("live_bytes", "in use"), ("reusable_bytes", "reusable"))
-    return ", ".join(f"{words.scaled(row[field], used)[0]} {word}" for field, word in names)
+    return ", ".join(f"{scaled(row[field], used)[0]} {word}" for field, word in names)

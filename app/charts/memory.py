@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.charts import words
+from app import words
 from app.charts.plot import PixelItem, Plot, mixed
 from app.charts.series import MEMORY, Rows, thin, used_bytes
 from app.theme import SMALL, Theme, text_font

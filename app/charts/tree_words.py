@@ -8,6 +8,7 @@ from typing import NamedTuple
 from app.charts import words
 from app.charts.tree_layout import TreeLayout
 from app.records import read_label
+from app.words import size
 from engine import CacheView, NodeView
 
 AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
@@ -81,7 +82,7 @@ def hits(count: int) -> str:
 def figures(node: NodeView) -> str:
     """Tokens and where they lie, bytes, age, hits, and whether it is kept."""
     place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
-    parts = [words.count(node.tokens, "token"), place, words.size(node.bytes), f"used {age(node.idle_s)}"]
+    parts = [words.count(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
     parts.append(hits(node.hits))
     return " · ".join([*parts, "kept resident"] if node.pinned else parts)
 
@@ -109,8 +110,8 @@ def totals(view: CacheView) -> str:
     if not view.nodes:
         return "Nothing is cached yet."
     tokens, kept = sum(node.tokens for node in view.nodes), sum(node.tokens for node in view.nodes if node.pinned)
-    size = words.size(sum(node.bytes for node in view.nodes))
-    text = f"{words.count(len(view.nodes), 'run')} · {words.count(tokens, 'token')} · {size}"
+    held = size(sum(node.bytes for node in view.nodes))
+    text = f"{words.count(len(view.nodes), 'run')} · {words.count(tokens, 'token')} · {held}"
     return f"{text} · {kept:,} kept" if kept else text
 
 

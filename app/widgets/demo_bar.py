@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
-from app.widgets.words import seconds
+from app.words import seconds
 
 HEIGHT = 112
 NUMBER_WIDTH = 104

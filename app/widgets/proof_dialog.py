@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 from app import theme
 from app.widgets import words
 from app.widgets.explain import Explain
+from app.words import seconds
 from engine import Matched, Prefill, TurnStats
 
 Half = Literal["warm", "cold"]
@@ -35,7 +36,7 @@ class ProofBar(QWidget):
     @property
     def text(self) -> str:
         """Everything the bar says."""
-        parts = [words.seconds(self.seconds) if self.seconds is not None else self._status]
+        parts = [seconds(self.seconds) if self.seconds is not None else self._status]
         if self._tokens:
             parts.append(f"{self._tokens[0]:,} reused, {self._tokens[1]:,} computed")
         return f"{self._name}: " + ", ".join(part for part in parts if part)
@@ -55,9 +56,9 @@ class ProofBar(QWidget):
         self._tokens = (reused, computed)
         self._refresh()
 
-    def show_seconds(self, seconds: float, longest: float) -> None:
+    def show_seconds(self, value: float, longest: float) -> None:
         """The time to the first token; the bar of `longest` fills the width."""
-        self.seconds, self._longest = seconds, longest
+        self.seconds, self._longest = value, longest
         self._refresh()
 
     def set_longest(self, longest: float) -> None:
@@ -84,10 +85,10 @@ class ProofBar(QWidget):
         if self._tokens:
             self._paint_tokens(painter, self._tokens)
 
-    def _paint_bar(self, painter: QPainter, seconds: float) -> None:
+    def _paint_bar(self, painter: QPainter, value: float) -> None:
         colours = theme.current()
         room = self.width() - NUMBER_WIDTH
-        length = max(3.0, room * seconds / self._longest) if self._longest > 0 else 3.0
+        length = max(3.0, room * value / self._longest) if self._longest > 0 else 3.0
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.line))
         painter.drawRoundedRect(QRectF(0, LINE + (NUMBER - BAR) / 2, room, BAR), 3, 3)
@@ -96,7 +97,7 @@ class ProofBar(QWidget):
         painter.setPen(QColor(colours.text))
         painter.setFont(theme.text_font(theme.LARGE, bold=True))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(room, LINE, NUMBER_WIDTH, NUMBER), right, words.seconds(seconds))
+        painter.drawText(QRectF(room, LINE, NUMBER_WIDTH, NUMBER), right, seconds(value))
 
     def _paint_tokens(self, painter: QPainter, tokens: tuple[int, int]) -> None:
         colours = theme.current()

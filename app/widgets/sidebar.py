@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
-from app.widgets.words import size
+from app.words import size
 from engine import CacheView, ModelInfo
 
 WIDTH = 232

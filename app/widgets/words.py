@@ -5,24 +5,13 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
+from app.words import seconds
 from engine import Preview, Role, Sampling, TurnStats
-
-
-def seconds(value: float) -> str:
-    """A measured duration: "0.13 s", "12.4 s"."""
-    return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
 
 
 def about_seconds(value: float) -> str:
     """An estimated duration, with a digit less: "1.7 s", "0.10 s"; never less than "0.01 s"."""
     return f"{max(value, 0.01):.2f} s" if value < 1 else f"{value:,.1f} s"
-
-
-def size(count: float) -> str:
-    """Bytes in decimal units: "640 kB", "214 MB", "1.0 GB"."""
-    if count >= 999.5e6:
-        return f"{count / 1e9:.1f} GB"
-    return f"{count / 1e3:.0f} kB" if 0 < count < 999.5e3 else f"{count / 1e6:.0f} MB"
 
 
 def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str]:

@@ -147,21 +147,6 @@ def test_thinning_keeps_peaks_evictions_and_the_newest_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.004, "4 ms"), (0.114, "0.11 s"), (1.594, "1.59 s"), (14.42, "14.4 s"), (float("nan"), "…")],
-)
-def test_seconds(value: float, text: str) -> None:
-    assert words.seconds(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0 kB"), (640e3, "640 kB"), (214e6, "214 MB"), (999.9e6, "1.0 GB"), (12.34e9, "12.3 GB")]
-)
-def test_sizes(value: float, text: str) -> None:
-    assert words.size(value) == text
-
-
-@pytest.mark.parametrize(
     ("part", "whole", "text"),
     [(3096, 3137, "99%"), (3075, 3137, "98%"), (3136, 3137, "99%"), (1, 3137, "1%"), (0, 9, "0%"), (9, 9, "100%")],
 )

@@ -56,13 +56,6 @@ def test_sampling_in_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(0, "0 MB"), (900, "1 kB"), (214e6, "214 MB"), (1e9, "1.0 GB"), (999.9e6, "1.0 GB")]
-)
-def test_sizes(count: float, said: str) -> None:
-    assert words.size(count) == said
-
-
-@pytest.mark.parametrize(
     ("then", "said"),
     [
         (datetime(2026, 11, 29, 15, 59, 50), "now"),

@@ -14,7 +14,7 @@ from app.pace import SPEEDS
 from app.player import DemoClock, Player
 from app.report import Report, Row
 from app.script import read_script
-from app.widgets.words import seconds
+from app.words import seconds
 from engine import HeadstartError
 from tests.app.fake_engine import MODEL
 from tests.app.window.conftest import Screen

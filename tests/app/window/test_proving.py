@@ -11,7 +11,7 @@ from app.history import StoredMessage
 from app.placeholders import Cure
 from app.proof import Proof
 from app.widgets.proof_dialog import ProofDialog
-from app.widgets.words import seconds
+from app.words import seconds
 from engine import Finished, Matched, Prefill, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
