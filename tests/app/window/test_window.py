@@ -218,6 +218,7 @@ def test_loading_can_be_cancelled(make_screen: Callable[..., Screen]) -> None:
     assert screen.window.sidebar.model_button.lines[0] == "No model"
     screen.application.dialogs.load("")
     screen.play()
+    assert notice.text == ""
     screen.application.dialogs.load("/slow")
     screen.until(Loading)
     assert bar.cancel.isEnabled()
