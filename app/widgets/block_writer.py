@@ -87,6 +87,8 @@ class BlockWriter:
         self.mark()
         self._fresh = False
         form = self._block_format(block)
+        if self._cursor.position() == 0:
+            self._leave_room_above(CODE_HEADER if block.kind == "code" else 0)
         self._cursor.setBlockFormat(form)
         self._cursor.setBlockCharFormat(_char_format(Run("")))
         if block.marker:
@@ -101,6 +103,14 @@ class BlockWriter:
             case _:
                 self._write_runs(block.runs, bold=block.kind == "heading")
         self._after_list = block.depth > 0
+
+    def _leave_room_above(self, height: int) -> None:
+        """Above the first block the frame has to keep the room: Qt leaves out the margin of that block."""
+        root = self._cursor.document().rootFrame()
+        form = root.frameFormat()
+        if form.topMargin() != height:
+            form.setTopMargin(height)
+            root.setFrameFormat(form)
 
     def _block_format(self, block: Block) -> QTextBlockFormat:
         form = QTextBlockFormat()

@@ -7,10 +7,12 @@ import random
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QTextCursor
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.widgets.answer_view import AnswerView
+from app.widgets.block_writer import CODE_HEADER
 from app.widgets.document_view import open_link
 
 SAMPLE = """# Title
@@ -172,3 +174,27 @@ def test_broken_markup_is_drawn_to_its_end(view: AnswerView, piece: str) -> None
     view.settle()
     assert view.text == piece * 10_000
     assert view.height() >= 1
+
+
+CODE_FIRST = "```python\ndef add(a, b):\n    return a + b\n```\ntext"
+
+
+@pytest.mark.parametrize("code", [CODE_FIRST, "> " + CODE_FIRST.replace("\n", "\n> "), "- ```\n  lone\n  ```"])
+def test_a_code_block_at_the_very_top_has_its_header(view: AnswerView, code: str) -> None:
+    for letter in code:
+        view.append(letter)
+    view.settle()
+    (button,) = view.findChildren(QToolButton)
+    assert button.isVisible()
+    assert view.viewport().rect().contains(button.geometry())
+
+
+def top(view: AnswerView) -> float:
+    return view.document().documentLayout().blockBoundingRect(view.document().firstBlock()).top()
+
+
+def test_the_room_for_a_header_goes_when_something_else_is_at_the_top(view: AnswerView) -> None:
+    view.set_text(CODE_FIRST)
+    assert top(view) >= CODE_HEADER
+    view.set_text("text")
+    assert top(view) == 0
