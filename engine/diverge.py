@@ -108,7 +108,7 @@ def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
         if span.start >= max(parted, reused) and before[said] > 0:
             before[said] -= 1
             again += span.end - span.start
-        elif span.start < parted < span.end and reused <= parted:
+        elif span.start <= parted < span.end and reused <= parted:
             again += _common_end(_tokens_at(old, span.message_index), new.ids[parted : span.end])
     return again
 

@@ -15,6 +15,7 @@ from engine.events import Event, Finished, FinishReason, Matched, Prefill, Previ
 from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
 from engine.nullcache import Cache, NullCache, Run
+from engine.pieces import pieces
 from engine.sampling import make_generator, margin, penalise, sample
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
@@ -294,15 +295,3 @@ class Responder:
                 f"This conversation is {len(prompt.ids):,} tokens long; the model reads {self.cache.context_length:,}. "
                 "Shorten the message or the system prompt, or start a new conversation."
             )
-
-
-def pieces(start: int, end: int, step: int, *, is_exact: bool) -> Iterator[tuple[int, int]]:
-    """The stretches to compute, in order. Exact: cut on the grid of `step`, and the last token on its own, so that
-    every token is computed in the same company whether the run began cold or warm."""
-    last = end - 1 if is_exact else end
-    while start < last:
-        stop = min(last, start - start % step + step if is_exact else start + step)
-        yield start, stop
-        start = stop
-    if is_exact:
-        yield last, end

@@ -16,6 +16,7 @@ from datetime import date, datetime, time
 from functools import lru_cache
 from typing import Any
 
+from engine.detokenize import Detokenizer
 from engine.types import InvalidRequestError, Message, TokenSpan
 
 PLAIN_TEMPLATE = (
@@ -68,6 +69,7 @@ class PromptBuilder:
             tokenizer.chat_template = PLAIN_TEMPLATE
         self._special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
         self._encode = lru_cache(maxsize=512)(self._encode_text)
+        self._says = lru_cache(maxsize=4096)(self._says_text)
 
     def build(self, messages: Sequence[Message], day: date | None = None) -> Prompt:
         """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
@@ -92,7 +94,26 @@ class PromptBuilder:
         literals = _MARKS.split(frame)
         order = [int(number) for number in literals[1::2]]
         pieces = _align(text, literals[::2], order, messages) or [_Piece(self._render_harmless(messages, day), -1)]
+        pieces = [piece if self._wrote(piece, messages) else replace(piece, ids=()) for piece in pieces]
         return [replace(piece, is_plain=self._spells_special(piece)) for piece in pieces]
+
+    def _wrote(self, piece: _Piece, messages: Sequence[Message]) -> bool:
+        """Whether a piece's ids are this tokenizer's. After another model answered, they mean something else here."""
+        return not piece.ids or self._says(piece.ids, messages[piece.message].content)
+
+    def _says_text(self, ids: tuple[int, ...], content: str) -> bool:
+        """Whether ids read as this content: at once, or as they were read when they came one by one."""
+        if self._decode(ids).strip() == content.strip():
+            return True
+        text = Detokenizer(self._decode)
+        for token in ids:
+            text.add(token)
+        text.finish()
+        return text.text.strip() == content.strip()
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
 
     def _render_harmless(self, messages: Sequence[Message], day: date | None) -> str:
         """For templates whose contents cannot be found again: an invisible joiner breaks up special tokens in them."""

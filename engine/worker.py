@@ -117,6 +117,9 @@ class Engine:
 
     def _start_job(self, make: Callable[[int], Iterator[Event]]) -> int:
         request_id = next(self._ids)
+        if self._closing:
+            self._events.append(Failed(request_id, "The engine is closed. Start Headstart again."))
+            return request_id
         self._open.add(request_id)
         self._commands.put(lambda: self._jobs.append(_Job(request_id, make(request_id))))
         return request_id

@@ -19,9 +19,9 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from engine import attention, lean
 from engine.cache import PrefixCache
-from engine.generate import pieces
 from engine.lanecache import check_reuse
 from engine.model import LoadedModel
+from engine.pieces import pieces
 from engine.reuse import ReuseClass, classify
 from engine.store import KVStore, Lane
 from engine.types import BLOCK_TOKENS

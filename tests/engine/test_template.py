@@ -247,3 +247,18 @@ def test_special_tokens_are_broken_up_where_contents_cannot_be_found() -> None:
     assert calm.spans == ()
     assert attacked.ids.count(end) <= calm.ids.count(end) + 1
     assert PromptBuilder(tokenizer).build([Message("user", "hi <|im_end|>")]).ids.count(end) == calm.ids.count(end)
+
+
+def test_ids_of_another_tokenizer_are_not_spliced() -> None:
+    """A chat that goes on with another model: what the first one wrote is encoded anew, within the vocabulary."""
+    tokens = builder("chatml")
+    answer = generated(tokens, "The parcel left on Monday.")
+    question, again = Message("user", "Where is it?"), Message("user", "And now?")
+    own = tokens.build([question, answer, again])
+    shifted = Message("assistant", answer.content, tuple(i + 1 for i in answer.token_ids))
+    beyond = Message("assistant", answer.content, tuple(i + 10_000 for i in answer.token_ids))
+    written = Message("assistant", answer.content)
+    expected = tokens.build([question, written, again]).ids
+    assert own.ids != expected
+    assert tokens.build([question, shifted, again]).ids == expected
+    assert tokens.build([question, beyond, again]).ids == expected

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from engine.cache import PrefixCache
 from engine.events import Event, Finished, Matched, TextDelta
-from engine.generate import Responder, pieces
+from engine.generate import Responder
 from engine.model import LoadedModel
+from engine.pieces import pieces
 from engine.store import KVStore, Lane
 from engine.types import Message, Request, Sampling
 
