@@ -22,6 +22,8 @@ from app.widgets.transcript import COLUMN_WIDTH, SIDE, Transcript
 CHARTS_WIDTH = 360
 LEAST_TEXT = 520
 """Pixels the conversation keeps; a column that leaves it less is folded, the charts first."""
+BARE_TEXT = 420
+"""Pixels the conversation keeps even beside charts that were just asked for; where there are less they stay folded."""
 
 
 class Window(QMainWindow):
@@ -127,6 +129,7 @@ class Window(QMainWindow):
             self._show_columns(*columns(self.width(), *self.wishes))
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.hide()  # storing everything and ending the engine may take a moment
         self.closing.emit()
         super().closeEvent(event)
 
@@ -137,6 +140,8 @@ class Window(QMainWindow):
     def _on_charts_wish(self, wanted: bool) -> None:
         self._wants_charts = wanted
         self._show_columns(*columns(self.width(), self._wants_sidebar, wanted, asked="charts"))
+        if wanted and self.charts.isHidden():
+            self.notice.show_notice("The window is too narrow for the charts. They open as soon as it is wider.")
 
     def _show_columns(self, sidebar: bool, charts: bool) -> None:
         for widget, line, shown, action in (
@@ -157,7 +162,7 @@ class Window(QMainWindow):
 def columns(width: int, sidebar: bool, charts: bool, asked: str = "") -> tuple[bool, bool]:
     """Which of the wanted columns there is room for; one that was just `asked` for makes the other fold if need be."""
     room = width - LEAST_TEXT
-    if asked == "charts" and charts:
+    if asked == "charts" and charts and width >= BARE_TEXT + CHARTS_WIDTH:
         return sidebar and room >= SIDEBAR_WIDTH + CHARTS_WIDTH, True
     if asked == "sidebar" and sidebar:
         return True, charts and room >= SIDEBAR_WIDTH + CHARTS_WIDTH

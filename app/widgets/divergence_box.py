@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
@@ -85,7 +85,20 @@ class DivergenceBox(QAbstractButton):
         column.addWidget(self._title)
         column.addWidget(self._body)
         column.addLayout(self._links)
+        self.setMinimumWidth(1)
         self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._stack_links()
+
+    def _stack_links(self) -> None:
+        """The buttons stand one below the other where they are wider than the box together."""
+        widths = [button.sizeHint().width() for button in self.buttons.values()]
+        margins = self.layout().contentsMargins()
+        needed = sum(widths) + self._links.spacing() * len(widths) + margins.left() + margins.right()
+        way = QHBoxLayout.Direction.TopToBottom if needed > self.width() else QHBoxLayout.Direction.LeftToRight
+        self._links.setDirection(way)
 
     @property
     def text_shown(self) -> str:
@@ -123,7 +136,8 @@ class DivergenceBox(QAbstractButton):
             button.deleteLater()
         self.buttons = {key: self._button(key, label, tip) for key, label, tip in actions}
         for number, button in enumerate(self.buttons.values()):
-            self._links.insertWidget(number, button)
+            self._links.insertWidget(number, button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._stack_links()
         if self._divergence is not None:
             self._say(self._divergence, self._place)
 

@@ -59,6 +59,8 @@ class Transcript(QScrollArea):
 
     def _build_column(self) -> None:
         page, column = QWidget(), QWidget()
+        # Whatever a message would like: the column is never wider than the view, for there is no way to scroll aside.
+        column.setMinimumWidth(1)
         column.setMaximumWidth(COLUMN_WIDTH)
         self._column = QVBoxLayout(column)
         self._column.setContentsMargins(0, 16, 0, 8)

@@ -19,7 +19,8 @@ from app.settings import Settings
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.system_prompt import SystemPromptEditor
 from app.window import columns
-from engine import Failed, Loading, ModelSpec, Sampling
+from engine import Divergence, Failed, Loading, ModelSpec, Sampling
+from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
 
 
@@ -286,6 +287,37 @@ def test_a_column_that_is_asked_for_makes_the_other_fold() -> None:
     assert columns(900, True, True, asked="charts") == (False, True)
     assert columns(900, True, True, asked="sidebar") == (True, False)
     assert columns(1280, True, False, asked="charts") == (True, False)
+
+
+def test_charts_that_would_leave_no_room_for_the_text_are_not_opened(screen: Screen) -> None:
+    assert columns(780, True, True, asked="charts") == (False, True)
+    assert columns(779, True, True, asked="charts") == (True, False)
+    screen.window.resize(700, 640)
+    settle()
+    screen.window.commands.show_charts.trigger()
+    assert screen.window.charts.isHidden()
+    assert not screen.window.commands.show_charts.isChecked()
+    assert screen.window.notice.text.startswith("The window is too narrow for the charts.")
+    screen.window.resize(1280, 800)
+    settle()
+    assert screen.window.charts.isVisible()
+
+
+def test_the_transcript_beside_the_charts_is_no_wider_than_its_view(make_screen: Callable[..., Screen]) -> None:
+    divergence = Divergence(9, 0, "date", "03:49:49.", "03:53:12.", 3721)
+    screen = make_screen(Script(tokens=("It is long. " * 40,), divergence=divergence))
+    screen.ask("What time is it? " * 20)
+    screen.play()
+    screen.window.resize(900, 640)
+    screen.window.commands.show_charts.trigger()
+    settle()
+    box = screen.answer().box
+    box.show_actions([(key, f"{key} the placeholder of this conversation", "") for key in ("Freeze", "Move", "Prove")])
+    settle()
+    transcript = screen.transcript
+    assert transcript.widget().width() == transcript.viewport().width()
+    assert len({button.y() for button in box.buttons.values()}) == 3
+    assert all(box.rect().contains(button.geometry()) for button in box.buttons.values())
 
 
 def test_column_wishes_are_kept(make_screen: Callable[..., Screen]) -> None:
