@@ -52,7 +52,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     demo = commands.add_parser("demo", help="play the demo, cache on and off; write pictures and a table")
     demo.set_defaults(command=play_demo)
     if "demo" in arguments:
-        require_qt(offscreen="--offscreen" in arguments)
+        require_qt(offscreen=bool({"--offscreen", "--help", "-h"} & set(arguments)))
         from app.demo import add_demo_arguments
 
         add_demo_arguments(demo)

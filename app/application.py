@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import locale
+import logging
+import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -63,6 +67,7 @@ class Application(QObject):
         self.proving = Proving(self.window, self.session, self.bridge, self.history)
         self.badges = Badges(self.window.sidebar.list, self.session, self.bridge)
         self._closed = False
+        self.engine_ended = False
         self._connect()
 
     def _connect(self) -> None:
@@ -94,7 +99,8 @@ class Application(QObject):
         theme.apply(_app(), theme.resolve(self.settings.theme, _app()))
 
     def close(self) -> None:
-        """Store everything and end the engine. Safe to call twice; the window calls it when it is closed."""
+        """Store everything and end the engine; `engine_ended` then says whether its thread did. Safe to call twice; the
+        window calls it when it is closed."""
         if self._closed:
             return
         self._closed = True
@@ -105,8 +111,8 @@ class Application(QObject):
         self.window.transcript.show_messages([])
         self.badges.close()
         self.session.shutdown()
-        self.bridge.close()
         self.history.close()
+        self.engine_ended = self.bridge.close()
 
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
         if self.settings.theme == "system":
@@ -153,9 +159,32 @@ def run(options: argparse.Namespace) -> int:
         raise
     application.open(spec_of(options, settings))
     try:
-        return app.exec()
+        with ended_by_signals(application):
+            status = app.exec()
     finally:
         application.close()
+    if not application.engine_ended:  # inside torch, which must not be taken apart while it computes
+        logging.shutdown()
+        os._exit(status)
+    return status
+
+
+@contextmanager
+def ended_by_signals(application: Application) -> Iterator[None]:
+    """Ctrl+C and a polite kill close the window, as the user would. Python sees a signal only while it runs, hence the
+    timer."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda *_: application.window.close())
+    wake = QTimer()
+    wake.timeout.connect(lambda: None)
+    wake.start(250)
+    try:
+        yield
+    finally:
+        wake.stop()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def say_on_screen(error: HeadstartError) -> None:

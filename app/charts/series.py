@@ -99,11 +99,15 @@ class Savings:
 
     def plus(self, stats: TurnStats) -> Savings:
         """With one finished turn more. Only a turn that reused something and whose first token came counts: without
-        reuse it was the cold run itself, and any difference is the estimate's error."""
+        reuse it was the cold run itself. Its seconds count where the cold time was measured, or where most of the
+        prompt was reused: elsewhere the difference would be little but the estimate's error."""
         if stats.ttft_s is None or not stats.reused_tokens:
             return self
-        seconds, estimated = stats.cold_ttft_s - stats.ttft_s, not stats.cold_measured
-        return Savings(self.seconds + seconds, self.tokens + stats.reused_tokens, self.estimated or estimated)
+        tokens = self.tokens + stats.reused_tokens
+        if not stats.cold_measured and stats.reused_tokens < stats.computed_tokens:
+            return Savings(self.seconds, tokens, self.estimated)
+        seconds = self.seconds + stats.cold_ttft_s - stats.ttft_s
+        return Savings(seconds, tokens, self.estimated or not stats.cold_measured)
 
 
 class TurnSeries:

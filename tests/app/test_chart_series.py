@@ -92,9 +92,12 @@ def test_savings_are_net_and_say_whether_any_cold_time_is_an_estimate() -> None:
     assert saved == Savings(1.5, 80, estimated=False)
     assert saved.plus(turn(100, 64, None)) == saved, "its first token never came"
     assert saved.plus(turn(100, 0, 9.0, 0.1)) == saved, "it was the cold run itself"
-    slower = saved.plus(turn(100, 16, 4.0, 2.0))
-    assert slower == Savings(-0.5, 96, estimated=True)
+    slower = saved.plus(turn(100, 64, 4.0, 2.0))
+    assert slower == Savings(-0.5, 144, estimated=True)
     assert slower.shown_seconds == 0.0
+    little = saved.plus(turn(100, 16, 1.0, 9.0))
+    assert little == Savings(1.5, 96, estimated=False), "8 seconds that only the estimate knows of"
+    assert saved.plus(turn(100, 16, 1.0, 9.0, measured=True)) == Savings(9.5, 96, estimated=False)
 
 
 def test_loading_a_conversation_forgets_the_one_before() -> None:
@@ -148,7 +151,16 @@ def test_thinning_keeps_peaks_evictions_and_the_newest_row() -> None:
 
 @pytest.mark.parametrize(
     ("part", "whole", "text"),
-    [(3096, 3137, "99%"), (3075, 3137, "98%"), (3136, 3137, "99%"), (1, 3137, "1%"), (0, 9, "0%"), (9, 9, "100%")],
+    [
+        (3096, 3137, "99%"),
+        (3075, 3137, "98%"),
+        (3136, 3137, "99%"),
+        (1, 3137, "<1%"),
+        (5, 3014, "<1%"),
+        (32, 3137, "1%"),
+        (0, 9, "0%"),
+        (9, 9, "100%"),
+    ],
 )
 def test_percent_says_all_or_none_only_when_it_is(part: int, whole: int, text: str) -> None:
     assert words.percent(part, whole) == text

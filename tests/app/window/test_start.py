@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import signal
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtGui import QGuiApplication
@@ -29,3 +31,14 @@ def test_conversations_that_cannot_be_opened_are_said_where_somebody_sees_it(
         application.run(argparse.Namespace())
     assert said == boxes
     assert engine.closed
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_closes_the_window_as_the_user_would(qapp: object, number: signal.Signals) -> None:
+    closed: list[bool] = []
+    program = SimpleNamespace(window=SimpleNamespace(close=lambda: closed.append(True)))
+    before = signal.getsignal(number)
+    with application.ended_by_signals(program):  # type: ignore[arg-type]
+        signal.raise_signal(number)
+    assert closed == [True]
+    assert signal.getsignal(number) is before
