@@ -23,13 +23,13 @@ def many(number: int) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share of tokens; 100% only where it is all of them, 0% only where it is none."""
+    """A share of tokens: "<1%" below 1%; 100% only where it is all of them, 0% only where it is none."""
     if not whole:
         return "0%"
     share = 100 * part / whole
-    if 0 < part < whole:
-        share = min(99.0, max(1.0, share))
-    return f"{share:.0f}%"
+    if 0 < share < 1:
+        return "<1%"
+    return f"{min(share, 99.0) if part < whole else share:.0f}%"
 
 
 def sooner(ttft_s: float, cold_s: float, measured: bool, reused: int) -> str:
