@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -91,6 +92,8 @@ class PreferencesDialog(QDialog):
         columns.addLayout(right, 2)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
         buttons.button(QDialogButtonBox.StandardButton.Save).setObjectName("primary")
+        for button in buttons.buttons():
+            button.setIcon(QIcon())
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
         whole = QVBoxLayout(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -62,6 +62,8 @@ class SystemPromptEditor(QDialog):
         note.setObjectName("soft")
         note.setWordWrap(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
+        for button in buttons.buttons():
+            button.setIcon(QIcon())
         self.save_button = buttons.button(QDialogButtonBox.StandardButton.Save)
         self.save_button.setObjectName("primary")
         buttons.accepted.connect(self._save)
