@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, Signal
+from PySide6.QtCore import QByteArray, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
@@ -19,6 +19,8 @@ from app.widgets.sidebar import WIDTH as SIDEBAR_WIDTH
 from app.widgets.sidebar import Sidebar
 from app.widgets.transcript import COLUMN_WIDTH, SIDE, Transcript
 
+FIRST_SIZE, FRAME = QSize(1280, 800), QSize(16, 48)
+"""Pixels of a first window where the screen has room, and what the desktop may draw around any window."""
 CHARTS_WIDTH = 360
 LEAST_TEXT = 520
 """Pixels the conversation keeps; a column that leaves it less is folded, the charts first."""
@@ -40,7 +42,7 @@ class Window(QMainWindow):
         self.setWindowTitle("Headstart")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(640, 420)
-        self.resize(1280, 800)
+        self.resize(FIRST_SIZE)
         self.commands = Actions(self)
         model_menu = self.commands.model_menu()
         self.sidebar = Sidebar(self.commands.new, model_menu)
@@ -119,9 +121,11 @@ class Window(QMainWindow):
         return bytes(self.saveGeometry().toBase64().data()).decode("ascii")
 
     def set_geometry_text(self, text: str) -> None:
-        """Go back to a kept place and size; nonsense is ignored by Qt."""
+        """Go back to a kept place and size, nonsense is ignored by Qt; "" takes the size a first window has."""
         if text:
             self.restoreGeometry(QByteArray.fromBase64(text.encode("ascii", "ignore")))
+        else:
+            self.resize(first_size(self.screen().availableGeometry().size()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -157,6 +161,11 @@ class Window(QMainWindow):
             self._on_sidebar_wish(True)
         self.sidebar.search.setFocus()
         self.sidebar.search.selectAll()
+
+
+def first_size(available: QSize) -> QSize:
+    """How large a window is that was never open before, on a screen with this much room for it and its frame."""
+    return FIRST_SIZE.boundedTo(available - FRAME)
 
 
 def columns(width: int, sidebar: bool, charts: bool, asked: str = "") -> tuple[bool, bool]:

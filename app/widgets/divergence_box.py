@@ -31,6 +31,8 @@ _CURES = {
     "tools": "Keep them the same from turn to turn.",
     "evicted": "A larger budget, in Preferences, keeps more.",
 }
+LINK_DISTANCE = 16
+"""Pixels between two buttons side by side."""
 LINK_PADDING = 5
 """Pixels between a link's text and its edge."""
 PROVE = "prove"
@@ -71,7 +73,7 @@ class DivergenceBox(QAbstractButton):
         self.buttons: dict[str, QPushButton] = {}
         self._links = QHBoxLayout()
         self._links.setContentsMargins(0, 0, 0, 0)
-        self._links.setSpacing(16)
+        self._links.setSpacing(LINK_DISTANCE)
         self._links.addStretch(1)
         # A button's own policy would take the height it has at its narrowest for the least there can be.
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
@@ -96,9 +98,10 @@ class DivergenceBox(QAbstractButton):
         """The buttons stand one below the other where they are wider than the box together."""
         widths = [button.sizeHint().width() for button in self.buttons.values()]
         margins = self.layout().contentsMargins()
-        needed = sum(widths) + self._links.spacing() * len(widths) + margins.left() + margins.right()
-        way = QHBoxLayout.Direction.TopToBottom if needed > self.width() else QHBoxLayout.Direction.LeftToRight
-        self._links.setDirection(way)
+        needed = sum(widths) + LINK_DISTANCE * len(widths) + margins.left() + margins.right()
+        is_stack = needed > self.width()
+        self._links.setDirection(QHBoxLayout.Direction.TopToBottom if is_stack else QHBoxLayout.Direction.LeftToRight)
+        self._links.setSpacing(0 if is_stack else LINK_DISTANCE)
 
     @property
     def text_shown(self) -> str:

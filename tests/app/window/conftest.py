@@ -15,6 +15,7 @@ from app import theme
 from app.application import Application, build
 from app.settings import Settings
 from app.widgets.message import Answer
+from app.window import FIRST_SIZE
 from tests.app.fake_engine import FakeEngine, Script
 
 
@@ -85,6 +86,7 @@ def make_screen(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[..., Screen]]
         screen = Screen(application, engine)
         screens.append(screen)
         application.open()
+        application.window.resize(FIRST_SIZE)  # the screen of these tests is smaller
         if loaded:
             screen.play()
         return screen

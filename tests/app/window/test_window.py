@@ -8,17 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.application import qt_application
 from app.settings import Settings
+from app.widgets.icons import ICON_FOLDER
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.system_prompt import SystemPromptEditor
-from app.window import columns
+from app.window import columns, first_size
 from engine import Divergence, Failed, Loading, ModelSpec, Sampling
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
@@ -289,6 +290,19 @@ def test_a_column_that_is_asked_for_makes_the_other_fold() -> None:
     assert columns(1280, True, False, asked="charts") == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("screen_size", "size"), [((1920, 1080), (1280, 800)), ((1280, 800), (1264, 752)), ((1366, 728), (1280, 680))]
+)
+def test_a_first_window_fits_the_screen(screen_size: tuple[int, int], size: tuple[int, int]) -> None:
+    assert first_size(QSize(*screen_size)) == QSize(*size)
+
+
+def test_a_window_without_a_kept_size_asks_the_screen(screen: Screen) -> None:
+    room = screen.window.screen().availableGeometry().size()
+    screen.window.set_geometry_text("")
+    assert screen.window.size() == first_size(room)
+
+
 def test_charts_that_would_leave_no_room_for_the_text_are_not_opened(screen: Screen) -> None:
     assert columns(780, True, True, asked="charts") == (False, True)
     assert columns(779, True, True, asked="charts") == (True, False)
@@ -398,3 +412,17 @@ def test_closing_ends_everything_once(make_screen: Callable[..., Screen]) -> Non
     screen.window.close()
     assert screen.engine.closed
     screen.application.close()
+
+
+def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(qtbot: QtBot) -> None:
+    values = PreferenceValues("dark", "auto", "auto", False, 0, Sampling(), "")
+    dialog, editor = PreferencesDialog(values, {}), SystemPromptEditor("")
+    for shown in (dialog, editor):
+        qtbot.addWidget(shown)
+        buttons = shown.findChildren(QDialogButtonBox)[0].buttons()
+        assert [button.icon().isNull() for button in buttons] == [True, True]
+    for colours in (theme.LIGHT, theme.DARK):
+        assert f"QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {colours.edge};" in (
+            theme.style_sheet(colours)
+        )
+        assert (ICON_FOLDER / f"check-{colours.name}.svg").is_file()
