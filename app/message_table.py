@@ -155,7 +155,7 @@ class MessageTable:
         )
 
     def discard(self, message_id: int, leaf_id: int | None) -> None:
-        """Forget an answer in which nothing was written; where it was the leaf, `leaf_id` is again."""
+        """Forget a message that nothing follows; where it was the leaf, `leaf_id` is again."""
         with self.together():
             self.change("UPDATE conversation SET leaf_id = ? WHERE leaf_id = ?", leaf_id, message_id)
             self.change("DELETE FROM message WHERE id = ?", message_id)

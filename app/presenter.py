@@ -41,6 +41,7 @@ class Presenter(QObject):
         session.conversation_changed.connect(self._on_conversation)
         session.conversations_changed.connect(self._on_list)
         session.message_added.connect(self._on_message)
+        session.question_taken_back.connect(self._on_question_taken_back)
         session.text_added.connect(self._on_text)
         session.message_finished.connect(self._on_finished)
         session.stats_changed.connect(self._on_stats)
@@ -159,8 +160,17 @@ class Presenter(QObject):
     def _on_message(self, message: StoredMessage) -> None:
         self._window.show_transcript(True)
         self._window.transcript.add(self._contents([message])[0])
+        self._on_state(self._session.state)  # one that waits for a model can be stopped, and the state stays "loading"
         if message.role == "assistant":
             self._wait_for(message)
+
+    def _on_question_taken_back(self, text: str, replaced: int | None) -> None:
+        composer = self._window.composer
+        if replaced is None:
+            composer.set_text(f"{text}\n{composer.text}" if composer.text.strip() else text)
+        else:
+            composer.start_editing(replaced, text)
+        composer.edit.setFocus()
 
     def _wait_for(self, message: StoredMessage) -> None:
         answer = self._window.transcript.answer(message.id)

@@ -29,6 +29,8 @@ class Session(View):
         text_added(int, str): more text of the answer with this id.
         message_finished(StoredMessage): an answer in view has ended; this is its final form.
         stats_changed(int, TurnStats): figures of the answer with this id, so far.
+        question_taken_back(str, int | None): a question that was stopped before a model had it, to be written again,
+            and the id of the one it was sent in place of.
         prefill_changed(Prefill), matched(Matched): of the answer in view.
         model_changed(ModelInfo), loading_changed(Loading), cache_changed(CacheView).
         loading_stopped(): after `cancel_load`; `model` is as it was before.
@@ -39,6 +41,7 @@ class Session(View):
     message_finished = Signal(object)
     stats_changed = Signal(int, object)
     prefill_changed = Signal(object)
+    question_taken_back = Signal(str, object)
     matched = Signal(object)
     model_changed = Signal(object)
     loading_changed = Signal(object)
@@ -96,9 +99,13 @@ class Session(View):
         return True
 
     def stop(self) -> None:
-        """Stop the answer in view; what is written stays."""
+        """Stop the answer in view; what is written stays. A question that still waits for a model is taken back."""
         if turn := self._turn_in_view():
+            is_queued = self._answers.is_queued(turn)
             self._answers.stop(turn)
+            if is_queued:
+                with self._reporting():
+                    self._take_question_back()
 
     def load_model(self, spec: ModelSpec) -> int:
         """Load a model in place of the present one. Questions wait until it is there. Returns the id of the load."""
@@ -170,6 +177,23 @@ class Session(View):
         else:
             self._take_back(turn)
         self.foresight.refresh()
+
+    def _take_question_back(self) -> None:
+        """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""
+        question = self._branch.messages[-1]
+        if question.role != "user" or self._history.newest_leaf(question.id) != question.id:
+            return
+        others = [other.id for other in self._history.siblings(question.id) if other.id != question.id]
+        replaced = others[-1] if others else None
+        leaf = self._history.newest_leaf(replaced) if replaced else question.parent_id
+        if leaf is None:
+            self._history.delete(question.conversation_id)
+            self._show(Branch(replace(self.conversation, id=0, title="", leaf_id=None)))
+        else:
+            self._history.discard(question.id, leaf)
+            self._show(self._read(question.conversation_id))
+        self.conversations_changed.emit()
+        self.question_taken_back.emit(question.content, replaced)
 
     def _take_back(self, turn: Turn) -> None:
         branch = self._branch.cut(len(self._branch.messages) - 1)

@@ -25,6 +25,7 @@ SIGNALS = (
     "message_finished",
     "stats_changed",
     "prefill_changed",
+    "question_taken_back",
     "matched",
     "state_changed",
     "preview_changed",

@@ -64,10 +64,30 @@ def test_a_waiting_question_can_be_stopped(bare: Desk) -> None:
     bare.session.load_model(ModelSpec())
     bare.session.send("Hi")
     bare.session.stop()
-    assert (contents(bare), bare.session.state) == (["Hi"], "loading")
+    assert (contents(bare), bare.session.state) == ([], "loading")
+    assert bare.heard("question_taken_back") == [("Hi", None)]
+    assert (bare.session.conversations(), bare.session.conversation.id) == ([], 0)
     bare.play()
     assert bare.engine.requests == []
     assert bare.session.state == "idle"
+
+
+def test_a_waiting_question_taken_back_leaves_what_was_there(desk: Desk) -> None:
+    desk.session.send("One")
+    desk.play()
+    before, first = contents(desk), desk.session.messages[0].id
+    desk.session.load_model(ModelSpec())
+    desk.session.send("Two")
+    desk.session.stop()
+    assert contents(desk) == before
+    desk.session.edit(first, "Other")
+    desk.session.stop()
+    assert contents(desk) == before
+    assert len(desk.session.siblings(first)) == 1
+    desk.session.retry()
+    desk.session.stop()
+    assert contents(desk) == before
+    assert desk.heard("question_taken_back") == [("Two", None), ("Other", first)]
 
 
 def test_a_waiting_question_goes_with_its_conversation(bare: Desk) -> None:

@@ -72,6 +72,22 @@ def test_escape_stops_and_keeps_what_is_written(screen: Screen) -> None:
     assert screen.composer.button.text() == "Send"
 
 
+def test_a_question_that_waits_for_the_model_is_taken_back(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(loaded=False)
+    screen.ask("Too early")
+    assert screen.session.state == "loading"
+    assert screen.composer.button.text() == "Stop"
+    screen.type("more")
+    screen.press(Qt.Key.Key_Escape)
+    settle()
+    assert screen.texts() == []
+    assert screen.composer.text == "Too early\nmore"
+    assert screen.composer.button.text() == "Send"
+    screen.press(Qt.Key.Key_Return)
+    screen.play()
+    assert screen.texts() == ["Too early\nmore", "Hello from a fake."]
+
+
 def test_the_button_stops_too(screen: Screen) -> None:
     screen.ask("Go on")
     screen.until(TextDelta)
