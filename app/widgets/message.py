@@ -140,6 +140,7 @@ class Answer(MessageWidget):
         self._column.addSpacing(4)
         self._column.addWidget(self.box)
         self._column.addWidget(self.tools)
+        self._keep_room_for_tools()
         self.finish(content)
 
     @property
@@ -149,6 +150,12 @@ class Answer(MessageWidget):
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
         return (self.view, self.strip.explain, self.box, *self.tools.buttons)
+
+    def _keep_room_for_tools(self) -> None:
+        """They show only where there is text to copy; the first word must not move what is around them."""
+        policy = self.tools.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.tools.setSizePolicy(policy)
 
     def end(self) -> None:
         self.note.end()
@@ -167,6 +174,7 @@ class Answer(MessageWidget):
         """More of the answer has come."""
         self.note.end()
         self.view.show()
+        self.tools.show()
         self.view.append(text)
 
     def show_stats(self, stats: TurnStats) -> None:
@@ -177,6 +185,7 @@ class Answer(MessageWidget):
     def finish(self, content: MessageContent) -> None:
         """The message in its final form, or as it stands when it is put into the transcript."""
         super().finish(content)
+        self.tools.setVisible(bool(content.text or content.finish_reason))
         if content.finish_reason:
             self.note.end()
             self.view.show()

@@ -88,6 +88,20 @@ def test_a_question_that_waits_for_the_model_is_taken_back(make_screen: Callable
     assert screen.texts() == ["Too early\nmore", "Hello from a fake."]
 
 
+def test_an_answer_has_no_buttons_before_it_has_text(screen: Screen) -> None:
+    screen.ask("Hi")
+    screen.until(Matched)
+    answer = screen.answer()
+    room = answer.height()
+    answer.tools.set_hovered(True)
+    assert not answer.tools.isVisible()
+    screen.until(TextDelta)
+    assert answer.tools.isVisible()
+    assert answer.height() >= room
+    screen.play()
+    assert answer.tools.isVisible()
+
+
 def test_the_button_stops_too(screen: Screen) -> None:
     screen.ask("Go on")
     screen.until(TextDelta)
