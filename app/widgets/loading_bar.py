@@ -9,6 +9,8 @@ from app import theme
 from engine import Loading
 
 STEPS = 1000
+LOADING = "Loading the model"
+"""Said before every stage, but not twice before the stage that is called the same."""
 
 
 class LoadingBar(QWidget):
@@ -20,7 +22,7 @@ class LoadingBar(QWidget):
         super().__init__(parent)
         self._bar, self._says = QProgressBar(self), QLabel(self)
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName("Loading the model")
+        self._bar.setAccessibleName(LOADING)
         self._says.setObjectName("soft")
         self._says.setFont(theme.text_font(theme.SMALL))
         self.cancel = QPushButton("Cancel", self)
@@ -44,8 +46,9 @@ class LoadingBar(QWidget):
 
     def show_stage(self, event: Loading) -> None:
         """Show this stage; a bar without a known share stays empty instead of running back and forth."""
-        share = "" if event.fraction is None else f"  ·  {event.fraction:.0%}"
-        self._says.setText(f"Loading the model  ·  {event.stage}{share}")
+        parts = [LOADING] if event.stage in ("", LOADING) else [LOADING, event.stage]
+        parts += [] if event.fraction is None else [f"{event.fraction:.0%}"]
+        self._says.setText("  ·  ".join(parts))
         self._bar.setRange(0, STEPS)
         self._bar.setValue(round(STEPS * (event.fraction or 0)))
         self.cancel.setEnabled(True)

@@ -291,6 +291,19 @@ def test_a_column_that_is_asked_for_makes_the_other_fold() -> None:
 
 
 @pytest.mark.parametrize(
+    ("stage", "fraction", "says"),
+    [
+        ("Loading the model", None, "Loading the model"),
+        ("Loading the model", 0.5, "Loading the model  ·  50%"),
+        ("Reading the weights", 0.5, "Loading the model  ·  Reading the weights  ·  50%"),
+    ],
+)
+def test_loading_is_said_once(screen: Screen, stage: str, fraction: float | None, says: str) -> None:
+    screen.window.loading_bar.show_stage(Loading(1, stage, fraction))
+    assert screen.window.loading_bar.text == says
+
+
+@pytest.mark.parametrize(
     ("screen_size", "size"), [((1920, 1080), (1280, 800)), ((1280, 800), (1264, 752)), ((1366, 728), (1280, 680))]
 )
 def test_a_first_window_fits_the_screen(screen_size: tuple[int, int], size: tuple[int, int]) -> None:
