@@ -81,7 +81,7 @@ class DivergenceBox(QAbstractButton):
         self.setSizePolicy(policy)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Why this prompt was read again")
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(14 - LINK_PADDING, 8, 14 - LINK_PADDING, 8)
         column.setSpacing(2)
         column.addWidget(self._title)
@@ -97,7 +97,7 @@ class DivergenceBox(QAbstractButton):
     def _stack_links(self) -> None:
         """The buttons stand one below the other where they are wider than the box together."""
         widths = [button.sizeHint().width() for button in self.buttons.values()]
-        margins = self.layout().contentsMargins()
+        margins = self._column.contentsMargins()
         needed = sum(widths) + LINK_DISTANCE * len(widths) + margins.left() + margins.right()
         is_stack = needed > self.width()
         self._links.setDirection(QHBoxLayout.Direction.TopToBottom if is_stack else QHBoxLayout.Direction.LeftToRight)
