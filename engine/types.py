@@ -70,11 +70,11 @@ class Sampling:
     Raises InvalidRequestError where a value is outside its range.
     """
 
-    temperature: float = 0.7
+    temperature: float = 0.2
     top_p: float = 0.9
     top_k: int = 0
     min_p: float = 0.0
-    repetition_penalty: float = 1.0
+    repetition_penalty: float = 1.1
     seed: int | None = None
     max_tokens: int = 512
 

@@ -190,7 +190,9 @@ class Engine:
 
     def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event]:
         responder = self._loaded()
-        yield from responder.answer(request_id, request, submitted, lambda: request_id in self._cancelled)
+        yield from responder.answer(
+            request_id, request, submitted, lambda: self._closing or request_id in self._cancelled
+        )
         self._idle_work = responder.settle()
 
     def _preview(self, request_id: int, request: Request) -> None:

@@ -51,7 +51,7 @@ def test_next_prompt_and_context() -> None:
 
 
 def test_sampling_in_short() -> None:
-    assert words.sampling(Sampling()) == "Temperature 0.7 · top-p 0.9"
+    assert words.sampling(Sampling()) == "Temperature 0.2 · top-p 0.9"
     assert words.sampling(Sampling(temperature=0.0)) == "Greedy"
 
 
