@@ -293,3 +293,16 @@ def test_a_question_that_is_asked_twice_was_not_read_twice(chat: Chat) -> None:
     """The same words further on are new tokens: nothing that had been computed was lost."""
     chat.ask(chat.messages[1].content)
     assert divergence(chat) is None
+
+
+def test_a_system_prompt_that_changes_from_its_first_token_is_explained() -> None:
+    """Something put in front of a system prompt: all of it is read again, and that is said."""
+    builder = PromptBuilder(make_tokenizer())
+    rules = "You answer questions about parcels and tents. Be brief and kind."
+    prompts = [builder.build([Message("system", text), Message("user", QUESTION)]) for text in (rules, "Now: " + rules)]
+    parted = common_length(prompts[0].ids, prompts[1].ids)
+    assert parted == prompts[1].spans[0].start
+    told = explain(Past(prompts[0], "m", 10**6), prompts[1], parted, "m", builder._tokenizer.decode)
+    assert told is not None
+    assert told.message_index == 0
+    assert told.recomputed_tokens > len(prompts[0].ids) // 2
