@@ -112,8 +112,8 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
     "memory": (
         Explanation(
             "Cache memory",
-            "What the cache holds over time: kept resident, in use (the buffer that the newest chat is worked on in, a copy "
-            "of its blocks), and reusable. The line above is its budget, which is never passed.",
+            "What the cache holds over time: kept resident, in use (the buffer that the newest chat is worked on in, "
+            "a copy of its blocks), and reusable. The line above is its budget, which is never passed.",
         ),
         ("block", "eviction", "kept"),
     ),
