@@ -206,6 +206,7 @@ class Answers(QObject):
         elif event.request_id == self._loading_id:
             self._fail_loading(event)
         elif turn := self._running.pop(event.request_id, None):
+            turn.is_refused = event.is_refused
             self._end(turn, replace(turn.message(), finish_reason="failed"))
             self.error.emit(event.sentence, event.detail)
         else:

@@ -176,6 +176,8 @@ class Session(View):
             self.message_finished.emit(message)
         else:
             self._take_back(turn)
+            if turn.is_refused:
+                self._take_question_back()
         self.foresight.refresh()
 
     def _take_question_back(self) -> None:

@@ -16,7 +16,7 @@ class Turn:
     """An answer that is being written. `request_id` is 0 until the engine has the request.
 
     `leaf_if_empty` is the message the branch ends at again when nothing gets written. `unsaved` says that text came
-    after the last save.
+    after the last save. `is_refused`: the engine would not answer this question however often it is asked.
     """
 
     answer: StoredMessage
@@ -28,6 +28,7 @@ class Turn:
     divergence: Divergence | None = None
     stats: TurnStats | None = None
     unsaved: bool = False
+    is_refused: bool = False
 
     @property
     def text(self) -> str:

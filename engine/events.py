@@ -194,11 +194,15 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The request or load ended without a result. `sentence` is for the user, `detail` for a log or a copy button."""
+    """The request or load ended without a result. `sentence` is for the user, `detail` for a log or a copy button.
+
+    `is_refused`: the request itself cannot be answered, and would be refused again: too long, or nothing to answer.
+    """
 
     request_id: int
     sentence: str
     detail: str = ""
+    is_refused: bool = False
 
 
 Event = Loading | Loaded | Matched | Prefill | TextDelta | TurnStats | CacheView | Preview | Finished | Failed

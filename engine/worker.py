@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.events import CacheView, Event, Failed, Loaded, Loading
-from engine.types import HeadstartError, ModelError, ModelSpec, Request
+from engine.types import (
+    HeadstartError,
+    InvalidRequestError,
+    ModelError,
+    ModelSpec,
+    PromptTooLongError,
+    Request,
+)
 
 if TYPE_CHECKING:
     from engine.generate import Responder
@@ -254,6 +261,7 @@ def _close(events: Iterator[object]) -> None:
 def _failure(request_id: int, error: Exception) -> Failed:
     """An error as the one event that ends a request."""
     if isinstance(error, HeadstartError):
-        return Failed(request_id, str(error), error.detail)
+        is_refused = isinstance(error, PromptTooLongError | InvalidRequestError)
+        return Failed(request_id, str(error), error.detail, is_refused)
     sentence = "Something went wrong inside the engine. The conversation is safe: try again, or restart Headstart."
     return Failed(request_id, sentence, "".join(traceback.format_exception(error)))

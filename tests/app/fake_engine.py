@@ -270,7 +270,7 @@ class FakeEngine:
     def _play(self, turn: _Turn) -> Iterator[Event]:
         script, number = turn.script, turn.request_id
         if script.fail_after == -1:
-            yield Failed(number, script.sentence, script.detail)
+            yield Failed(number, script.sentence, script.detail, script.is_refused)
         spans = spans_of(turn.request)
         yield Matched(number, turn.prompt, turn.reused, turn.computed, script.divergence, spans)
         for chunk in range(script.prefill_chunks):

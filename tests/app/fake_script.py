@@ -29,7 +29,7 @@ class Script:
     """How one request is answered: `tokens`, one piece of text each, after `prefill_chunks` steps of prefill.
 
     With `fail_after` n it fails once n tokens are out (0: before the first, -1: before anything). `reason` is how it
-    ends. `stats_every` n sends TurnStats after each n tokens.
+    ends. `stats_every` n sends TurnStats after each n tokens. `is_refused` goes with the failure before anything.
     """
 
     tokens: tuple[str, ...] = ("Hello", " from", " a", " fake", ".")
@@ -38,6 +38,7 @@ class Script:
     fail_after: int | None = None
     sentence: str = "The fake engine was told to fail."
     detail: str = "RuntimeError: told to fail"
+    is_refused: bool = False
     divergence: Divergence | None = None
     stats_every: int = 10
 

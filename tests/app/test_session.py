@@ -181,6 +181,21 @@ def test_a_failure_before_the_first_token_keeps_the_question_for_a_retry(
     assert len(desk.session.siblings(desk.session.messages[-1].id)) == 1
 
 
+def test_a_question_that_is_refused_comes_back_to_be_written_again(make_desk: Callable[..., Desk]) -> None:
+    """Scenario 13: too long for the model. It does not stay in the chat, where every later question would fail too."""
+    refusal = Script(fail_after=-1, is_refused=True)
+    desk = make_desk(FakeEngine(Script(), refusal, Script(), manual=True))
+    ask(desk, "Hi")
+    taken_back: list[tuple[str, object]] = []
+    desk.session.question_taken_back.connect(lambda text, replaced: taken_back.append((text, replaced)))
+    ask(desk, "far too long")
+    assert desk.heard("error") == [(refusal.sentence, refusal.detail)]
+    assert taken_back == [("far too long", None)]
+    assert contents(desk) == ["Hi", ANSWER]
+    ask(desk, "shorter")
+    assert contents(desk) == ["Hi", ANSWER, "shorter", ANSWER]
+
+
 def test_a_failure_later_keeps_what_was_written(make_desk: Callable[..., Desk]) -> None:
     desk = make_desk(FakeEngine(Script(fail_after=3), manual=True))
     ask(desk, "Hi")
