@@ -62,11 +62,7 @@ def beginning(node: NodeView, most: int = 240) -> str:
 
 def age(idle_s: float) -> str:
     """How long ago a run was last used."""
-    if idle_s < 5:
-        return "just now"
-    if idle_s < 90:
-        return f"{idle_s:.0f} s ago"
-    return f"{idle_s / 60:.0f} min ago" if idle_s < 5400 else f"{idle_s / 3600:.0f} h ago"
+    return "just now" if idle_s < 5 else words.time_ago(idle_s)
 
 
 def age_step(idle_s: float) -> int:

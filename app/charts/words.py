@@ -55,8 +55,11 @@ def cold(cold_s: float, measured: bool) -> str:
 
 def ago(age_s: float) -> str:
     """How long before the newest picture: "Newest", "40 s ago", "3 min ago", "2 h ago"."""
-    if age_s < 1:
-        return "Newest"
+    return "Newest" if age_s < 1 else time_ago(age_s)
+
+
+def time_ago(age_s: float) -> str:
+    """A time that has passed: "40 s ago", "3 min ago", "2 h ago"."""
     if age_s < 90:
         return f"{age_s:.0f} s ago"
     return f"{age_s / 60:.0f} min ago" if age_s < 5400 else f"{age_s / 3600:.0f} h ago"

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import Finished
 from engine.model import LoadedModel
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Sampling
 from tests.engine.inside import is_idle
-from tests.engine.turns import GREEDY, Chat, SpyModel, events, finish, make_responder
+from tests.engine.turns import GREEDY, Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
 QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
@@ -29,25 +28,6 @@ def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
     chat.ask(QUESTION)
     chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
     return chat
-
-
-def spy(chat: Chat) -> SpyModel:
-    model = chat.responder.model
-    assert isinstance(model, SpyModel)
-    model.calls.clear()
-    return model
-
-
-def check_sound(chat: Chat, expected: Finished) -> None:
-    """Nothing is held, every invariant holds, and the same request now gives the answer of a cold run."""
-    chat.responder.cache.check_integrity()
-    assert is_idle(chat.responder.cache)
-    again = finish(chat.responder, chat.request())[1]
-    assert (again.text, again.token_ids) == (expected.text, expected.token_ids)
-
-
-def cold_answer(chat: Chat) -> Finished:
-    return finish(chat.responder, chat.request(use_cache=False))[1]
 
 
 def test_the_last_token_of_a_full_hit_is_computed(chat: Chat) -> None:

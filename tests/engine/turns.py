@@ -16,6 +16,7 @@ from engine.model import LoadedModel
 from engine.pieces import pieces
 from engine.store import KVStore, Lane
 from engine.types import Message, Request, Sampling
+from tests.engine.inside import is_idle
 
 GREEDY = Sampling(temperature=0.0, max_tokens=8)
 NAN = float("nan")
@@ -148,3 +149,24 @@ class Chat:
         assert self.matched is not None
         assert self.matched.reused_tokens + self.matched.computed_tokens == self.matched.prompt_tokens
         return self.matched.reused_tokens
+
+
+def spy(chat: Chat) -> SpyModel:
+    """The chat's model, with nothing noted yet."""
+    model = chat.responder.model
+    assert isinstance(model, SpyModel)
+    model.calls.clear()
+    return model
+
+
+def check_sound(chat: Chat, expected: Finished) -> None:
+    """Nothing is held, every invariant holds, and the same request now gives the answer of a cold run."""
+    chat.responder.cache.check_integrity()
+    assert is_idle(chat.responder.cache)
+    again = finish(chat.responder, chat.request())[1]
+    assert (again.text, again.token_ids) == (expected.text, expected.token_ids)
+
+
+def cold_answer(chat: Chat) -> Finished:
+    """The answer of the same request without the cache."""
+    return finish(chat.responder, chat.request(use_cache=False))[1]
