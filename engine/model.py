@@ -16,7 +16,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTra
 from engine import attention, lean
 from engine.lanecache import LaneCache, check_reuse, probe_layout
 from engine.lean import LeanForward
-from engine.quant import Bits
+from engine.quant import Bits, few_bits_are_faster
 from engine.regime import RegimeSwitch
 from engine.reuse import ReuseClass, check_reusable, classify
 from engine.store import KVLayout, Lane, is_out_of_memory
@@ -24,6 +24,8 @@ from engine.types import Device, Dtype, ModelError
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+FP32_SHARE = 0.5
+"""fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
 
 
 class LoadedModel:
@@ -71,10 +73,9 @@ class LoadedModel:
         """Compute tokens at positions `start`... on top of the lane's first `start` tokens, writing their keys and
         values into it. Returns the last token's logits, fp32 `[vocabulary]`."""
         self._switch.use(lane.regime)
-        tokens = torch.tensor(ids, device=self.device)
         if self._lean is not None:
-            return self._lean(tokens, lane, start).float()
-        return self._forward_generic(tokens, lane, start)
+            return self._lean(ids, lane, start).float()
+        return self._forward_generic(torch.tensor(ids, device=self.device), lane, start)
 
     def _forward_generic(self, tokens: Tensor, lane: Lane, start: int) -> Tensor:
         positions = torch.arange(start, start + len(tokens), device=self.device)[None]
@@ -114,7 +115,7 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
         config = AutoConfig.from_pretrained(path, local_files_only=True, trust_remote_code=False)
         check_reusable(config)
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
-        number, bits = choose_dtype(dtype, where, config)
+        number, bits = choose_dtype(dtype, where, config, weights_bytes(path))
         model, found = AutoModelForCausalLM.from_pretrained(
             path,
             config=config,
@@ -150,24 +151,31 @@ def choose_device(wish: Device) -> torch.device:
     return torch.device(wish)
 
 
-def choose_dtype(wish: Dtype, device: torch.device, config: PreTrainedConfig) -> tuple[torch.dtype, Bits | None]:
-    """The number type asked for; else the checkpoint's own on a GPU, and on the CPU whichever multiplies faster.
+def weights_bytes(path: Path) -> int:
+    """Bytes of the checkpoint's files."""
+    return sum(file.stat().st_size for file in path.glob("*.safetensors"))
 
-    Few-bit weights for decoding are bf16 models on the CPU. Raises ModelError where they are asked for elsewhere.
+
+def choose_dtype(
+    wish: Dtype, device: torch.device, config: PreTrainedConfig, checkpoint_bytes: int = 0
+) -> tuple[torch.dtype, Bits | None]:
+    """The number type asked for; else the checkpoint's own on a GPU, and on the CPU whichever multiplies faster and
+    fits, with few-bit weights for decoding beside it where those are faster.
+
+    Raises ModelError where few-bit weights are asked for elsewhere than on the CPU.
     """
     if wish == "int4" or wish == "int8":
         if device.type != "cpu":
             raise ModelError(f"{wish} weights are for the CPU only. Choose 'auto' or bf16 on {device.type.upper()}.")
-        return torch.bfloat16, wish
+        return cpu_dtype(config, checkpoint_bytes), wish
     if wish != "auto":
         return DTYPES[wish], None
     if device.type != "cpu":
         own = getattr(config.get_text_config(), "dtype", None)
         has_bf16 = device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
         return own if own is torch.float16 else torch.bfloat16 if has_bf16 else torch.float16, None
-    width = config.get_text_config().hidden_size
-    fastest = _fastest_dtype(width)
-    return fastest, "fitting" if fastest is torch.bfloat16 else None
+    number = cpu_dtype(config, checkpoint_bytes)
+    return number, "fitting" if few_bits_are_faster(number) else None
 
 
 def default_cache_bytes(device: torch.device) -> int:
@@ -175,6 +183,15 @@ def default_cache_bytes(device: torch.device) -> int:
     on_gpu = device.type == "cuda"
     share = torch.cuda.mem_get_info(device)[0] // 2 if on_gpu else psutil.virtual_memory().available // 4
     return int(min(share, 8 * 1024**3))
+
+
+def cpu_dtype(config: PreTrainedConfig, checkpoint_bytes: int) -> torch.dtype:
+    """bf16 or fp32, whichever multiplies faster here; bf16 where fp32 weights would take most of the free memory."""
+    own = getattr(config.get_text_config(), "dtype", None) or torch.float32
+    in_fp32 = checkpoint_bytes * torch.float32.itemsize // own.itemsize
+    if in_fp32 > FP32_SHARE * psutil.virtual_memory().available:
+        return torch.bfloat16
+    return _fastest_dtype(config.get_text_config().hidden_size)
 
 
 def _fastest_dtype(width: int) -> torch.dtype:

@@ -6,6 +6,8 @@ int8: a scale for each output, `w = scale * q`, for `_weight_int8pack_mm`.
 
 from __future__ import annotations
 
+import time
+from functools import lru_cache
 from typing import Literal, Protocol
 
 import torch
@@ -64,6 +66,27 @@ def pack(weight: Tensor, bits: Bits) -> Packed:
     if fits and (bits == "int4" or (bits == "fitting" and int4_error(weight) < LOSSLESS)):
         return Int4(weight)
     return Int8(weight)
+
+
+@lru_cache(maxsize=2)
+def few_bits_are_faster(dtype: torch.dtype) -> bool:
+    """Whether a product of one row with few-bit weights beats full ones on this CPU, measured once.
+
+    The matrix is too large for most caches, as a model's weights are: reading it is what few bits save. Processors
+    that torch has no kernels for take the slow way through each weight.
+    """
+    weight = torch.ones(2048, 4096, dtype=dtype)
+    packed, row = Int8(weight), torch.ones(1, 4096, dtype=dtype)
+    best = {True: float("inf"), False: float("inf")}
+    for _ in range(5):
+        for is_packed in best:
+            start = time.perf_counter()
+            if is_packed:
+                packed(row.to(torch.bfloat16))
+            else:
+                torch.nn.functional.linear(row, weight)
+            best[is_packed] = min(best[is_packed], time.perf_counter() - start)
+    return best[True] < best[False]
 
 
 def quantise_int4(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:

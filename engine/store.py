@@ -58,7 +58,8 @@ class KVLayout:
 class Lane:
     """One contiguous working buffer for the path being computed; attention sees plain views of it.
 
-    `keys[g]` is `[layer, kv_head, capacity, key_dim]` for group g, `values[g]` likewise. `ids` are the tokens whose
+    `keys[g]` is `[layer, kv_head, capacity, key_dim]` for group g, `values[g]` likewise; `layers` has them by layer, as
+    views `[1, kv_head, capacity, dim]` of keys and values. `ids` are the tokens whose
     keys and values stand in the first `len(ids)` slots, all of them written; what lies behind is garbage. The first
     `settled` of them may be published and reused: all in the default mode, full grid steps in exact mode. All of it was
     computed in one `regime` of the model's position code.
@@ -76,7 +77,11 @@ class Lane:
         if fill is not None:
             for buffer in self.keys + self.values:
                 buffer.fill_(fill)
-        self._slot = {layer: (g, i) for g, group in enumerate(layout.groups) for i, layer in enumerate(group.layers)}
+        self.layers = {
+            layer: (keys[i : i + 1], values[i : i + 1])
+            for group, keys, values in zip(layout.groups, self.keys, self.values, strict=True)
+            for i, layer in enumerate(group.layers)
+        }
 
     @property
     def nbytes(self) -> int:
@@ -85,12 +90,11 @@ class Lane:
 
     def write(self, layer: int, start: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Write `[1, kv_head, n, dim]` keys and values of one layer at `start`; views of all up to `start + n`."""
-        group, index = self._slot[layer]
-        end = start + keys.shape[2]
-        own_keys, own_values = self.keys[group][index], self.values[group][index]
-        own_keys[:, start:end] = keys[0]
-        own_values[:, start:end] = values[0]
-        return own_keys[None, :, :end], own_values[None, :, :end]
+        own_keys, own_values = self.layers[layer]
+        count = keys.shape[2]
+        own_keys.narrow(2, start, count).copy_(keys)
+        own_values.narrow(2, start, count).copy_(values)
+        return own_keys.narrow(2, 0, start + count), own_values.narrow(2, 0, start + count)
 
     def take_over(self, other: Lane) -> None:
         """Become a copy of a smaller lane."""
@@ -164,6 +168,7 @@ class KVStore:
     def free_lane(self, lane: Lane) -> None:
         """Give a lane's memory back."""
         self._lanes.remove(lane)
+        lane.layers.clear()
         lane.keys.clear()
         lane.values.clear()
         lane.ids.clear()

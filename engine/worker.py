@@ -178,7 +178,7 @@ class Engine:
         """Load a model; the one that is there stays until the new one is ready."""
         yield Loading(request_id, "Starting the engine")
         # Read once, when the OpenMP runtime is loaded: threads that spin at every barrier starve the window.
-        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+        os.environ.setdefault("GOMP_SPINCOUNT", "5000")
         os.environ.setdefault("KMP_BLOCKTIME", "0")
         from engine.loading import open_model
 

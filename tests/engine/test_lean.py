@@ -58,7 +58,7 @@ def test_lean_equals_the_models_own_forward(name: str, pieces: list[int]) -> Non
     lane = Lane(probe_layout(model), 80, fill=float("nan"))
     start = 0
     for size in pieces:
-        logits = forward(torch.tensor(IDS[start : start + size]), lane, start)
+        logits = forward(IDS[start : start + size], lane, start)
         start += size
     torch.testing.assert_close(logits, expected, atol=2e-5, rtol=2e-5)
 
@@ -139,4 +139,4 @@ def test_generic_cache_and_lean_forward_share_a_lane() -> None:
         cache = LaneCache(model.config.num_hidden_layers)
         cache.aim(lane, 0)
         model(input_ids=torch.tensor([IDS[:40]]), position_ids=torch.arange(40)[None], cache=cache, use_cache=True)
-        torch.testing.assert_close(LeanForward(model, None)(torch.tensor(IDS[40:]), lane, 40), expected)
+        torch.testing.assert_close(LeanForward(model, None)(IDS[40:], lane, 40), expected)
