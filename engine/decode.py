@@ -38,7 +38,7 @@ class DecodeStep:
         self, layer: Layer, normed: Tensor, cos: Tensor, sin: Tensor, keys: Tensor, values: Tensor, position: int
     ) -> Tensor:
         """Write the layer's key and value into the lane and attend; `[hidden]`. `keys` and `values` are the lane's."""
-        w = self._weights
+        w = self._weights.sizes
         heads = layer.qkv(normed[None]).view(-1, w.dim)
         turning = heads.narrow(0, 0, w.heads + w.kv_heads)
         if layer.query_norm is not None and layer.key_norm is not None:
@@ -64,12 +64,12 @@ class DecodeStep:
     def _normed(self, vector: Tensor, weight: Tensor) -> Tensor:
         """Root-mean-square norm of `[hidden]`."""
         mean = float(torch.dot(vector, vector)) / len(vector)
-        return torch.addcmul(self._zeros, vector, weight, value=(mean + self._weights.epsilon) ** -0.5)
+        return torch.addcmul(self._zeros, vector, weight, value=(mean + self._weights.sizes.epsilon) ** -0.5)
 
     def _head_norms(self, heads: Tensor, query_norm: Tensor, key_norm: Tensor) -> Tensor:
         """Root-mean-square norm of each head `[heads + kv_heads, dim]`."""
-        queries, keys = heads.split([self._weights.heads, self._weights.kv_heads])
-        epsilon = self._weights.epsilon
+        queries, keys = torch.split(heads, [self._weights.sizes.heads, self._weights.sizes.kv_heads])
+        epsilon = self._weights.sizes.epsilon
         return torch.cat(
             [
                 functional.rms_norm(part, norm.shape, norm.float(), epsilon)

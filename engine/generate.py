@@ -24,6 +24,7 @@ from engine.types import BLOCK_TOKENS, OutOfMemoryError, PromptTooLongError, Req
 CHUNK_TOKENS = 512
 """Prefill piece of the default mode: a stop is heard after at most one."""
 
+WARM_UP_TOKENS = 128
 STATS_INTERVAL_S = 0.05
 REMEMBERED_CONVERSATIONS = 256
 
@@ -64,13 +65,14 @@ class Responder:
 
     def warm_up(self) -> None:
         """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
-        ids = [index % 100 for index in range(min(256, self.cache.context_length - 1))]
+        ids = [index % 100 for index in range(min(WARM_UP_TOKENS, self.cache.context_length - 1))]
         run = self._cold_cache.begin(ids, 1)
         try:
-            for _ in range(2):
-                start = self._clock()
-                self.model.forward(ids, run.lane, 0)
-                self.model.synchronize()
+            self.model.forward(ids[: WARM_UP_TOKENS // 4], run.lane, 0)  # the first pass also sets kernels up
+            self.model.synchronize()
+            start = self._clock()
+            self.model.forward(ids, run.lane, 0)
+            self.model.synchronize()
             self.rate.observe(len(ids), 0, self._clock() - start)
         finally:
             self._cold_cache.finish(run)

@@ -1,13 +1,12 @@
-"""The weights of a Llama-like model as the lean forward pass uses them: fused projections, few-bit copies beside them."""
+"""The weights of a Llama-like model for the lean forward pass: fused projections, few-bit copies beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from engine.quant import Bits, Packed, pack
@@ -46,57 +45,93 @@ class Layer:
     key_norm: Tensor | None
 
 
-class Weights:
-    """A whole model: embedding `[vocabulary, hidden]`, layers, last norm, output matrix, and its sizes.
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A model's numbers: query and KV heads of `dim` each, the norms' epsilon, layers."""
 
-    The fused weights replace the model's own; `bits` adds few-bit copies for decoding. `rotary` is the model's own
-    module: positions -> cosines and sines.
+    heads: int
+    kv_heads: int
+    dim: int
+    epsilon: float
+    num_layers: int
+
+
+Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
+
+
+class Weights:
+    """A whole model: embedding `[vocabulary, hidden]`, layers, last norm, output matrix.
+
+    `tensors` are named as in the checkpoints of the Llama family; one that is missing raises KeyError. Those that are
+    fused become views of the fused ones, so that there is no second copy. `bits` adds few-bit copies for decoding.
     """
 
-    def __init__(self, model: Any, bits: Bits | None) -> None:
-        config = model.config
-        self.heads: int = config.num_attention_heads
-        self.kv_heads: int = config.num_key_value_heads
-        self.dim: int = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        self.epsilon: float = config.rms_norm_eps
-        self.rotary = model.model.rotary_emb
-        self.embedding: Tensor = model.get_input_embeddings().weight
-        self.norm: Tensor = model.model.norm.weight
-        self.layers = [_fuse(layer, bits) for layer in model.model.layers]
-        head = model.get_output_embeddings().weight
+    def __init__(self, sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary, bits: Bits | None) -> None:
+        self.sizes = sizes
+        self.rotary = rotary
+        self.embedding = tensors["model.embed_tokens.weight"].data
+        self.norm = tensors["model.norm.weight"].data
+        self.layers = [_layer(tensors, f"model.layers.{index}", bits) for index in range(sizes.num_layers)]
+        head = tensors.get("lm_head.weight", self.embedding).data
         self.head = Projection(head, None, pack(head, bits) if bits else None)
 
     @property
     def packed(self) -> Iterator[Packed]:
         """All few-bit copies."""
+        return (each.packed for each in self._projections() if each.packed is not None)
+
+    @property
+    def bits(self) -> str:
+        """What most of the few-bit copies are: "int4", "int8", or "" without them."""
+        kinds = [type(packed).__name__.lower() for packed in self.packed]
+        return max(set(kinds), key=kinds.count, default="")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything, tied tensors once."""
+        parts: list[Tensor | None] = [self.embedding, self.norm]
         for layer in self.layers:
-            for projection in (layer.qkv, layer.output, layer.gate_up, layer.down):
-                if projection.packed is not None:
-                    yield projection.packed
-        if self.head.packed is not None:
-            yield self.head.packed
+            parts += [layer.input_norm, layer.post_norm, layer.query_norm, layer.key_norm]
+        for projection in self._projections():
+            parts += [projection.weight, projection.bias]
+        full = [part.untyped_storage() for part in parts if part is not None]
+        storages = {storage.data_ptr(): storage.nbytes() for storage in full}
+        return sum(storages.values()) + sum(packed.nbytes for packed in self.packed)
+
+    def _projections(self) -> Iterator[Projection]:
+        for layer in self.layers:
+            yield from (layer.qkv, layer.output, layer.gate_up, layer.down)
+        yield self.head
 
 
-def _fuse(layer: Any, bits: Bits | None) -> Layer:
-    attention, mlp = layer.self_attn, layer.mlp
+def _layer(tensors: Mapping[str, Tensor], name: str, bits: Bits | None) -> Layer:
+    def projection(part: str, *names: str) -> Projection:
+        return _projection(tensors, [f"{name}.{part}.{each}_proj" for each in names], bits)
+
+    def norm(part: str) -> Tensor | None:
+        tensor = tensors.get(f"{name}.{part}.weight")
+        return None if tensor is None else tensor.data
+
     return Layer(
-        qkv=_projection([attention.q_proj, attention.k_proj, attention.v_proj], bits),
-        output=_projection([attention.o_proj], bits),
-        gate_up=_projection([mlp.gate_proj, mlp.up_proj], bits),
-        down=_projection([mlp.down_proj], bits),
-        input_norm=layer.input_layernorm.weight,
-        post_norm=layer.post_attention_layernorm.weight,
-        query_norm=attention.q_norm.weight if hasattr(attention, "q_norm") else None,
-        key_norm=attention.k_norm.weight if hasattr(attention, "k_norm") else None,
+        qkv=projection("self_attn", "q", "k", "v"),
+        output=projection("self_attn", "o"),
+        gate_up=projection("mlp", "gate", "up"),
+        down=projection("mlp", "down"),
+        input_norm=tensors[f"{name}.input_layernorm.weight"].data,
+        post_norm=tensors[f"{name}.post_attention_layernorm.weight"].data,
+        query_norm=norm("self_attn.q_norm"),
+        key_norm=norm("self_attn.k_norm"),
     )
 
 
-def _projection(parts: list[nn.Linear], bits: Bits | None) -> Projection:
-    """Several linear layers of one input as one. Their own weights become views of the fused one: no second copy."""
-    weight = torch.cat([part.weight.data for part in parts]) if len(parts) > 1 else parts[0].weight.data
-    biases = [part.bias.data for part in parts if part.bias is not None]
+def _projection(tensors: Mapping[str, Tensor], names: list[str], bits: Bits | None) -> Projection:
+    """Several linear layers of one input as one."""
+    parts = [tensors[f"{name}.weight"] for name in names]
+    weight = torch.cat([part.data for part in parts]) if len(parts) > 1 else parts[0].data
     at = 0
     for part in parts:
-        part.weight.data = weight[at : at + part.out_features]
-        at += part.out_features
+        part.data = weight[at : at + len(part)]
+        at += len(part)
+    biases = [tensors[f"{name}.bias"].data for name in names if f"{name}.bias" in tensors]
     return Projection(weight, torch.cat(biases) if biases else None, pack(weight, bits) if bits else None)

@@ -1,63 +1,34 @@
 """A lean forward pass for the plain Llama family: fused projections, no mask tensors, few-bit weights for decoding.
 
-Same mathematics as transformers' classes, fewer and larger products. Which models it fits is `fits`; all others take
-transformers' own forward pass.
+Same mathematics as transformers' classes, fewer and larger products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
-from transformers import PreTrainedModel
 
 from engine.attention import attend_causally
 from engine.decode import DecodeStep
 from engine.layers import Layer, Weights
-from engine.quant import Bits
 from engine.store import Lane
-
-CLASSES = {"LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"}
-
-
-def fits(model: PreTrainedModel) -> bool:
-    """Whether this forward pass computes what the model's own does."""
-    config = model.config
-    layer_types = getattr(config, "layer_types", None) or ["full_attention"]
-    return (
-        type(model).__name__ in CLASSES
-        and config.hidden_act == "silu"
-        and set(layer_types) == {"full_attention"}
-        and (getattr(config, "sliding_window", None) is None or not getattr(config, "use_sliding_window", True))
-    )
 
 
 class LeanForward:
-    """The forward pass over fused weights, which replace the model's own; `bits` adds few-bit copies for decoding."""
+    """The forward pass over the weights of a plain Llama-like model."""
 
-    def __init__(self, model: Any, bits: Bits | None) -> None:
-        self._weights = Weights(model, bits)
-        self._step = DecodeStep(self._weights) if self._weights.embedding.device.type == "cpu" else None
-
-    @property
-    def bits(self) -> str:
-        """What most of the few-bit copies are: "int4", "int8", or "" without them."""
-        kinds = [type(packed).__name__.lower() for packed in self._weights.packed]
-        return max(set(kinds), key=kinds.count, default="")
-
-    @property
-    def packed_bytes(self) -> int:
-        """Bytes of the few-bit copies."""
-        return sum(packed.nbytes for packed in self._weights.packed)
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+        self._step = DecodeStep(weights) if weights.embedding.device.type == "cpu" else None
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
         if self._step is not None and len(ids) == 1:
             return self._step(ids[0], lane, start)
-        weights = self._weights
+        weights = self.weights
         tokens = torch.tensor(ids, device=weights.embedding.device)
         hidden = functional.embedding(tokens, weights.embedding)
         positions = torch.arange(start, start + len(tokens), device=tokens.device)[None]
@@ -82,7 +53,7 @@ class LeanForward:
         is_last: bool,
     ) -> Tensor:
         """Write the layer's keys and values into the lane and attend. Only the last row of the last layer is needed."""
-        w = self._weights
+        w = self.weights.sizes
         fused = layer.qkv(self._normed(hidden, layer.input_norm)).view(len(hidden), -1, w.dim)
         query, key, value = torch.split(fused, [w.heads, w.kv_heads, w.kv_heads], dim=1)
         if layer.query_norm is not None and layer.key_norm is not None:
@@ -98,7 +69,7 @@ class LeanForward:
         return layer.output(out[0].transpose(0, 1).reshape(len(query), -1))
 
     def _normed(self, rows: Tensor, weight: Tensor) -> Tensor:
-        return functional.rms_norm(rows, weight.shape, weight, self._weights.epsilon)
+        return functional.rms_norm(rows, weight.shape, weight, self.weights.sizes.epsilon)
 
 
 def _rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

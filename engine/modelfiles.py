@@ -57,6 +57,15 @@ def check_folder(folder: Path) -> None:
         )
 
 
+def tokenizer_class(folder: Path) -> str:
+    """The class that tokenizer_config.json asks for; "" where it asks for none or cannot be read."""
+    try:
+        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        return str(config.get("tokenizer_class", ""))
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return ""
+
+
 def check_safetensors(path: Path) -> None:
     """Make sure that a safetensors file is as long as its header says."""
     _refuse_pointer(path)

@@ -75,10 +75,10 @@ def few_bits_are_faster(dtype: torch.dtype) -> bool:
     The matrix is too large for most caches, as a model's weights are: reading it is what few bits save. Processors
     that torch has no kernels for take the slow way through each weight.
     """
-    weight = torch.ones(2048, 4096, dtype=dtype)
+    weight = torch.ones(1024, 4096, dtype=dtype)
     packed, row = Int8(weight), torch.ones(1, 4096, dtype=dtype)
     best = {True: float("inf"), False: float("inf")}
-    for _ in range(5):
+    for _ in range(3):
         for is_packed in best:
             start = time.perf_counter()
             if is_packed:

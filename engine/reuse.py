@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, PreTrainedConfig
-from transformers.cache_utils import get_layer_types_and_kwargs
+from typing import TYPE_CHECKING, Literal
 
 from engine.types import ModelError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
 
 ReuseName = Literal["full", "full, masked window", "full, up to a length", "full, on each side of a length", "refused"]
 
@@ -52,8 +52,14 @@ class ReuseClass:
         return "short" if length <= self.switch else "long"
 
 
+FULL = ReuseClass("full", "Every block is reused.")
+
+
 def classify(config: PreTrainedConfig) -> ReuseClass:
     """The reuse class of a model; its name is "refused" where a prefix could not be reused exactly."""
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
+    from transformers.cache_utils import get_layer_types_and_kwargs
+
     if getattr(config, "is_encoder_decoder", False):
         return _refused(ENCODER, config)
     if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
@@ -79,6 +85,8 @@ def rope_parameters(config: PreTrainedConfig) -> list[dict[str, object]]:
 
 def _refusal(config: PreTrainedConfig, text: PreTrainedConfig, layers: set[str]) -> ReuseClass | None:
     """Why a decoder cannot be cached exactly, whatever its position code."""
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
+
     model_class = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     kinds = ", ".join(sorted(layers - KNOWN_LAYERS))
     if layers & INDEX_LAYERS:
@@ -127,7 +135,7 @@ def _by_layers(layers: set[str]) -> ReuseClass:
     if layers & WINDOW_LAYERS:
         sentence = "Every block is reused. Layers that look back over a window only keep all tokens too, and mask them."
         return ReuseClass("full, masked window", sentence)
-    return ReuseClass("full", "Every block is reused.")
+    return FULL
 
 
 def _refused(reason: str, config: PreTrainedConfig, kinds: str = "") -> ReuseClass:

@@ -11,9 +11,10 @@ from itertools import count as counter
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from engine import attention
+from engine import attention, interface
 from engine.lanecache import probe_layout
 from engine.lean import LeanForward
+from engine.network import weights_of
 from engine.store import Lane
 from engine.tree import PrefixTree, block_keys
 from engine.view import node_views
@@ -31,14 +32,14 @@ def measure(count: int) -> Iterator[Row]:
 @torch.inference_mode()
 def _step_rows(count: int) -> Iterator[Row]:
     """One decoding step of a tiny model at three lengths, and of its attention alone."""
-    attention.register()
+    interface.register()
     config = LlamaConfig(
         vocab_size=256, hidden_size=128, intermediate_size=256, num_hidden_layers=4, num_attention_heads=8,
         num_key_value_heads=4, head_dim=16, max_position_embeddings=33_000,
     )  # fmt: skip
-    config._attn_implementation = attention.NAME
+    config._attn_implementation = interface.NAME
     model = LlamaForCausalLM(config).eval()
-    forward, lane = LeanForward(model, None), Lane(probe_layout(model), 32_800, fill=0.5)
+    forward, lane = LeanForward(weights_of(model, None)), Lane(probe_layout(model), 32_800, fill=0.5)
     query = torch.ones(1, 8, 1, 16)
 
     def step(length: int) -> float:

@@ -1,6 +1,7 @@
 """Starts the program, prints when its window was on screen and when its model was ready, and ends.
 
-Prints one line of JSON: seconds since the process was born. Conversations and settings are those of an empty folder.
+Prints one line of JSON: seconds since the moment its one argument names, in seconds of time.time(), at which its parent
+started it. Conversations and settings are those of an empty folder.
 """
 
 from __future__ import annotations
@@ -11,12 +12,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import psutil
-
 
 def main() -> int:
     """See above."""
-    born = psutil.Process().create_time()
+    born = float(sys.argv[1])
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 

@@ -10,6 +10,7 @@ from transformers import LlamaConfig
 
 from engine import model, quant
 from engine.lean import LeanForward
+from engine.network import weights_of
 from engine.store import KVLayout, Lane, LayerGroup
 from tests.engine.test_lean import IDS, SIZES, build
 
@@ -34,17 +35,15 @@ def free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @pytest.mark.usefixtures("free_memory")
 def test_fp32_only_where_it_fits(checkpoint_gib: int, stored_as: torch.dtype, expected: torch.dtype) -> None:
-    config = LlamaConfig(**SIZES, dtype=stored_as)
-    assert model.cpu_dtype(config, checkpoint_gib * GIB) is expected
+    assert model.cpu_dtype(64, stored_as, checkpoint_gib * GIB) is expected
 
 
 @pytest.mark.usefixtures("free_memory")
 @pytest.mark.parametrize("pays", [True, False])
 def test_few_bits_where_they_are_faster(pays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "few_bits_are_faster", lambda dtype: pays)
-    config = LlamaConfig(**SIZES)
-    assert model.choose_dtype("auto", CPU, config) == (torch.float32, "fitting" if pays else None)
-    assert model.choose_dtype("int4", CPU, config) == (torch.float32, "int4")
+    assert model.choose_dtype("auto", CPU, 64, torch.bfloat16) == (torch.float32, "fitting" if pays else None)
+    assert model.choose_dtype("int4", CPU, 64, torch.bfloat16) == (torch.float32, "int4")
 
 
 def test_the_measurement_gives_an_answer_and_asks_once() -> None:
@@ -59,10 +58,10 @@ def test_the_measurement_gives_an_answer_and_asks_once() -> None:
 @torch.inference_mode()
 def test_few_bits_beside_either_number_type(dtype: torch.dtype, rows: int) -> None:
     """Decoding with int8 beside full weights says nearly what the full weights say, one row or some."""
-    network = build(LlamaConfig(**SIZES)).to(dtype)
+    module = build(LlamaConfig(**SIZES)).to(dtype)
     layout = KVLayout((LayerGroup((0, 1, 2), 2, 16, 16),), dtype, CPU)
     lanes = [Lane(layout, 80, fill=float("nan")) for _ in range(2)]
-    plain, packed = LeanForward(network, None), LeanForward(network, "int8")
+    plain, packed = LeanForward(weights_of(module, None)), LeanForward(weights_of(module, "int8"))
     for forward, lane in zip((plain, packed), lanes, strict=True):
         forward(IDS[:40], lane, 0)
     full = plain(IDS[40 : 40 + rows], lanes[0], 40).float()

@@ -7,9 +7,10 @@ import torch
 from transformers import LlamaConfig, MistralConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
-from engine import attention, lean, quant
+from engine import attention, interface, network, quant
 from engine.lanecache import LaneCache, probe_layout
 from engine.lean import LeanForward
+from engine.network import weights_of
 from engine.store import Lane
 
 SIZES = {
@@ -34,9 +35,9 @@ IDS = [(7 * i * i + 3 * i) % 96 for i in range(70)]
 
 
 def build(config: PreTrainedConfig) -> torch.nn.Module:
-    attention.register()
+    interface.register()
     torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation=interface.NAME)
     for parameter in model.parameters():  # biases and norms start as zeros and ones: make them matter
         parameter.data += 0.02 * torch.randn_like(parameter)
     return model.eval().requires_grad_(False)
@@ -52,9 +53,9 @@ def own_logits(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
 @torch.inference_mode()
 def test_lean_equals_the_models_own_forward(name: str, pieces: list[int]) -> None:
     model = build(CONFIGS[name])
-    assert lean.fits(model)
+    assert network.fits(model)
     expected = own_logits(model, IDS)
-    forward = LeanForward(model, None)
+    forward = LeanForward(weights_of(model, None))
     lane = Lane(probe_layout(model), 80, fill=float("nan"))
     start = 0
     for size in pieces:
@@ -67,7 +68,7 @@ def test_lean_equals_the_models_own_forward(name: str, pieces: list[int]) -> Non
 def test_fused_weights_are_no_second_copy() -> None:
     model = build(CONFIGS["llama"])
     before = own_logits(model, IDS)
-    LeanForward(model, None)
+    LeanForward(weights_of(model, None))
     layer = model.model.layers[0]
     storages = {part.weight.untyped_storage().data_ptr() for part in (layer.self_attn.q_proj, layer.self_attn.v_proj)}
     assert len(storages) == 1
@@ -83,7 +84,7 @@ def test_fused_weights_are_no_second_copy() -> None:
     ],
 )
 def test_models_that_differ_take_their_own_forward(config: PreTrainedConfig) -> None:
-    assert not lean.fits(build(config))
+    assert not network.fits(build(config))
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])
@@ -139,4 +140,4 @@ def test_generic_cache_and_lean_forward_share_a_lane() -> None:
         cache = LaneCache(model.config.num_hidden_layers)
         cache.aim(lane, 0)
         model(input_ids=torch.tensor([IDS[:40]]), position_ids=torch.arange(40)[None], cache=cache, use_cache=True)
-        torch.testing.assert_close(LeanForward(model, None)(IDS[40:], lane, 40), expected)
+        torch.testing.assert_close(LeanForward(weights_of(model, None))(IDS[40:], lane, 40), expected)

@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from engine import attention, lean
+from engine import interface, network
 from engine.cache import PrefixCache
 from engine.lanecache import check_reuse
 from engine.model import LoadedModel
+from engine.network import TransformersNetwork
 from engine.pieces import pieces
 from engine.reuse import ReuseClass, classify
 from engine.store import KVStore, Lane
@@ -78,17 +79,17 @@ def tested(request: pytest.FixtureRequest) -> Subject:
 
 def make_subject(case: ModelCase, is_lean: bool = True) -> Subject:
     """The class of a case with random weights; nothing in it is left at zero or one."""
-    attention.register()
+    interface.register()
     torch.manual_seed(7)
     ours, own = (
         AutoModelForCausalLM.from_config(case.config(), attn_implementation=name).eval().requires_grad_(False)
-        for name in (attention.NAME, "eager")
+        for name in (interface.NAME, "eager")
     )
     for parameter in ours.parameters():
         if parameter.dim() == 1:
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
     own.load_state_dict(ours.state_dict())
-    model = LoadedModel(ours, SimpleNamespace(eos_token_id=None), "/nowhere/tiny", is_lean=is_lean)
+    model = LoadedModel(TransformersNetwork(ours, is_lean=is_lean), SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
     return Subject(case, ours, model, own, classify(case.config()))
 
 
@@ -123,13 +124,13 @@ def test_class_has_the_declared_reuse(tested: Subject) -> None:
     """ENGINE_BUGS 33: each class declares what it gets, and whether the lean forward pass is its own."""
     assert tested.reuse.name == tested.case.reuse
     assert tested.reuse.sentence.endswith(".")
-    assert lean.fits(tested.ours) == tested.case.is_lean
+    assert network.fits(tested.ours) == tested.case.is_lean
 
 
 def test_our_attention_equals_the_class_own(tested: Subject) -> None:
     for length in lengths(tested.case):
         read_on(tested, tested.lane(length), prompt(length), 0, length)
-        assert tested.ours.config._attn_implementation == attention.NAME
+        assert tested.ours.config._attn_implementation == interface.NAME
 
 
 def test_warm_equals_cold_at_every_branch_point(tested: Subject) -> None:
@@ -228,7 +229,7 @@ def run_prompt(tested: Subject, cache: PrefixCache, ids: Sequence[int]) -> int:
 
 def test_load_check_lets_the_class_pass(tested: Subject) -> None:
     check_reuse(tested.ours, tested.model.layout, tested.model.forward)
-    assert tested.ours.config._attn_implementation == attention.NAME
+    assert tested.ours.config._attn_implementation == interface.NAME
 
 
 def test_pieces_of_a_long_prompt_need_the_switch() -> None:

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, BertConfig, PreTrainedModel
 
-from engine import attention, lanecache, lean, reuse
+from engine import interface, lanecache, network, plain, reuse
 from engine.lanecache import CHECK_SPLIT, check_reuse, probe_layout
 from engine.model import LoadedModel, load
 from engine.reuse import check_reusable, classify
@@ -30,9 +30,9 @@ REFUSALS = [pytest.param(case, id=case.name) for case in REFUSED]
 
 def build(config: object) -> PreTrainedModel:
     """A model with random weights that attends as ours do."""
-    attention.register()
+    interface.register()
     torch.manual_seed(7)
-    return AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME).eval().requires_grad_(False)
+    return AutoModelForCausalLM.from_config(config, attn_implementation=interface.NAME).eval().requires_grad_(False)
 
 
 def case_named(name: str) -> ModelCase:
@@ -113,21 +113,23 @@ FAULTS = (forgets_the_past, remembers_another_past, attends_otherwise)
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_loaded_model_is_found(tiny: LoadedModel, fault: Callable[[LoadedModel], Forward]) -> None:
-    check_reuse(tiny._model, tiny.layout, tiny.forward)
+    check_reuse(tiny.network.model, tiny.layout, tiny.forward)
     with pytest.raises(ModelError) as caught:
-        check_reuse(tiny._model, tiny.layout, fault(tiny))
+        check_reuse(tiny.network.model, tiny.layout, fault(tiny))
     assert str(caught.value) == reuse.NOT_EXACT + reuse.CHOOSE
     assert "off by" in caught.value.detail
 
 
 def test_nan_counts_as_a_fault(tiny: LoadedModel) -> None:
     with pytest.raises(ModelError, match="two pieces"):
-        check_reuse(tiny._model, tiny.layout, lambda ids, lane, start: tiny.forward(ids, lane, start) * float("nan"))
+        check_reuse(
+            tiny.network.model, tiny.layout, lambda ids, lane, start: tiny.forward(ids, lane, start) * float("nan")
+        )
 
 
 def test_check_leaves_the_attention_as_it_was(tiny: LoadedModel) -> None:
-    check_reuse(tiny._model, tiny.layout, tiny.forward)
-    assert tiny._model.config._attn_implementation == attention.NAME
+    check_reuse(tiny.network.model, tiny.layout, tiny.forward)
+    assert tiny.network.model.config._attn_implementation == interface.NAME
 
 
 @pytest.mark.parametrize("error", [MemoryError("full"), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
@@ -136,16 +138,16 @@ def test_a_lack_of_memory_is_not_the_class_fault(tiny: LoadedModel, error: Excep
         raise error
 
     with pytest.raises(type(error)):
-        check_reuse(tiny._model, tiny.layout, forward)
+        check_reuse(tiny.network.model, tiny.layout, forward)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_few_bits_pass_the_check_and_faults_do_not(dtype: torch.dtype) -> None:
     model = make_model(dtype=dtype)
-    check_reuse(model._model, model.layout, model.forward)
+    check_reuse(model.network.model, model.layout, model.forward)
     for fault in FAULTS:
         with pytest.raises(ModelError, match="two pieces"):
-            check_reuse(model._model, model.layout, fault(model))
+            check_reuse(model.network.model, model.layout, fault(model))
 
 
 @pytest.mark.parametrize("failures", [1, 2])
@@ -158,10 +160,10 @@ def test_one_prompt_of_three_may_come_out_differently(tiny: LoadedModel, failure
         return tiny.forward(ids, lane, start) + (torch.arange(340.0) if is_wrong else 0)
 
     if failures == 1:
-        check_reuse(tiny._model, tiny.layout, forward)
+        check_reuse(tiny.network.model, tiny.layout, forward)
     else:
         with pytest.raises(ModelError, match="two pieces"):
-            check_reuse(tiny._model, tiny.layout, forward)
+            check_reuse(tiny.network.model, tiny.layout, forward)
 
 
 def test_a_wrapper_with_images_opens_as_its_text_model(tmp_path: Path) -> None:
@@ -172,13 +174,14 @@ def test_a_wrapper_with_images_opens_as_its_text_model(tmp_path: Path) -> None:
     opened = load(tmp_path, "cpu", "fp32")
     assert opened.architecture == "Llama4ForCausalLM"
     expected = {name.removeprefix("language_model."): tensor for name, tensor in whole.state_dict().items()}
-    for name, tensor in opened._model.state_dict().items():
+    for name, tensor in opened.network.model.state_dict().items():
         torch.testing.assert_close(tensor, expected[name], rtol=0, atol=0)
 
 
 def test_loading_checks_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanecache, "SLACK", {torch.float32: (1e-30, 1e-30)})
-    monkeypatch.setattr(lean, "fits", lambda _: False)
+    monkeypatch.setattr(plain, "read_config", lambda _: None)
+    monkeypatch.setattr(network, "fits", lambda _: False)
     with pytest.raises(ModelError, match="two pieces"):
         load(make_folder(tmp_path), "cpu", "fp32")
 
@@ -213,9 +216,14 @@ def test_no_memory_for_the_weights_is_not_the_models_fault(tmp_path: Path, monke
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
-    monkeypatch.setattr("engine.model.AutoModelForCausalLM.from_pretrained", refuse)
+    folder = make_folder(tmp_path)
+    monkeypatch.setattr(plain, "load_file", refuse)
     with pytest.raises(RuntimeError):
-        load(make_folder(tmp_path), "cpu", "fp32")
+        load(folder, "cpu", "fp32")
+    monkeypatch.setattr(plain, "read_config", lambda _: None)
+    monkeypatch.setattr(network.AutoModelForCausalLM, "from_pretrained", refuse)
+    with pytest.raises(RuntimeError):
+        load(folder, "cpu", "fp32")
 
 
 def test_the_table_names_every_class() -> None:

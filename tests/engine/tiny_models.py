@@ -8,8 +8,9 @@ import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
-from engine import attention
+from engine import interface
 from engine.model import LoadedModel
+from engine.network import TransformersNetwork
 from tests.engine.chat_templates import CHATML
 
 CONTEXT = 1024
@@ -52,8 +53,8 @@ def make_llama(vocabulary: int = 340, dtype: torch.dtype = torch.float32, seed: 
         pad_token_id=None,
     )
     torch.manual_seed(seed)
-    attention.register()
-    config._attn_implementation = attention.NAME
+    interface.register()
+    config._attn_implementation = interface.NAME
     return LlamaForCausalLM(config).to(dtype).eval().requires_grad_(False)
 
 
@@ -67,7 +68,8 @@ def make_model(
 ) -> LoadedModel:
     """The tiny Llama behind the engine's own door, with the lean forward pass or with transformers' own."""
     model = make_llama(dtype=dtype, seed=seed)
-    return LoadedModel(model, make_tokenizer(template, end), "/nowhere/tiny", is_lean=is_lean)
+    network = TransformersNetwork(model, is_lean=is_lean)
+    return LoadedModel(network, make_tokenizer(template, end), "/nowhere/tiny")
 
 
 def make_folder(folder: Path, seed: int = 0, template: str = CHATML) -> Path:

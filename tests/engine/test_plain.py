@@ -1,0 +1,128 @@
+"""Checkpoints opened without transformers' model classes: what they compute is what those classes compute."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, MistralConfig, PreTrainedConfig
+
+from engine import plain
+from engine.model import load
+from engine.network import TransformersNetwork
+from engine.plain import PlainNetwork
+from engine.store import Lane
+from engine.types import ModelError
+from tests.engine.test_lean import CONFIGS, IDS, SIZES, build, own_logits
+
+CPU = torch.device("cpu")
+
+
+def saved(folder: Path, config: PreTrainedConfig, **how: str) -> torch.nn.Module:
+    config.architectures = None
+    model = build(config)
+    model.save_pretrained(folder, **how)
+    return model
+
+
+def open_plainly(folder: Path) -> PlainNetwork:
+    config = plain.read_config(folder)
+    assert config is not None
+    return PlainNetwork(config, folder, torch.float32, CPU, None)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@torch.inference_mode()
+def test_logits_equal_the_class_own(name: str, tmp_path: Path) -> None:
+    expected = own_logits(saved(tmp_path, CONFIGS[name]), IDS)
+    network = open_plainly(tmp_path)
+    lane = Lane(network.layout, 80, fill=float("nan"))
+    network.forward(IDS[:40], lane, 0)
+    torch.testing.assert_close(network.forward(IDS[40:], lane, 40), expected, atol=2e-5, rtol=2e-5)
+    assert network.forward(IDS[-1:], lane, len(IDS) - 1).allclose(expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_facts_equal_those_of_the_class(name: str, tmp_path: Path) -> None:
+    config = CONFIGS[name]
+    model = saved(tmp_path, config)
+    ours, theirs = open_plainly(tmp_path), TransformersNetwork(model)
+    for fact in ("architecture", "context_length", "end_ids", "reuse", "layout", "weights_bytes"):
+        assert getattr(ours, fact) == getattr(theirs, fact), fact
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rope_parameters": {"rope_theta": 1e4, "rope_type": "yarn", "factor": 2.0}},
+        {"rope_parameters": {"rope_theta": 1e4, "rope_type": "default", "partial_rotary_factor": 0.5}},
+        {"rope_scaling": {"type": "dynamic", "factor": 2.0}},
+        {"hidden_act": "gelu"},
+        {"quantization_config": {"bits": 4}},
+        {"model_type": "gemma"},
+        {"architectures": ["LlamaForSequenceClassification"]},
+        {"layer_types": ["sliding_attention"] * 3},
+        {"rms_norm_eps": None},
+        {"num_hidden_layers": "three"},
+    ],
+)
+def test_what_is_not_plain_goes_the_other_way(changes: dict[str, object], tmp_path: Path) -> None:
+    saved(tmp_path, LlamaConfig(**SIZES))
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    assert plain.read_config(tmp_path) is None
+
+
+def test_a_window_goes_the_other_way(tmp_path: Path) -> None:
+    saved(tmp_path, MistralConfig(**SIZES, sliding_window=16))
+    assert plain.read_config(tmp_path) is None
+
+
+def test_shards_are_read_as_the_index_says(tmp_path: Path) -> None:
+    saved(tmp_path, LlamaConfig(**SIZES), max_shard_size="40KB")
+    assert len(plain.weight_files(tmp_path)) > 1
+    save_file({"model.norm.weight": torch.zeros(64)}, tmp_path / "zz_other.safetensors")
+    assert open_plainly(tmp_path)._forward.weights.norm.abs().sum() > 0
+
+
+@pytest.mark.parametrize("gone", ["model.layers.2.mlp.up_proj.weight", "lm_head.weight", "model.norm.weight"])
+def test_missing_weights_are_refused(gone: str, tmp_path: Path) -> None:
+    saved(tmp_path, LlamaConfig(**SIZES))
+    file = tmp_path / "model.safetensors"
+    tensors = load_file(file)
+    del tensors[gone]
+    save_file(tensors, file)
+    with pytest.raises(ModelError, match="lacks some of its weights"):
+        open_plainly(tmp_path)
+
+
+def test_the_default_model_is_plain_and_its_tokenizer_the_same(default_model_dir: Path) -> None:
+    """And it equals transformers' own path, which reads the same files."""
+    ours, theirs = load(default_model_dir, "cpu", "fp32"), AutoTokenizer.from_pretrained(default_model_dir)
+    assert isinstance(ours.network, PlainNetwork)
+    text = "<|im_start|>user\nHällo  wörld,\n\n 12345 \U0001f600<|im_end|>"
+    assert ours.tokenizer(text)["input_ids"] == theirs(text)["input_ids"]
+    assert ours.tokenizer.chat_template == theirs.chat_template
+    model = AutoModelForCausalLM.from_pretrained(default_model_dir, dtype=torch.float32)
+    assert ours.end_ids >= {model.generation_config.eos_token_id}
+    ids = ours.tokenizer(text)["input_ids"]
+    lane = Lane(ours.layout, 64)
+    with torch.inference_mode():
+        expected = model(input_ids=torch.tensor([ids])).logits[0, -1]
+    torch.testing.assert_close(ours.forward(ids, lane, 0), expected, atol=2e-3, rtol=2e-3)
+
+
+def test_the_default_model_loads_without_transformers_model_classes(default_model_dir: Path) -> None:
+    """Their import takes seconds of every start."""
+    program = (
+        "import sys; from pathlib import Path; from engine.model import load; import engine.loading;"
+        "load(Path(sys.argv[1]), 'cpu', 'auto');"
+        "print([name for name in ('transformers.modeling_utils', 'torch._dynamo') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program, default_model_dir], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
