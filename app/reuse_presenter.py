@@ -108,7 +108,7 @@ def place_of(divergence: Divergence | None, branch: Sequence[StoredMessage], has
     if divergence is None:
         return ""
     if divergence.message_index < 0:
-        return "between two messages"
+        return "in the tools" if divergence.cause == "tools" else "between two messages"
     index = divergence.message_index - has_system_prompt
     if index >= len(branch):
         return ""

@@ -40,6 +40,7 @@ from engine.types import (
     Role,
     Sampling,
     TokenSpan,
+    Tool,
 )
 from engine.worker import Engine
 
@@ -79,6 +80,7 @@ __all__ = [
     "Sampling",
     "TextDelta",
     "TokenSpan",
+    "Tool",
     "TtftParts",
     "TurnStats",
     "check_model",

@@ -47,7 +47,8 @@ class Past:
 def with_answer(prompt: Prompt, text: str, ids: tuple[int, ...]) -> Prompt:
     """A prompt and the answer that was written to it, as one."""
     span = TokenSpan(len(prompt.messages), "assistant", len(prompt.ids), len(prompt.ids) + len(ids))
-    return Prompt(prompt.ids + ids, (*prompt.spans, span), (*prompt.messages, Message("assistant", text, ids)))
+    messages = (*prompt.messages, Message("assistant", text, ids))
+    return Prompt(prompt.ids + ids, (*prompt.spans, span), messages, prompt.tools)
 
 
 def explain(
@@ -90,7 +91,7 @@ def _divergence(
     moved = cause in ("evicted", "other model")
     return Divergence(
         position=position,
-        message_index=_message_at(prompt.spans, position),
+        message_index=-1 if cause == "tools" else _message_at(prompt.spans, position),
         cause=cause,
         old_text="" if moved else decode(past.ids[start:end]),
         new_text="" if moved else decode(prompt.ids[start:end]),
@@ -133,6 +134,8 @@ def _message_at(spans: Sequence[TokenSpan], position: int) -> int:
 def _cause(past: Past, prompt: Prompt, parted: int, decode: Callable[[Sequence[int]], str]) -> Cause:
     old, new = [_said(m) for m in past.prompt.messages], [_said(m) for m in prompt.messages]
     index = _message_at(prompt.spans, parted)
+    if past.prompt.tools != prompt.tools and (index < 0 or new[: index + 1] == old[: index + 1]):
+        return "tools"
     is_in_chat = index >= 0 and new[index][0] != "system"
     if not is_in_chat and all(_is_date(ids, parted, decode) for ids in (past.ids, prompt.ids)):
         return "date"

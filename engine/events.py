@@ -35,7 +35,8 @@ class Loaded:
 class Divergence:
     """Where a prompt left what was cached, and why.
 
-    `position` is the first token that differs, `message_index` the message it lies in (-1: between messages).
+    `position` is the first token that differs, `message_index` the message it lies in (-1: between messages, or in
+    the tools).
     `old_text` and `new_text` are the text around it on both sides ("" where nothing was cached there).
     `recomputed_tokens` counts the tokens that had been computed before and must be computed again.
     """

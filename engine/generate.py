@@ -79,7 +79,7 @@ class Responder:
 
     def preview(self, request_id: int, request: Request) -> Preview:
         """What `answer` would reuse and compute now."""
-        prompt = self._builder.build(request.messages, request.day)
+        prompt = self._builder.build(request.messages, request.day, request.tools)
         new_tokens = self._new_tokens(request, prompt)
         reused = (self.cache if request.use_cache else self._cold_cache).peek(prompt.ids, new_tokens)
         computed = len(prompt.ids) - reused
@@ -107,7 +107,7 @@ class Responder:
         """
         clock = TurnClock(self._clock, submitted)
         with clock.part("template"):
-            prompt = self._builder.build(request.messages, request.day)
+            prompt = self._builder.build(request.messages, request.day, request.tools)
         self._check_length(prompt)
         cache = self.cache if request.use_cache else self._cold_cache
         turn = _Turn(request_id, request, prompt, cache, clock, is_cancelled)

@@ -7,6 +7,7 @@ as; everything else is encoded from the rendered text.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from bisect import bisect_left
@@ -17,13 +18,22 @@ from functools import lru_cache
 from typing import Any
 
 from engine.detokenize import Detokenizer
-from engine.types import InvalidRequestError, Message, TokenSpan
+from engine.types import InvalidRequestError, Message, TokenSpan, Tool
 
 PLAIN_TEMPLATE = (
     "{% for message in messages %}{{ message['role'].capitalize() + ': ' + message['content'] + '\\n\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}"
 )
 """For models without a chat template of their own."""
+
+NO_TOOLS = (
+    "This model's chat template knows no tools. Send the request without them, or choose a model that was trained for "
+    "tools, such as a Qwen3 or a Llama-3.1."
+)
+NO_TOOL_RESULTS = (
+    "This model's chat template leaves out what tools returned. Put it into a question, or choose a model that was "
+    "trained for tools, such as a Qwen3 or a Llama-3.1."
+)
 
 log = logging.getLogger("headstart")
 
@@ -39,11 +49,16 @@ class Prompt:
     ids: tuple[int, ...]
     spans: tuple[TokenSpan, ...]
     messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
 
     @property
     def system_tokens(self) -> int:
-        """Tokens from the start to the end of the system prompt; 0 where the prompt does not begin with one."""
-        return self.spans[0].end if self.spans and self.spans[0].role == "system" else 0
+        """Tokens from the start to the end of the system prompt, or with tools to where the first message of the chat
+        begins; 0 where the prompt begins with neither."""
+        has_system = bool(self.spans) and self.spans[0].role == "system"
+        if self.tools:
+            return next((span.start for span in self.spans[has_system:]), 0)
+        return self.spans[0].end if has_system else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +75,14 @@ class _Piece:
     is_plain: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What a template gets to see besides the messages."""
+
+    day: date | None = None
+    tools: tuple[dict[str, Any], ...] = ()
+
+
 class PromptBuilder:
     """Builds prompts with one tokenizer and its chat template. `tokenizer` is a transformers fast tokenizer."""
 
@@ -71,12 +94,12 @@ class PromptBuilder:
         self._encode = lru_cache(maxsize=512)(self._encode_text)
         self._says = lru_cache(maxsize=4096)(self._says_text)
 
-    def build(self, messages: Sequence[Message], day: date | None = None) -> Prompt:
+    def build(self, messages: Sequence[Message], day: date | None = None, tools: Sequence[Tool] = ()) -> Prompt:
         """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
 
-        Raises InvalidRequestError where the template refuses the messages.
+        Raises InvalidRequestError where the template refuses the messages, or leaves out tools or what they returned.
         """
-        pieces = self._pieces(messages, day)
+        pieces = self._pieces(messages, _Setting(day, self._described(tools)))
         ids: list[int] = []
         spans: list[TokenSpan] = []
         for run in _runs(pieces):
@@ -85,15 +108,20 @@ class PromptBuilder:
                 ids += run[0].ids
             else:
                 self._add_text(ids, spans, messages, run)
-        return Prompt(tuple(ids), tuple(spans), tuple(messages))
+        return Prompt(tuple(ids), tuple(spans), tuple(messages), tuple(tools))
 
-    def _pieces(self, messages: Sequence[Message], day: date | None) -> list[_Piece]:
+    def _pieces(self, messages: Sequence[Message], setting: _Setting) -> list[_Piece]:
         """The rendered text cut into the template's own parts and the messages' contents."""
-        text = self._render([(m.role, m.content) for m in messages], day)
-        frame = self._render([(m.role, _MARK.format(i)) for i, m in enumerate(messages)], day)
+        text = self._render([(m.role, m.content) for m in messages], setting)
+        marked = [(m.role, _MARK.format(i)) for i, m in enumerate(messages)]
+        frame = self._render(marked, setting)
+        if setting.tools and frame == self._render(marked, replace(setting, tools=())):
+            raise InvalidRequestError(NO_TOOLS)
         literals = _MARKS.split(frame)
         order = [int(number) for number in literals[1::2]]
-        pieces = _align(text, literals[::2], order, messages) or [_Piece(self._render_harmless(messages, day), -1)]
+        if any(m.role == "tool" and index not in order for index, m in enumerate(messages)):
+            raise InvalidRequestError(NO_TOOL_RESULTS)
+        pieces = _align(text, literals[::2], order, messages) or [_Piece(self._render_harmless(messages, setting), -1)]
         pieces = [piece if self._wrote(piece, messages) else replace(piece, ids=()) for piece in pieces]
         return [replace(piece, is_plain=self._spells_special(piece)) for piece in pieces]
 
@@ -115,13 +143,30 @@ class PromptBuilder:
         text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
-    def _render_harmless(self, messages: Sequence[Message], day: date | None) -> str:
-        """For templates whose contents cannot be found again: an invisible joiner breaks up special tokens in them."""
-        log.info("the chat template changes what is written: answers are encoded anew")
-        contents = [message.content for message in messages]
+    def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
+        """Tools as chat templates expect them; special tokens in them are broken up."""
+        return tuple(
+            {
+                "type": "function",
+                "function": {
+                    "name": self._harmless(tool.name),
+                    "description": self._harmless(tool.description),
+                    "parameters": json.loads(self._harmless(tool.parameters)),
+                },
+            }
+            for tool in tools
+        )
+
+    def _harmless(self, text: str) -> str:
+        """A text in which an invisible joiner breaks up special tokens."""
         for token in self._special:
-            contents = [content.replace(token, f"{token[0]}{_JOINER}{token[1:]}") for content in contents]
-        return self._render([(message.role, content) for message, content in zip(messages, contents, strict=True)], day)
+            text = text.replace(token, f"{token[0]}{_JOINER}{token[1:]}")
+        return text
+
+    def _render_harmless(self, messages: Sequence[Message], setting: _Setting) -> str:
+        """For templates whose contents cannot be found again."""
+        log.info("the chat template changes what is written: answers are encoded anew")
+        return self._render([(message.role, self._harmless(message.content)) for message in messages], setting)
 
     def _spells_special(self, piece: _Piece) -> bool:
         return piece.message >= 0 and not piece.ids and any(token in piece.text for token in self._special)
@@ -150,19 +195,22 @@ class PromptBuilder:
         )
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
-    def _render(self, messages: Sequence[tuple[str, str]], day: date | None) -> str:
-        now = datetime.combine(day, time(12)) if day else datetime.now()
+    def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:
+        now = datetime.combine(setting.day, time(12)) if setting.day else datetime.now()
         try:
             rendered: str = self._tokenizer.apply_chat_template(
                 [{"role": role, "content": content} for role, content in messages],
                 tokenize=False,
                 add_generation_prompt=True,
+                tools=list(setting.tools) or None,
                 strftime_now=_frozen_clock(now),
                 date_string=now.strftime("%d %b %Y"),
             )
         except Exception as error:  # a template may raise anything: what it says is for whoever wrote the messages
+            has_tools = setting.tools or any(role == "tool" for role, _ in messages)
+            advice = "without tools" if has_tools else "without a system prompt"
             raise InvalidRequestError(
-                "This model's chat template does not accept these messages. Try without a system prompt.", str(error)
+                f"This model's chat template does not accept these messages. Try {advice}.", str(error)
             ) from error
         return rendered
 
@@ -187,7 +235,8 @@ def _align(
 ) -> list[_Piece] | None:
     """Find the contents between the template's literals. None where the template changes contents in a way that cannot
     be followed: then nothing is spliced and the text is encoded as it is."""
-    if not text.startswith(literals[0]) or sorted(set(order)) != sorted(order):
+    is_told_apart = sorted(set(order)) == sorted(order) and all(number < len(messages) for number in order)
+    if not text.startswith(literals[0]) or not is_told_apart:
         return None
     pieces = [_Piece(literals[0], -1)]
     at = len(literals[0])
@@ -211,11 +260,13 @@ def _before_answer(literal: str, request: str) -> str:
 
 
 def _content_at(text: str, at: int, content: str, literal: str, *, is_last: bool) -> str | None:
-    """What stands at `at` for a message: its content whole, trimmed, or without the reasoning at its start."""
+    """What stands at `at` for a message: its content whole, trimmed, without the reasoning at its start, or as a JSON
+    string, which is how some templates (Llama-3.1) quote what a tool returned."""
     rest = len(text) - at - len(literal)
     answer = content.rpartition("</think>")[2]
     stripped = [part for whole in (content, answer) for part in (whole, whole.rstrip(), whole.lstrip(), whole.strip())]
-    for candidate in (*stripped, answer.lstrip("\n"), answer.strip("\n")):
+    quoted = json.dumps(content, ensure_ascii=False)[1:-1]
+    for candidate in (*stripped, answer.lstrip("\n"), answer.strip("\n"), quoted):
         fits = len(candidate) == rest if is_last else True
         if fits and text.startswith(candidate, at) and text.startswith(literal, at + len(candidate)):
             return candidate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, get_args
@@ -63,6 +64,33 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that the model may ask for. `parameters` is its JSON Schema as text; it is kept with sorted keys, so
+    that the same tool always makes the same tokens.
+
+    Raises InvalidRequestError where there is no name, or the parameters are no JSON object.
+    """
+
+    name: str
+    description: str = ""
+    parameters: str = "{}"
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InvalidRequestError("A tool has no name: give it one.")
+        try:
+            schema = json.loads(self.parameters)
+            text = json.dumps(schema, sort_keys=True, ensure_ascii=False)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InvalidRequestError(
+                f"The parameters of the tool {self.name} are no JSON: write them as a JSON Schema.", str(error)
+            ) from error
+        if not isinstance(schema, dict):
+            raise InvalidRequestError(f"The parameters of the tool {self.name} are no object: write a JSON Schema.")
+        object.__setattr__(self, "parameters", text)
+
+
+@dataclass(frozen=True, slots=True)
 class Sampling:
     """How the next token is chosen. `temperature` 0 means greedy; `top_k` 0, `top_p` 1, `min_p` 0 and
     `repetition_penalty` 1 switch that rule off. `seed` None draws a fresh seed for each request.
@@ -97,8 +125,9 @@ class Request:
     """One turn to answer. `messages` is the whole conversation, oldest first, the new user message last.
 
     `conversation` names the owner in the cache view. `use_cache` False reads and writes no cached block (the cold
-    run). `pin_system` keeps the blocks of the system prompt resident. `day` is the date the chat began on, for chat
-    templates that print one. `record_margins` keeps the logit distance between the two best tokens of every step.
+    run). `pin_system` keeps the blocks of the system prompt, and of the tools, resident. `day` is the date the chat
+    began on, for chat templates that print one. `record_margins` keeps the logit distance between the two best tokens
+    of every step. `tools` are kept sorted by name: in another order they are the same prompt.
     """
 
     messages: tuple[Message, ...]
@@ -109,10 +138,15 @@ class Request:
     day: date | None = None
     stop: tuple[str, ...] = ()
     record_margins: bool = False
+    tools: tuple[Tool, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.messages:
             raise InvalidRequestError("There is no message to answer: write one first.")
+        names = [tool.name for tool in self.tools]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InvalidRequestError(f"Two tools are called {twice[0]}: give each a name of its own.")
+        object.__setattr__(self, "tools", tuple(sorted(self.tools, key=lambda tool: tool.name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,49 @@ DEEPSEEK_R1 = (
 )
 """Opens the thought itself when it asks for an answer; thoughts of the past are dropped, their opening too."""
 
+HERMES_TOOLS = (
+    "{% set has_system = messages[0]['role'] == 'system' %}"
+    "{% if tools %}"
+    "{{ '<|im_start|>system\n' + (messages[0]['content'] + '\n\n' if has_system else '') }}"
+    "{{ '# Tools\n\nFunction signatures, one a line:\n<tools>' }}"
+    "{% for tool in tools %}{{ '\n' }}{{ tool | tojson }}{% endfor %}"
+    "{{ '\n</tools>\n\nAsk for one inside <tool_call></tool_call>.<|im_end|>\n' }}"
+    "{% elif has_system %}{{ '<|im_start|>system\n' + messages[0]['content'] + '<|im_end|>\n' }}{% endif %}"
+    "{% for message in (messages[1:] if has_system else messages) %}"
+    "{% if message['role'] == 'tool' %}"
+    "{% if loop.previtem is not defined or loop.previtem['role'] != 'tool' %}{{ '<|im_start|>user' }}{% endif %}"
+    "{{ '\n<tool_response>\n' + message['content'] + '\n</tool_response>' }}"
+    "{% if loop.last or loop.nextitem['role'] != 'tool' %}{{ '<|im_end|>\n' }}{% endif %}"
+    "{% else %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}{% endif %}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+"""Tools as Qwen and Hermes have them: inside the system prompt, and what they returned inside a question."""
+
+LLAMA31_TOOLS = (
+    "{{ '<|begin_of_text|>' }}"
+    "{% if messages[0]['role'] == 'system' %}{% set system = messages[0]['content'] | trim %}"
+    "{% set rest = messages[1:] %}{% else %}{% set system = '' %}{% set rest = messages %}{% endif %}"
+    "{{ '<|start_header_id|>system<|end_header_id|>\n\n' + ('Environment: ipython\n' if tools else '') }}"
+    "{{ 'Today Date: ' + date_string + '\n\n' + system + '<|eot_id|>' }}"
+    "{% for message in rest %}"
+    "{% if message['role'] == 'tool' %}"
+    "{{ '<|start_header_id|>ipython<|end_header_id|>\n\n' }}{{ message['content'] | tojson }}{{ '<|eot_id|>' }}"
+    "{% else %}"
+    "{{ '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n' }}"
+    "{% if loop.first and tools %}{{ 'Answer with one of these functions:\n\n' }}"
+    "{% for tool in tools %}{{ tool | tojson(indent=4) }}{{ '\n\n' }}{% endfor %}{% endif %}"
+    "{{ message['content'] | trim + '<|eot_id|>' }}"
+    "{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}"
+)
+"""Tools as Llama-3.1 has them: in the first question, and what they returned as a JSON string."""
+
+TOOL_FAMILIES = {
+    "hermes, tools": (HERMES_TOOLS, "<|im_end|>"),
+    "llama-3.1, tools": (LLAMA31_TOOLS, "<|eot_id|>"),
+}
+
 FAMILIES = {
     "chatml": (CHATML, "<|im_end|>"),
     "chatml, own system prompt": (CHATML_DEFAULT_SYSTEM, "<|im_end|>"),
@@ -111,4 +154,5 @@ FAMILIES = {
     "gemma": (GEMMA, "<end_of_turn>"),
     "qwen3": (QWEN3, "<|im_end|>"),
     "deepseek-r1": (DEEPSEEK_R1, "</s>"),
+    **TOOL_FAMILIES,
 }

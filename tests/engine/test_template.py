@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.template import Prompt, PromptBuilder
+from engine.template import Prompt, PromptBuilder, _Setting
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
@@ -88,7 +88,7 @@ def test_without_ids_the_prompt_is_the_rendered_text(family: str) -> None:
     tokens = builder(family)
     messages = [SYSTEM, Message("user", "Where?"), Message("assistant", "Here."), Message("user", "Thanks.")]
     prompt = tokens.build(messages, DAY)
-    text = tokens._render([(m.role, m.content) for m in messages], DAY)
+    text = tokens._render([(m.role, m.content) for m in messages], _Setting(DAY))
     assert list(prompt.ids) == tokens._tokenizer(text, add_special_tokens=False).input_ids
     assert tokens._tokenizer.decode(prompt.ids, skip_special_tokens=False) == text
 

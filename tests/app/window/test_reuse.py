@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.badges import Badges, badge_of
+from app.reuse_presenter import place_of
 from app.widgets import words
 from app.widgets.message import Answer
 from app.widgets.message_actions import ActionButton
@@ -336,3 +337,9 @@ def test_a_conversation_longer_than_the_context_says_so(screen: Screen) -> None:
     assert badge is not None
     assert badge.text == "longer than the context"
     assert "more than this model reads" in badge.explanation
+
+
+def test_changed_tools_are_placed() -> None:
+    """Nobody wrote them in a message: there is nowhere to go to."""
+    assert place_of(Divergence(9, -1, "tools", "find", "ask", 100), (), True) == "in the tools"
+    assert place_of(Divergence(9, -1, "edited", "find", "ask", 100), (), True) == "between two messages"
