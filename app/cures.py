@@ -35,6 +35,8 @@ def find_culprit(
     """
     if divergence is None or divergence.message_index != 0 or not conversation.system_prompt:
         return None
+    if divergence.cause not in ("date", "edited"):
+        return None
     cured = {cure.name for cure in conversation.cures}
     before, now = (dict(question.filled) for question in (questions[-2:] if len(questions) > 1 else [*questions] * 2))
     for name in names_in(conversation.system_prompt):

@@ -104,8 +104,8 @@ class ReusePresenter(QObject):
 
 
 def place_of(divergence: Divergence | None, branch: Sequence[StoredMessage], has_system_prompt: bool) -> str:
-    """In which message of a branch a prompt left what was cached: "in your 2nd message"."""
-    if divergence is None:
+    """In which message of a branch a prompt left what was cached: "in your 2nd message"; "" where in none."""
+    if divergence is None or divergence.cause in ("new", "other model", "cache off"):
         return ""
     if divergence.message_index < 0:
         return "in the tools" if divergence.cause == "tools" else "between two messages"

@@ -59,12 +59,13 @@ def explain(
     decode: Callable[[Sequence[int]], str],
     unit: int = BLOCK_TOKENS,
 ) -> Divergence | None:
-    """Why tokens that had been computed before must be computed again; None where none must, or nothing is known.
+    """Why tokens that had been computed before must be computed again; None where none must. Where no earlier turn of
+    the conversation is known, what was not reused is new.
 
     Reuse goes in steps of `unit` tokens: what is lost to the last step needs no explanation.
     """
     if past is None:
-        return None
+        return Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
     if past.namespace != namespace:
         return _divergence(past, prompt, 0, "other model", _read_again(past.prompt, prompt, 0, 0), decode)
     parted = common_length(past.ids, prompt.ids)
@@ -74,6 +75,11 @@ def explain(
         return None
     again = _read_again(past.prompt, prompt, parted, reused)
     return _divergence(past, prompt, parted, _cause(past, prompt, parted, decode), again, decode) if again else None
+
+
+def without_cache(prompt: Prompt, known: int) -> Divergence:
+    """Why nothing is reused of a prompt whose first `known` tokens are in the cache: the request asked for that."""
+    return Divergence(0, _message_at(prompt.spans, 0), "cache off", "", "", known)
 
 
 def common_length(one: Sequence[int], other: Sequence[int]) -> int:

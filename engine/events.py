@@ -35,6 +35,7 @@ class Loaded:
 class Divergence:
     """Where a prompt left what was cached, and why.
 
+    "new": no earlier turn of the conversation is known, so nothing was lost. "cache off": the request was not to reuse.
     `position` is the first token that differs, `message_index` the message it lies in (-1: between messages, or in
     the tools).
     `old_text` and `new_text` are the text around it on both sides ("" where nothing was cached there).
@@ -51,7 +52,8 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The look-up is done. reused_tokens + computed_tokens == prompt_tokens."""
+    """The look-up is done. reused_tokens + computed_tokens == prompt_tokens. `divergence` is None where a conversation
+    goes on and all that it had is reused."""
 
     request_id: int
     prompt_tokens: int

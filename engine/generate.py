@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.cache import PrefixCache
 from engine.detokenize import Detokenizer
-from engine.diverge import Past, explain, with_answer
+from engine.diverge import Past, explain, with_answer, without_cache
 from engine.events import Event, Finished, FinishReason, Matched, Prefill, Preview, TextDelta, TurnStats
 from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
@@ -255,17 +255,18 @@ class Responder:
         return logits
 
     def _matched(self, turn: _Turn) -> Matched:
-        prompt = turn.prompt
-        conversation = turn.request.conversation
-        past = self._past.get(conversation) if turn.request.use_cache and conversation else None
+        prompt, unit = turn.prompt, self.cache.step or BLOCK_TOKENS
+        if turn.request.use_cache:
+            past = self._past.get(turn.request.conversation) if turn.request.conversation else None
+            why = explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit)
+        else:
+            why = without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
         return Matched(
             request_id=turn.request_id,
             prompt_tokens=len(prompt.ids),
             reused_tokens=turn.reused,
             computed_tokens=len(prompt.ids) - turn.reused,
-            divergence=explain(
-                past, prompt, turn.reused, self.cache.namespace, self.model.decode, self.cache.step or BLOCK_TOKENS
-            ),
+            divergence=why,
             spans=prompt.spans,
         )
 

@@ -30,6 +30,7 @@ _CURES = {
     "date": "A conversation keeps the date it began with; begin a new one for today's.",
     "tools": "Keep them the same from turn to turn.",
     "evicted": "A larger budget, in Preferences, keeps more.",
+    "cache off": "“Use the cache”, in the menu, reads only what is new.",
 }
 LINK_DISTANCE = 16
 """Pixels between two buttons side by side."""
@@ -178,7 +179,8 @@ def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:
 def title(divergence: Divergence, place: str) -> str:
     """Where the prompt left what was cached."""
     begins = _WITHOUT_TEXT.get(divergence.cause, "One different token at {position}")
-    return f"{begins.format(position=f'{divergence.position:,}')}, {place}" if place else begins
+    begins = begins.format(position=f"{divergence.position:,}")
+    return f"{begins}, {place}" if place else begins
 
 
 def body(divergence: Divergence, advises: bool = True) -> str:

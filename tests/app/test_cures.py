@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,13 @@ def test_a_prompt_that_parted_behind_the_system_prompt_has_another_cause(index: 
     assert find_culprit(conversation("{{time}}"), questions, parted(index=index)) is None
     assert find_culprit(conversation("{{time}}"), questions, None) is None
     assert find_culprit(conversation(""), questions, parted()) is None
+
+
+@pytest.mark.parametrize("cause", ["new", "evicted", "other model", "cache off"])
+def test_what_is_nobodys_change_is_not_blamed_on_a_clock(cause: Any) -> None:
+    """A pasted date in the system prompt had nothing to do with it."""
+    found = Divergence(3, 0, cause, "", "", 2600)
+    assert find_culprit(conversation("Today is 30 Nov 2026."), [question(), question()], found) is None
 
 
 def test_one_question_alone_has_nothing_before_it() -> None:

@@ -192,7 +192,7 @@ class ResponderMachine(RuleBasedStateMachine):
         assert matched.reused_tokens <= matched.prompt_tokens - 1
         assert matched.reused_tokens + matched.computed_tokens == matched.prompt_tokens
         assert finished.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
-        if matched.divergence is not None:
+        if matched.divergence is not None and matched.divergence.cause not in ("new", "cache off"):
             assert 0 < matched.divergence.recomputed_tokens <= matched.computed_tokens
 
     def _compare(self, finished: Finished, expected: Finished) -> None:

@@ -27,13 +27,18 @@ def chat(tiny) -> Chat:  # type: ignore[no-untyped-def]
     chat = Chat(make_responder(tiny), SYSTEM, options={"day": DAY})
     for number in range(2):
         chat.ask(f"{QUESTION} It has number {number}.")
-        assert divergence(chat) is None
+        assert cause(chat) == (None if number else "new")
     return chat
 
 
 def divergence(chat: Chat) -> Divergence | None:
     assert chat.matched is not None
     return chat.matched.divergence
+
+
+def cause(chat: Chat) -> str | None:
+    told = divergence(chat)
+    return told and told.cause
 
 
 def prompt_ids(chat: Chat) -> tuple[int, ...]:
@@ -54,13 +59,17 @@ def test_a_chat_that_goes_on_has_nothing_to_explain(chat: Chat) -> None:
     assert divergence(chat) is None
 
 
-def test_the_first_prompt_of_a_chat_has_nothing_to_explain(tiny) -> None:  # type: ignore[no-untyped-def]
-    """Scenario 25, 27: a miss on something new is not a loss."""
+def test_the_first_prompt_of_a_chat_is_new(tiny) -> None:  # type: ignore[no-untyped-def]
+    """Scenario 25, 27: a miss on something new is not a loss, also behind a system prompt that is known."""
     responder = make_responder(tiny)
-    for name in "ab":
-        chat = Chat(responder, SYSTEM + name, name)
-        chat.ask(QUESTION)
-        assert divergence(chat) is None
+    for name in ("a", "b", ""):
+        chat = Chat(responder, SYSTEM * 3, name)
+        chat.ask(QUESTION + name)
+        told = divergence(chat)
+        assert told is not None
+        assert (told.cause, told.position, told.recomputed_tokens) == ("new", chat.reused, 0)
+        assert (told.old_text, told.new_text) == ("", "")
+    assert chat.reused > 64
 
 
 def test_a_regenerated_answer_has_nothing_to_explain(chat: Chat) -> None:
@@ -185,9 +194,9 @@ def test_evicted(chat: Chat) -> None:
 def test_what_exact_mode_computes_again_was_not_evicted(tiny, is_settled: bool) -> None:  # type: ignore[no-untyped-def]
     """Hits on the coarse grid of exact mode are shorter than the chat; nobody evicted the rest."""
     chat = Chat(make_responder(tiny, step=64), SYSTEM, sampling=replace(GREEDY, max_tokens=90))
-    for _ in range(3):
+    for turn in range(3):
         chat.ask(QUESTION)
-        assert divergence(chat) is None
+        assert cause(chat) == (None if turn else "new")
         if is_settled:
             list(chat.responder.settle())
 
@@ -227,10 +236,15 @@ def test_switching_back_to_a_branch_recomputes_nothing(chat: Chat) -> None:
     assert divergence(chat) is None
 
 
-def test_without_the_cache_there_is_nothing_to_explain(chat: Chat) -> None:
+def test_without_the_cache_it_is_the_cache_that_is_off(chat: Chat) -> None:
     """A cold run in between is not the chat's past: what it computed was never cached, so it was not evicted either."""
+    known = chat.responder.cache.peek(chat.responder._builder.build(chat.messages).ids)
     chat.ask("Thanks.", use_cache=False)
-    assert divergence(chat) is None
+    told = divergence(chat)
+    assert told is not None
+    assert (told.cause, told.position) == ("cache off", 0)
+    assert known - BLOCK_TOKENS <= told.recomputed_tokens <= known + BLOCK_TOKENS
+    check_recomputed(chat)
     assert chat.reused == 0
     chat.ask("And the stove? " * 8)
     assert divergence(chat) is None
@@ -239,9 +253,12 @@ def test_without_the_cache_there_is_nothing_to_explain(chat: Chat) -> None:
 def test_a_cold_chat_was_never_cached(tiny) -> None:  # type: ignore[no-untyped-def]
     chat = Chat(make_responder(tiny), SYSTEM)
     chat.ask(QUESTION, use_cache=False)
+    told = divergence(chat)
+    assert told is not None
+    assert (told.cause, told.recomputed_tokens) == ("cache off", 0)
     chat.ask(QUESTION)
     assert chat.reused == 0
-    assert divergence(chat) is None
+    assert cause(chat) == "new"
 
 
 def test_requests_without_a_conversation_have_no_past(tiny) -> None:  # type: ignore[no-untyped-def]
@@ -250,7 +267,7 @@ def test_requests_without_a_conversation_have_no_past(tiny) -> None:  # type: ig
     for text in ("parcel", "tent"):
         chat = Chat(responder, f"{SYSTEM} Think of a {text}. {SYSTEM}", "")
         chat.ask(QUESTION)
-        assert divergence(chat) is None
+        assert cause(chat) == "new"
 
 
 def test_a_system_prompt_that_moves_is_not_called_a_date() -> None:

@@ -212,5 +212,6 @@ def test_a_forgotten_conversation_keeps_nothing_resident() -> None:
     responder.forget("chat")
     assert responder.cache.view().pinned_bytes == 0
     again = finish(responder, Request(messages, Sampling(temperature=0.0, max_tokens=3), "chat"))
-    assert again[0].divergence is None
+    assert again[0].divergence is not None
+    assert again[0].divergence.cause == "new"
     assert again[0].reused_tokens > 0

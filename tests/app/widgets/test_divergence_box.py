@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.reuse_presenter import place_of
 from app.widgets.difference import difference
 from app.widgets.divergence_box import DivergenceBox, is_worth_saying
 from engine import Divergence
@@ -80,6 +81,17 @@ def test_every_cause_of_the_engine_is_in_words(box: DivergenceBox) -> None:
         assert ("One different token at 412" in box.text_shown) is not moved
         said.add(box.text_shown)
     assert len(said) == len(CAUSES)
+
+
+def test_a_cause_that_lies_in_no_message_names_none(box: DivergenceBox) -> None:
+    told = Divergence(0, -1, "cache off", "", "", 2600)
+    box.show_divergence(told, place_of(told, (), True), 2764)
+    assert box.text_shown == (
+        "Nothing is reused. 2,600 tokens had to be read again: the cache is switched off. "
+        "“Use the cache”, in the menu, reads only what is new."
+    )
+    box.show_divergence(Divergence(1200, 9, "evicted", "", "", 2600), "", 2764)
+    assert box.text_shown.startswith("Evicted from token 1,200 on. 2,600 tokens had to be read again")
 
 
 @pytest.mark.parametrize(
