@@ -39,6 +39,7 @@ class Answers(QObject):
     def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.model: ModelInfo | None = None
+        self.asked_cache_bytes = 0  # of the load asked for last; 0: automatic
         self.model_path = ""  # of the model that answers, or that was asked for in its place
         self.in_view = 0
         self._bridge = bridge
@@ -91,6 +92,7 @@ class Answers(QObject):
             self._bridge.cancel(self._loading_id)
         self._loading_id = load_id = self._bridge.load(spec)
         self.model_path, self._is_load_cancelled = spec.path, False
+        self.asked_cache_bytes = spec.cache_bytes or 0
         self.progressed.emit()
         return load_id
 

@@ -15,6 +15,7 @@ from app.settings import Settings, describe
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.sampling_popover import SamplingPopover
 from app.widgets.system_prompt import SystemPromptEditor
+from app.widgets.words import least_budget, raised_budget, token_cost
 from app.window import Window
 from engine import Failed, HeadstartError, Loaded, ModelSpec, Sampling
 
@@ -93,7 +94,9 @@ class Dialogs(QObject):
     def edit_preferences(self) -> None:
         """Show what holds for the whole program."""
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
-        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window)
+        model = self._session.model
+        note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
+        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note)
         dialog.saved.connect(self.save_preferences)
         self._open(dialog)
 
@@ -111,6 +114,7 @@ class Dialogs(QObject):
             self._session.reload_model(model_spec(settings))
         elif settings.cache_budget_mb != budget_before:
             self._bridge.set_cache_budget(settings.cache_budget_mb * MEGABYTE)
+            self._say_budget(settings.cache_budget_mb * MEGABYTE)
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""
@@ -126,7 +130,13 @@ class Dialogs(QObject):
         load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
         self._paths[load_id] = path
 
+    def _say_budget(self, asked_bytes: int) -> None:
+        """Where the cache takes more than was asked for, the window says so, behind what it says already."""
+        if self._session.model and (said := raised_budget(self._session.model, asked_bytes)):
+            self._window.notice.show_notice(" ".join(filter(None, (self._window.notice.text, said))))
+
     def _on_loaded(self, event: Loaded) -> None:
+        self._say_budget(self._session.asked_cache_bytes)
         if event.request_id in self._paths:
             self._settings.model_path = self._paths.pop(event.request_id)
             self._save_settings()

@@ -92,6 +92,11 @@ class View(QObject):
         return self._answers.model
 
     @property
+    def asked_cache_bytes(self) -> int:
+        """The cache budget that the newest load asked for; 0 for automatic."""
+        return self._answers.asked_cache_bytes
+
+    @property
     def use_cache(self) -> bool:
         """Whether new questions may reuse cached blocks."""
         return self._settings.use_cache

@@ -25,7 +25,8 @@ class EnginePort(Protocol):
         or while it downloads or converts. Unknown ids are ignored."""
 
     def set_cache_budget(self, budget_bytes: int) -> None:
-        """Change the byte budget of the cache; what no longer fits is evicted at once. Reports CacheView (id 0)."""
+        """Change the byte budget of the cache; what no longer fits is evicted at once. It is never less than one whole
+        conversation takes, `context_length * kv_bytes_per_token` of ModelInfo. Reports CacheView (id 0)."""
 
     def clear_cache(self) -> None:
         """Drop every cached block that no running request needs. Reports CacheView (id 0)."""

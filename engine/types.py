@@ -154,7 +154,8 @@ class ModelSpec:
     """Which model to load and how. An empty `path` means the default model, which is fetched once.
 
     `path` is a folder with config.json and safetensors files, or a GGUF file. `cache_bytes` None takes a share of the
-    free device memory. `exact` asks for answers that are equal to a cold run bit for bit.
+    free device memory; less than one whole conversation takes is raised to that (`ModelInfo.cache_budget_bytes`).
+    `exact` asks for answers that are equal to a cold run bit for bit.
     """
 
     path: str = ""

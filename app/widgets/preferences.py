@@ -51,11 +51,14 @@ class PreferenceValues:
 
 
 class PreferencesDialog(QDialog):
-    """Signals: saved(PreferenceValues). `about` has a description for each field, shown on hovering."""
+    """Signals: saved(PreferenceValues). `about` has a description for each field, shown on hovering; `budget_note` says
+    what the cache of the present model takes."""
 
     saved = Signal(object)
 
-    def __init__(self, values: PreferenceValues, about: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, values: PreferenceValues, about: Mapping[str, str], parent: QWidget | None = None, budget_note: str = ""
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
         self.setModal(True)
@@ -71,6 +74,7 @@ class PreferencesDialog(QDialog):
         self.budget.setSpecialValueText("automatic")
         self.budget.setValue(values.cache_budget_mb)
         self.budget.lineEdit().setTextMargins(6, 0, 0, 0)
+        self.budget_note = _note(budget_note)
         self.sampling = SamplingForm()
         self.sampling.set_values(values.sampling)
         self.system_prompt = QPlainTextEdit(values.system_prompt)
@@ -117,10 +121,9 @@ class PreferencesDialog(QDialog):
             field.setAccessibleName(label)
             field.setToolTip(about.get(name, ""))
             form.addRow(label, field)
-        note = QLabel("A change of device, number format or exactness loads the model again.")
-        note.setObjectName("soft")
-        note.setWordWrap(True)
-        note.setFont(theme.text_font(theme.SMALL))
+        if self.budget_note.text():
+            form.addRow("", self.budget_note)
+        note = _note("A change of device, number format or exactness loads the model again.")
         self.system_prompt.setAccessibleName("System prompt of new conversations")
         column = QVBoxLayout()
         column.setSpacing(8)
@@ -155,6 +158,14 @@ def _choice(options: tuple[tuple[str, str], ...], chosen: str) -> QComboBox:
         box.addItem(label, value)
     box.setCurrentIndex(max(0, box.findData(chosen)))
     return box
+
+
+def _note(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setObjectName("soft")
+    label.setWordWrap(True)
+    label.setFont(theme.text_font(theme.SMALL))
+    return label
 
 
 def _heading(text: str) -> QLabel:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
+from app.widgets.words import token_cost
 from app.words import size
 from engine import CacheView, ModelInfo
 
@@ -146,8 +147,9 @@ class ModelButton(QAbstractButton):
 
     def _say(self, first: str, second: str) -> None:
         self._lines = (first, second)
-        self.setAccessibleName(f"Model: {first}. {second}")
-        self.setToolTip(f"{first}\n{second}\nOpen another model")
+        lines = [first, second, *([f"{token_cost(self._model)} in the cache"] if self._model else [])]
+        self.setAccessibleName(f"Model: {'. '.join(lines)}")
+        self.setToolTip("\n".join([*lines, "Open another model"]))
         self.update()
 
     def _open_menu(self) -> None:

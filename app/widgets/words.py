@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from datetime import datetime
 
-from app.words import seconds
-from engine import Preview, Role, Sampling, TurnStats
+from app.words import seconds, size
+from engine import ModelInfo, Preview, Role, Sampling, TurnStats
 
 
 def about_seconds(value: float) -> str:
@@ -66,6 +66,24 @@ def recomputes(preview: Preview) -> str:
 def tokens(count: int) -> str:
     """A number of tokens: "1 token", "3,120 tokens"."""
     return "1 token" if count == 1 else f"{count:,} tokens"
+
+
+def token_cost(model: ModelInfo) -> str:
+    """What the cache takes for each token of this model: "One token costs 22.5 kB"."""
+    return f"One token costs {model.kv_bytes_per_token / 1000:,.1f} kB"
+
+
+def least_budget(model: ModelInfo) -> str:
+    """The least that the cache of this model can do with, and why: "189 MB: one whole conversation of 8,192 tokens"."""
+    least = model.context_length * model.kv_bytes_per_token
+    return f"{size(least)}: one whole conversation of {tokens(model.context_length)}"
+
+
+def raised_budget(model: ModelInfo, asked_bytes: int) -> str:
+    """A sentence where the budget asked for is too little for this model; "" where it is enough, or 0 for automatic."""
+    if not 0 < asked_bytes < model.context_length * model.kv_bytes_per_token:
+        return ""
+    return f"{size(asked_bytes)} is too little for the cache of {model.name}. It takes {least_budget(model)}."
 
 
 def ordinal(number: int) -> str:

@@ -163,6 +163,20 @@ def test_the_budget_changes_during_a_run(driver: Driver) -> None:
     assert view.used_bytes <= view.budget_bytes < 10**7
 
 
+def test_a_budget_below_one_conversation_is_the_conversation(driver: Driver) -> None:
+    """What the window says of it: `context_length * kv_bytes_per_token`; the longest prompt is answered within it."""
+    loaded = driver.events[-1]
+    assert isinstance(loaded, Loaded)
+    least = loaded.model.context_length * loaded.model.kv_bytes_per_token
+    driver.engine.set_cache_budget(1)
+    driver.until(lambda: any(isinstance(event, CacheView) for event in driver.of(0)))
+    question = "parcel " * 450
+    finished = driver.finished(driver.engine.submit(request(question, sampling=replace(GREEDY, max_tokens=900))))
+    assert finished.stats.prompt_tokens + finished.stats.written_tokens == loaded.model.context_length
+    views = [event for event in driver.events if isinstance(event, CacheView)][2:]
+    assert all(view.used_bytes <= view.budget_bytes == least for view in views)
+
+
 def test_the_view_is_there_at_once_and_newer_later(driver: Driver) -> None:
     driver.finished(driver.engine.submit(request()))
     driver.quiet()
