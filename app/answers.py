@@ -21,8 +21,8 @@ class Answers(QObject):
     form of an answer, and whether it was kept (False: nothing was written in it, so it is gone).
     Signals of the conversation `in_view` only: matched(Matched), prefill_changed(Prefill), text_added(message id, str),
     stats_changed(message id, TurnStats).
-    Others: model_changed(ModelInfo), loading_changed(Loading), loading_stopped() (on the user's wish, with the model as
-    before), error(sentence, detail).
+    Others: model_changed(ModelInfo | None), loading_changed(Loading), loading_stopped() (on the user's wish, with the
+    model as before), error(sentence, detail).
     """
 
     progressed = Signal()
@@ -84,7 +84,8 @@ class Answers(QObject):
         return self._keeper.unsaved.get(message.id, message)
 
     def load(self, spec: ModelSpec) -> int:
-        """Load a model in place of the present one, which stays when this fails; one that is being loaded is let go.
+        """Load a model in place of the present one, which stays when this fails, unless there was no memory for both;
+        one that is being loaded is let go.
 
         Returns the id of the load.
         """
@@ -203,6 +204,9 @@ class Answers(QObject):
             self._forget_ended(event.request_id)
 
     def _on_failed(self, event: Failed) -> None:
+        if event.is_model_gone:
+            self.model = None
+            self.model_changed.emit(None)
         if event.request_id == 0:  # no request's own failure, but the engine's
             self.error.emit(event.sentence, event.detail)
         elif event.request_id == self._loading_id:
@@ -232,7 +236,7 @@ class Answers(QObject):
         for turn in waiting:
             self._end(turn, replace(turn.message(), finish_reason="failed"))
         self.progressed.emit()
-        if self._is_load_cancelled:
+        if self._is_load_cancelled and not event.is_model_gone:
             self.loading_stopped.emit()
         else:
             self.error.emit(event.sentence, event.detail)

@@ -164,10 +164,17 @@ class PrefixCache:
 
     def drop_block(self, block: int) -> None:
         """Drop the run of `block` and all behind it, except what a running request needs."""
-        if (node := self.tree.find(block)) is not None:
-            first = run_start(node)
-            self.tree.release_below(first)
-            self.store.free(self.tree.drop(first))
+        if (node := self.tree.find(block)) is None:
+            return
+        first = run_start(node)
+        path = list(first.path())[::-1]
+        ids = [token for part in path for key in part.keys for token in key]
+        root, start = path[0].parent, len(ids) - len(first.keys) * BLOCK_TOKENS
+        for lane in self._lanes.idle():
+            if self.tree.root(self._space(lane.regime)) is root and common_tokens(lane, ids, lane.regime) > start:
+                lane.cut(start)
+        self.tree.release_below(first)
+        self.store.free(self.tree.drop(first))
 
     def make_room(self, nbytes: int) -> bool:
         """Evict until `nbytes` are free: reusable blocks first, then idle lanes. False if that is too little."""
@@ -184,9 +191,9 @@ class PrefixCache:
             self._move_pin(run, Match(self.tree.root(self._space(run.lane.regime)), ()))
         self._evict_for(0)
 
-    def clear(self) -> None:
-        """Drop every block and lane that no running request needs, kept ones too."""
-        for owner in self.tree.kept():
+    def clear(self, *, is_kept_too: bool = True) -> None:
+        """Drop every block and lane that no running request needs; kept ones stay where not `is_kept_too`."""
+        for owner in self.tree.kept() if is_kept_too else ():
             self.tree.release(owner)
         self.store.free(self.tree.evict(len(self.tree)))
         for lane in self._lanes.idle():

@@ -31,12 +31,13 @@ class Past:
     """The last turn of a conversation: `prompt` with its answer as the last message, as `namespace` got it.
 
     The first `reusable` tokens were ready for reuse when the turn ended: all but the last one, or in exact mode those
-    computed in the grid.
+    computed in the grid. It was computed as a sequence that may grow to `length` tokens.
     """
 
     prompt: Prompt
     namespace: str
     reusable: int
+    length: int = 0
 
     @property
     def ids(self) -> tuple[int, ...]:

@@ -200,12 +200,14 @@ class Failed:
     """The request or load ended without a result. `sentence` is for the user, `detail` for a log or a copy button.
 
     `is_refused`: the request itself cannot be answered, and would be refused again: too long, or nothing to answer.
+    `is_model_gone`: no model is loaded any more; the one before was closed to make room for one that did not fit.
     """
 
     request_id: int
     sentence: str
     detail: str = ""
     is_refused: bool = False
+    is_model_gone: bool = False
 
 
 Event = Loading | Loaded | Matched | Prefill | TextDelta | TurnStats | CacheView | Preview | Finished | Failed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from torch import Tensor
 
@@ -16,10 +16,12 @@ from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
 from engine.nullcache import Cache, NullCache, Run
 from engine.pieces import pieces
+from engine.room import lack_in_words, with_room
 from engine.sampling import make_generator, margin, penalise, sample
+from engine.settling import settle
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
-from engine.types import BLOCK_TOKENS, OutOfMemoryError, PromptTooLongError, Request
+from engine.types import BLOCK_TOKENS, PromptTooLongError, Request
 
 CHUNK_TOKENS = 512
 """Prefill piece of the default mode: a stop is heard after at most one."""
@@ -59,9 +61,14 @@ class Responder:
         self._clock = clock
         self._text = lru_cache(maxsize=65_536)(model.decode)
 
-    def take_over(self, other: Responder) -> None:
+    @property
+    def past(self) -> Mapping[str, Past]:
+        """The last turn of each conversation; no tensors."""
+        return self._past
+
+    def take_over(self, past: Mapping[str, Past]) -> None:
         """Know the conversations of the model before, to say that it was the model that changed."""
-        self._past = dict(other._past)
+        self._past = dict(past)
 
     def warm_up(self) -> None:
         """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
@@ -103,7 +110,7 @@ class Responder:
     ) -> Iterator[Event]:
         """The events of one turn, ending with Finished. Raises HeadstartError where the request cannot be answered.
 
-        On a lack of memory the reusable blocks are dropped and the request starts once more, unless it already wrote.
+        On a lack of memory blocks are dropped and the step that failed is tried again: see `with_room`.
         """
         clock = TurnClock(self._clock, submitted)
         with clock.part("template"):
@@ -111,20 +118,8 @@ class Responder:
         self._check_length(prompt)
         cache = self.cache if request.use_cache else self._cold_cache
         turn = _Turn(request_id, request, prompt, cache, clock, is_cancelled)
-        for is_last_try in (False, True):
-            try:
-                yield from self._attempt(turn)
-                return
-            except (MemoryError, RuntimeError) as error:
-                if not is_out_of_memory(error):
-                    raise
-                self.cache.clear()
-                if is_last_try or turn.ids:
-                    raise OutOfMemoryError(
-                        "There is not enough memory for this conversation. Close other programs, choose a smaller "
-                        "model, or start a new conversation.",
-                        str(error),
-                    ) from error
+        with lack_in_words():
+            yield from self._attempt(turn)
 
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more."""
@@ -143,27 +138,19 @@ class Responder:
             if not is_out_of_memory(error):
                 raise
 
-    def _settle(self) -> Iterator[Event | None]:
+    def _settle(self) -> Generator[Event | None, None, None]:
         if not self.cache.step or not self._past:
             return
         conversation, past = next(reversed(self._past.items()))
         if past.namespace != self.cache.namespace:
             return
-        ids = past.ids[: len(past.ids) - len(past.ids) % self.cache.step]
-        if self.cache.peek((*ids, 0)) == len(ids):
-            return
-        run = self.cache.begin((*ids, 0), 0)
-        try:
-            self.cache.restore(run)
-            for start, end in pieces(run.reused, len(ids), self.cache.step, is_exact=False):
-                self.model.forward(ids[start:end], run.lane, start)
-                self.cache.commit(run, ids[start:end], settled=True)
-                yield None
-        finally:
+
+        def note(reusable: int) -> None:
             if conversation in self._past:
-                self._past[conversation] = replace(past, reusable=run.lane.settled)
-            self.cache.finish(run)
-        yield self.cache.view()
+                self._past[conversation] = replace(past, reusable=reusable)
+
+        if (yield from settle(self.model, self.cache, past, note)):
+            yield self.cache.view()
 
     def _attempt(self, turn: _Turn) -> Generator[Event, None, None]:
         conversation, prompt = turn.request.conversation, turn.prompt
@@ -172,10 +159,10 @@ class Responder:
             return
         with turn.clock.part("lookup"):
             new_tokens = self._new_tokens(turn.request, prompt)
-            run = turn.cache.begin(prompt.ids, new_tokens, conversation)
+            run = with_room(self.cache, lambda: turn.cache.begin(prompt.ids, new_tokens, conversation))
         try:
             with turn.clock.part("restore"):
-                turn.cache.restore(run)
+                with_room(self.cache, lambda: turn.cache.restore(run))
             turn.reused = run.reused
             yield self._matched(turn)
             logits = yield from self._prefill(turn, run)
@@ -184,7 +171,7 @@ class Responder:
                 text = yield from self._decode(turn, run, logits)
         finally:
             turn.cache.finish(run)
-        self._remember(turn, text, run.lane.settled)
+        self._remember(turn, text, run.lane.settled, len(prompt.ids) + new_tokens)
         if turn.request.use_cache and turn.request.pin_system and conversation:
             self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
         yield from self._end(turn, text)
@@ -202,7 +189,7 @@ class Responder:
             if turn.is_cancelled():
                 return None
             with turn.clock.part("prefill"):
-                logits = self._measured_forward(ids[first:last], run, first)
+                logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first))
             full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)
             turn.cache.commit(run, ids[first:last], settled=full_step)
             yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
@@ -239,7 +226,7 @@ class Responder:
             if turn.is_cancelled():
                 break
             position = len(run.lane.ids)
-            logits = self.model.forward([token], run.lane, position)
+            logits = with_room(self.cache, partial(self.model.forward, [token], run.lane, position))
             turn.cache.commit(run, [token], settled=not self.cache.step)
         if delta := text.finish():
             yield TextDelta(turn.request_id, delta)
@@ -280,12 +267,12 @@ class Responder:
         cold = (queue + estimate, measured is not None)
         return turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
 
-    def _remember(self, turn: _Turn, text: str, reusable: int) -> None:
+    def _remember(self, turn: _Turn, text: str, reusable: int, length: int) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
-            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable)
+            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, length)
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,16 +13,23 @@ from engine.cache import PrefixCache
 from engine.generate import Responder
 from engine.model import LoadedModel, default_cache_bytes, load
 from engine.store import KVStore, is_out_of_memory
-from engine.types import ModelInfo, ModelSpec, OutOfMemoryError
+from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 
 EXACT_STEP = 128
 """Grid of exact mode, in tokens: see the log of measurements for why this size."""
 
 
-def open_model(spec: ModelSpec, clock: Callable[[], float], progress: library.Progress) -> tuple[Responder, ModelInfo]:
-    """Load a model with an empty cache. Raises HeadstartError with a sentence for whatever is wrong with it."""
+def open_model(
+    spec: ModelSpec,
+    clock: Callable[[], float],
+    progress: library.Progress,
+    make_room: Callable[[], None] = lambda: None,
+) -> tuple[Responder, ModelInfo]:
+    """Load a model with an empty cache. `make_room` is called before the weights are read, when the files are there and
+    in order. Raises HeadstartError with a sentence for whatever is wrong with it."""
     path = library.resolve(spec.path, progress)
     progress("Loading the model", None)
+    make_room()
     try:
         model = load(path, spec.device, spec.dtype)
         responder = Responder(model, _make_cache(model, spec, clock), clock)
@@ -35,6 +43,33 @@ def open_model(spec: ModelSpec, clock: Callable[[], float], progress: library.Pr
             ) from error
         raise
     return responder, _describe(responder, spec)
+
+
+def switch_model(
+    spec: ModelSpec,
+    clock: Callable[[], float],
+    progress: library.Progress,
+    empty_cache: Callable[[], None],
+    let_go: Callable[[], None] | None,
+) -> tuple[Responder, ModelInfo]:
+    """Load a model beside the present one, whose cache is emptied for that. Where there is no memory for both, `let_go`
+    of the present one and load again; None where there is none.
+
+    Raises ModelGoneError where that was in vain, else what `open_model` raises.
+    """
+    try:
+        return open_model(spec, clock, progress, empty_cache)
+    except OutOfMemoryError:
+        if let_go is None:
+            raise
+    let_go()  # not inside `except`: the error holds what was loaded half
+    try:
+        progress("Memory is short: the model before was closed, loading again", None)
+        return open_model(spec, clock, progress)
+    except Exception as error:
+        sentence = str(error) if isinstance(error, HeadstartError) else "The model could not be loaded."
+        detail = error.detail if isinstance(error, HeadstartError) else "".join(traceback.format_exception(error))
+        raise ModelGoneError(f"{sentence} The one before was closed to make room: open it again.", detail) from error
 
 
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float]) -> PrefixCache:

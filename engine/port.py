@@ -12,13 +12,20 @@ class EnginePort(Protocol):
     """Commands return at once; what comes of them arrives through `poll`. Callable from any thread."""
 
     def load(self, spec: ModelSpec) -> int:
-        """Load a model in place of the present one. Reports Loading..., then Loaded or Failed, with the id returned."""
+        """Load a model in place of the present one, which stays, with its cache emptied, until the new one is there.
+        Where both do not fit in memory it is closed first, and a stage of Loading says so.
+
+        Reports Loading..., then Loaded or Failed, with the id returned.
+        """
 
     def submit(self, request: Request) -> int:
         """Answer a request. Reports Matched, Prefill, TextDelta, TurnStats, CacheView, then Finished or Failed."""
 
     def preview(self, request: Request) -> int:
-        """Say what `submit` would reuse and compute, also while another request runs. Reports Preview or Failed."""
+        """Say what `submit` would reuse and compute, also while another request runs. Reports Preview or Failed.
+
+        While a request runs one is answered for each of its steps, the newest first: many do not hold it up.
+        """
 
     def cancel(self, request_id: int) -> None:
         """Stop a request within one chunk or one token; what it computed stays cached. Stop a load at its next step,

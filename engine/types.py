@@ -42,6 +42,10 @@ class OutOfMemoryError(HeadstartError):
     """The device has no memory for this request, even after reusable blocks were dropped."""
 
 
+class ModelGoneError(OutOfMemoryError):
+    """There was no memory for another model, and the one before was closed in vain."""
+
+
 class DiskFullError(HeadstartError):
     """There is not enough disk space to download or convert a model."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import queue
@@ -18,6 +19,7 @@ from engine.types import (
     HeadstartError,
     InvalidRequestError,
     ModelError,
+    ModelGoneError,
     ModelSpec,
     PromptTooLongError,
     Request,
@@ -26,6 +28,7 @@ from engine.types import (
 if TYPE_CHECKING:
     from engine.generate import Responder
 
+CLOSED = "The engine is closed. Start Headstart again."
 EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
 
 
@@ -52,6 +55,7 @@ class Engine:
         self._open: set[int] = set()
         self._cancelled: set[int] = set()
         self._jobs: deque[_Job] = deque()
+        self._previews: list[tuple[int, Request]] = []
         self._responder: Responder | None = None
         self._view = EMPTY_VIEW
         self._view_wanted = False
@@ -72,7 +76,10 @@ class Engine:
     def preview(self, request: Request) -> int:
         """See `EnginePort.preview`."""
         request_id = next(self._ids)
-        self._commands.put(lambda: self._preview(request_id, request))
+        if self._closing:
+            self._events.append(Failed(request_id, CLOSED))
+            return request_id
+        self._commands.put(lambda: self._previews.append((request_id, request)))
         return request_id
 
     def cancel(self, request_id: int) -> None:
@@ -86,11 +93,11 @@ class Engine:
 
     def clear_cache(self) -> None:
         """See `EnginePort.clear_cache`."""
-        self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.clear()))
+        self._commands.put(lambda: self._drop_from_cache(lambda responder: responder.cache.clear()))
 
     def forget(self, conversation: str) -> None:
         """See `EnginePort.forget`."""
-        self._commands.put(lambda: self._change_cache(lambda responder: responder.forget(conversation)))
+        self._commands.put(lambda: self._drop_from_cache(lambda responder: responder.forget(conversation)))
 
     def keep_prefix(self, block: int) -> None:
         """See `EnginePort.keep_prefix`."""
@@ -102,7 +109,7 @@ class Engine:
 
     def drop_prefix(self, block: int) -> None:
         """See `EnginePort.drop_prefix`."""
-        self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.drop_block(block)))
+        self._commands.put(lambda: self._drop_from_cache(lambda responder: responder.cache.drop_block(block)))
 
     def cache_view(self) -> CacheView:
         """See `EnginePort.cache_view`. Asks the worker for a newer picture, and returns the newest there is."""
@@ -125,16 +132,18 @@ class Engine:
     def _start_job(self, make: Callable[[int], Iterator[Event]]) -> int:
         request_id = next(self._ids)
         if self._closing:
-            self._events.append(Failed(request_id, "The engine is closed. Start Headstart again."))
+            self._events.append(Failed(request_id, CLOSED))
             return request_id
         self._open.add(request_id)
         self._commands.put(lambda: self._jobs.append(_Job(request_id, make(request_id))))
         return request_id
 
     def _run(self) -> None:
-        """The worker thread: serve commands, then advance the first job by one step, for ever."""
+        """The worker thread: serve commands, answer one preview, advance the first job by one step, for ever."""
         while not self._closing:
             self._serve_commands()
+            if self._previews:
+                self._preview(*self._previews.pop())
             if self._jobs:
                 self._stop_idle_work()
                 self._advance(self._jobs[0])
@@ -147,7 +156,7 @@ class Engine:
 
     def _serve_commands(self) -> None:
         """Carry out what is in the queue; wait for something where there is nothing else to do."""
-        has_work = bool(self._jobs) or self._idle_work is not None
+        has_work = bool(self._jobs) or bool(self._previews) or self._idle_work is not None
         while not self._closing:
             try:
                 command = self._commands.get(block=not has_work)
@@ -175,21 +184,22 @@ class Engine:
         self._cancelled.discard(job.request_id)
 
     def _load(self, request_id: int, spec: ModelSpec) -> Iterator[Event]:
-        """Load a model; the one that is there stays until the new one is ready."""
+        """Load a model in place of the one that is there."""
         yield Loading(request_id, "Starting the engine")
         # Read once, when the OpenMP runtime is loaded: threads that spin at every barrier starve the window.
         os.environ.setdefault("GOMP_SPINCOUNT", "5000")
         os.environ.setdefault("KMP_BLOCKTIME", "0")
-        from engine.loading import open_model
+        from engine.loading import switch_model
 
         def progress(stage: str, fraction: float | None) -> None:
             if self._closing or request_id in self._cancelled:
                 raise HeadstartError("The model was not loaded: that was stopped.")
             self._events.append(Loading(request_id, stage, fraction))
 
-        responder, model = open_model(spec, self._clock, progress)
-        if self._responder is not None:
-            responder.take_over(self._responder)
+        past = {} if self._responder is None else dict(self._responder.past)
+        let_go = None if self._responder is None else self._let_go
+        responder, model = switch_model(spec, self._clock, progress, self._empty_cache, let_go)
+        responder.take_over(past)
         self._responder = responder
         self._refresh_view()
         yield responder.cache.view(request_id)
@@ -202,11 +212,32 @@ class Engine:
         )
         self._idle_work = responder.settle()
 
+    def _empty_cache(self) -> None:
+        """Before another model is read: what the present one cached is of no use to it."""
+        if self._responder is not None:
+            self._responder.cache.clear()
+
+    def _let_go(self) -> None:
+        """No model is there any more: all its memory is free."""
+        self._responder = None
+        self._view = EMPTY_VIEW
+        gc.collect()
+
     def _preview(self, request_id: int, request: Request) -> None:
+        """Idle work gives back its lane meanwhile: a request would find what it settled so far."""
+        is_settling = self._idle_work is not None
+        self._stop_idle_work()
         try:
             self._events.append(self._loaded().preview(request_id, request))
         except Exception as error:
             self._events.append(_failure(request_id, error))
+        if is_settling and self._responder is not None:
+            self._idle_work = self._responder.settle()
+
+    def _drop_from_cache(self, change: Callable[[Responder], None]) -> None:
+        """Idle work ends for good: it would compute anew what somebody does not want."""
+        self._stop_idle_work()
+        self._change_cache(change)
 
     def _change_cache(self, change: Callable[[Responder], None]) -> None:
         responder = self._loaded()
@@ -262,6 +293,6 @@ def _failure(request_id: int, error: Exception) -> Failed:
     """An error as the one event that ends a request."""
     if isinstance(error, HeadstartError):
         is_refused = isinstance(error, PromptTooLongError | InvalidRequestError)
-        return Failed(request_id, str(error), error.detail, is_refused)
+        return Failed(request_id, str(error), error.detail, is_refused, isinstance(error, ModelGoneError))
     sentence = "Something went wrong inside the engine. The conversation is safe: try again, or restart Headstart."
     return Failed(request_id, sentence, "".join(traceback.format_exception(error)))

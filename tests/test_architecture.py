@@ -47,7 +47,7 @@ LAYERS: tuple[set[str], ...] = (
     {"lean"},
     {"plain"},
     {"network"},
-    {"cache", "model", "diverge", "disk", "library"},
+    {"cache", "model", "diverge", "disk", "library", "settling", "room"},
     {"generate"},
     {"loading"},
     {"worker"},

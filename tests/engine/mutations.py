@@ -30,7 +30,7 @@ class Mutation:
 
 
 FORWARD = """            with turn.clock.part("prefill"):
-                logits = self._measured_forward(ids[first:last], run, first)
+                logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first))
 """
 STEP = (
     "            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)\n"

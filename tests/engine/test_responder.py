@@ -139,19 +139,47 @@ def test_an_error_in_each_forward_pass(chat: Chat, use_cache: bool) -> None:
 
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_no_memory_once_is_tried_again(chat: Chat, use_cache: bool) -> None:
-    """Issue 3 point 5: reusable blocks are dropped, and the request starts once more, unless it already wrote."""
+    """Issue 3 point 5: reusable blocks are dropped, and the forward pass is made once more: the first, one of the
+    prompt, one of the answer. What was said to be reused is."""
+    expected, model, kept = cold_answer(chat), spy(chat), chat.responder.cache.view().pinned_bytes
+    assert kept > 0
+    for call in (1, 2, 7):
+        refuse_memory(model, {call})
+        seen = list(events(chat.responder, chat.request(use_cache=use_cache)))
+        matched, last = seen[0], seen[-1]
+        assert isinstance(matched, Matched)
+        assert isinstance(last, Finished)
+        assert [type(event) for event in seen].count(Matched) == 1
+        assert last.token_ids == expected.token_ids
+        assert last.stats.reused_tokens == matched.reused_tokens
+        assert chat.responder.cache.view().pinned_bytes >= kept, "kept prefixes go last"
+    model.before_forward = lambda number: None
+    check_sound(chat, expected)
+
+
+def test_no_memory_twice_costs_the_kept_prefixes_too(chat: Chat) -> None:
+    other = Chat(chat.responder, f"Another one. {SYSTEM}", "other")
+    other.ask(QUESTION)
     expected, model = cold_answer(chat), spy(chat)
+    refuse_memory(model, {1, 2})
+    seen = list(events(chat.responder, chat.request()))
+    assert isinstance(seen[-1], Finished)
+    assert seen[-1].token_ids == expected.token_ids
+    assert [type(event) for event in seen].count(Matched) == 1
+    assert set(chat.responder.cache.tree.kept()) == {"chat"}
+    model.before_forward = lambda number: None
+    check_sound(chat, expected)
+
+
+def refuse_memory(model: SpyModel, calls: set[int]) -> None:
+    """From now on the forward passes with these numbers, counted from 1, find no memory."""
+    model.calls.clear()
 
     def refuse(number: int) -> None:
-        if number == 1:
+        if number in calls:
             raise MemoryError("no memory")
 
     model.before_forward = refuse
-    seen = list(events(chat.responder, chat.request(use_cache=use_cache)))
-    assert isinstance(seen[-1], Finished)
-    assert seen[-1].token_ids == expected.token_ids
-    assert seen[-1].stats.reused_tokens == 0
-    check_sound(chat, expected)
 
 
 @pytest.mark.parametrize("first", [1, 2, 3, 6, 9])

@@ -10,7 +10,8 @@ import pytest
 
 from engine import Engine
 from engine.events import CacheView, Failed, Finished, Loaded, Loading, Matched, Prefill, Preview, TextDelta, TurnStats
-from engine.types import Message, ModelSpec
+from engine.generate import Responder
+from engine.types import Message, ModelSpec, Request
 from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, Gate, request
 
 
@@ -93,6 +94,67 @@ def test_the_preview_says_what_submit_does(driver: Driver) -> None:
         assert (preview.prompt_tokens, preview.reused_tokens) == (matched.prompt_tokens, matched.reused_tokens)
         assert preview.spans == matched.spans
         assert 0 < preview.system_tokens < preview.prompt_tokens
+
+
+def test_a_flood_of_previews_does_not_hold_up_an_answer(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each preview that is answered brings another one: the answer comes all the same, and each of them ends."""
+    engine, asked, flood = driver.engine, list[int](), [True]
+    preview = Responder.preview
+
+    def another(responder: Responder, request_id: int, wanted: Request) -> Preview:
+        if flood[0]:
+            asked.append(engine.preview(request()))
+        return preview(responder, request_id, wanted)
+
+    monkeypatch.setattr(Responder, "preview", another)
+    asked += [engine.preview(request(f"Where is parcel {number}?")) for number in range(20)]
+    driver.finished(engine.submit(request()))
+    flood[0] = False
+    for request_id in asked:
+        assert isinstance(driver.end(request_id), Preview)
+
+
+def test_the_newest_preview_comes_first_while_an_answer_is_written(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch)
+    running = driver.engine.submit(request())
+    assert gate.reached.wait(PATIENCE_S)
+    asked = [driver.engine.preview(request(f"Where is parcel {number}?")) for number in range(4)]
+    gate.open.set()
+    driver.finished(running)
+    for request_id in asked:
+        driver.end(request_id)
+    came = [event.request_id for event in driver.events if isinstance(event, Preview)]
+    assert came == asked[::-1]
+
+
+def test_a_closed_engine_answers_no_preview(driver: Driver) -> None:
+    driver.engine.close(PATIENCE_S)
+    end = driver.end(driver.engine.preview(request()))
+    assert isinstance(end, Failed)
+    assert "closed" in end.sentence
+
+
+def test_a_dropped_prefix_is_not_reused_from_the_working_buffer(driver: Driver) -> None:
+    """The preview says so, and so it happens; what another branch shares with it stays."""
+    engine, messages = driver.engine, request("Where is it? " * 12).messages
+    for question in ("And the tent? " * 6, "And the stove? " * 6):
+        driver.finished(engine.submit(request(messages=(*messages, Message("user", question)), pin_system=False)))
+    driver.quiet()
+    nodes = engine.cache_view().nodes
+    newest = request(messages=(*messages, Message("user", "And the stove? " * 6)))
+    trunk = nodes[0].tokens
+    last = next(node for node in nodes if node.parent == 0 and "stove" in node.text)
+    engine.drop_prefix(last.block)
+    preview = driver.end(engine.preview(newest))
+    assert isinstance(preview, Preview)
+    assert preview.reused_tokens == trunk
+    sent = engine.submit(newest)
+    assert driver.finished(sent).stats.reused_tokens == trunk
+    other = driver.end(engine.preview(request(messages=(*messages, Message("user", "And the tent? " * 6)))))
+    assert isinstance(other, Preview)
+    assert other.reused_tokens > trunk
 
 
 def test_a_request_is_cancelled_while_it_waits(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine
+from engine import Engine, loading
 from engine.events import CacheView, Failed, Loaded, Loading, Matched
-from engine.types import HeadstartError, InvalidRequestError, Message, ModelSpec
+from engine.model import LoadedModel
+from engine.store import KVStore, Lane
+from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, ModelSpec
 from tests.engine.tiny_models import make_folder
 from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, Gate, request
 
@@ -75,16 +77,87 @@ def test_a_load_that_crashes_keeps_the_old_model(
     driver.finished(driver.engine.submit(request()))
 
 
-def test_no_memory_for_a_model_is_a_sentence(
-    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+class Scarce:
+    """Memory that is too little for the first `times` loads. `alive` notes for each whether the model before was."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, before: object, times: int) -> None:
+        self.before, self.left, self.alive = weakref.ref(before), times, list[bool]()
+        self._load = loading.load
+        patch.setattr("engine.loading.load", self.load)
+
+    def load(self, *arguments: object) -> object:
+        self.alive.append(self.before() is not None)
+        self.left -= 1
+        if self.left >= 0:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return self._load(*arguments)  # type: ignore[arg-type]
+
+
+def model_of(driver: Driver) -> object:
+    assert driver.engine._responder is not None
+    return driver.engine._responder.model
+
+
+def test_no_memory_for_a_first_model_is_a_sentence(
+    engine: Engine, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    driver = Driver(engine)
+    Scarce(monkeypatch, driver, 1)
+    end = failed(driver, engine.load(spec(tiny_folder)))
+    assert "not enough memory to load tiny" in end.sentence
+    assert not end.is_model_gone
+
+
+def test_no_memory_beside_the_old_model_closes_it(
+    driver: Driver, other_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is gone before the new one is read again, a stage says so, and its conversations are known to the new one."""
+    driver.finished(driver.engine.submit(request()))
+    driver.quiet()
+    scarce = Scarce(monkeypatch, model_of(driver), 1)
+    load = driver.engine.load(spec(other_folder))
+    assert isinstance(driver.end(load), Loaded)
+    assert scarce.alive == [True, False]
+    assert any("closed" in event.stage for event in driver.of(load) if isinstance(event, Loading))
+    after = driver.engine.submit(request())
+    driver.finished(after)
+    matched = driver.of(after)[0]
+    assert isinstance(matched, Matched)
+    assert matched.divergence is not None
+    assert matched.divergence.cause == "other model"
+
+
+def test_no_memory_even_without_the_old_model_says_that_it_is_gone(
+    driver: Driver, tiny_folder: Path, other_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        Scarce(patch, model_of(driver), 2)
+        end = failed(driver, driver.engine.load(spec(other_folder)))
+    assert "not enough memory to load other" in end.sentence
+    assert "The one before was closed to make room: open it again." in end.sentence
+    assert end.is_model_gone
+    assert driver.engine.cache_view().budget_bytes == 0
+    assert "No model is loaded" in failed(driver, driver.engine.submit(request())).sentence
+    driver.end(driver.engine.load(spec(tiny_folder)))
+    driver.finished(driver.engine.submit(request()))
+
+
+def test_the_cache_is_emptied_before_another_model_is_read(
+    driver: Driver, other_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks and lanes; and a model that then cannot be opened leaves the old one as it was, but for that."""
+    driver.finished(driver.engine.submit(request()))
+    used = []
+
     def refuse(*_: object) -> None:
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        assert driver.engine._responder is not None
+        used.append(driver.engine._responder.cache.store.used_bytes)
+        raise ModelError("It is of no use.")
 
     with monkeypatch.context() as patch:
         patch.setattr("engine.loading.load", refuse)
-        end = failed(driver, driver.engine.load(spec(tiny_folder)))
-    assert "not enough memory to load tiny" in end.sentence
+        assert not failed(driver, driver.engine.load(spec(other_folder))).is_model_gone
+    assert used == [0]
     driver.finished(driver.engine.submit(request()))
 
 
@@ -123,6 +196,11 @@ def test_a_number_type_and_a_mode_are_another_model(driver: Driver, tiny_folder:
 def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_folder: Path) -> None:
     """Issue 3 point 6: memory of the models before is given back."""
     engine, gone = driver.engine, []
+
+    def counts() -> tuple[int, ...]:
+        driver_only = [o for o in gc.get_objects() if type(o) in (LoadedModel, KVStore, Lane)]
+        return tuple(sum(type(o) is kind for o in driver_only) for kind in (LoadedModel, KVStore, Lane))
+
     for number in range(5):
         driver.end(engine.load(spec(other_folder if number % 2 else tiny_folder)))
         driver.finished(engine.submit(request()))
@@ -132,6 +210,7 @@ def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_
     driver.quiet()
     gc.collect()
     assert [ref() is None for ref in gone] == [True] * 8 + [False] * 2
+    assert counts() == (1, 1, 1), "models, stores and lanes alive"
 
 
 def test_requests_wait_for_the_model_that_was_asked_for_before_them(driver: Driver, other_folder: Path) -> None:

@@ -167,6 +167,6 @@ def check_sound(chat: Chat, expected: Finished) -> None:
     assert (again.text, again.token_ids) == (expected.text, expected.token_ids)
 
 
-def cold_answer(chat: Chat) -> Finished:
+def cold_answer(chat: Chat, **changes: Any) -> Finished:
     """The answer of the same request without the cache."""
-    return finish(chat.responder, chat.request(use_cache=False))[1]
+    return finish(chat.responder, chat.request(use_cache=False, **changes))[1]

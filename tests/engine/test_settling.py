@@ -1,0 +1,141 @@
+"""Exact mode at idle: in which regime it computes, what a preview sees meanwhile, and what is not computed again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from engine import attention, settling
+from engine.cache import PrefixCache
+from engine.events import CacheView, Loaded, Matched, Preview
+from engine.generate import Responder
+from engine.model import LoadedModel
+from engine.store import KVStore
+from engine.types import Message, ModelSpec
+from tests.engine.model_zoo import GROUPED, LONGROPE, ModelCase
+from tests.engine.tiny_models import make_tokenizer
+from tests.engine.turns import GREEDY, NAN, Chat, SpyModel, Ticks, cold_answer, events
+from tests.engine.worker_driver import PATIENCE_S, Driver, request
+
+STEP = 16
+SWITCH = 192
+ROPE = LONGROPE | {"original_max_position_embeddings": SWITCH}
+CASE = ModelCase("LongRoPE", "phi3", GROUPED | {"rope_parameters": ROPE, "original_max_position_embeddings": SWITCH})
+
+
+@pytest.fixture
+def long_chat() -> Chat:
+    """A chat in exact mode with a model whose position code switches at 192 tokens."""
+    attention.register()
+    torch.manual_seed(3)
+    config = CASE.config()
+    config.vocab_size = 340
+    config.eos_token_id = None
+    network = AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME).eval().requires_grad_(False)
+    model = SpyModel(LoadedModel(network, make_tokenizer(), "/nowhere/long"))
+    store = KVStore(model.layout, 4096 * model.layout.bytes_per_token, fill=NAN)
+    cache = PrefixCache(store, "long", 512, Ticks(), step=STEP, regime=model.reuse.regime)
+    responder = Responder(model, cache, Ticks())  # type: ignore[arg-type]
+    return Chat(responder, "You answer questions about parcels.", sampling=GREEDY)
+
+
+def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
+    """ENGINE_BUGS kind E38: a turn that could have grown past the switch was computed in the long regime; so will be
+    the next one, and so is what is settled in between."""
+    chat = long_chat
+    chat.messages.append(Message("user", "Where is my parcel, and when will it be here?"))
+    looks = iter([False] * 40)
+    *_, last = events(chat.responder, chat.request(sampling=LONG_ANSWER), is_cancelled=lambda: next(looks, True))
+    past = chat.responder._past["chat"]
+    total = len(past.ids)
+    assert past.reusable < total // STEP * STEP
+    assert total < SWITCH < past.length
+    list(chat.responder.settle())
+    assert list(chat.responder.settle()) == []
+    chat.messages += [Message("assistant", last.text, last.token_ids), Message("user", "Thanks.")]  # type: ignore[union-attr]
+    spy = chat.responder.model
+    cold = cold_answer(chat, sampling=LONG_ANSWER)
+    expected = spy.logits[-1]  # type: ignore[attr-defined]
+    warm = chat.answer(sampling=LONG_ANSWER)
+    assert chat.reused == total // STEP * STEP
+    assert warm.token_ids == cold.token_ids
+    assert torch.equal(spy.logits[-1], expected)  # type: ignore[attr-defined]
+
+
+LONG_ANSWER = GREEDY.__class__(temperature=0.0, max_tokens=150)
+
+
+@pytest.fixture
+def exact(driver: Driver, tiny_folder: Path) -> Driver:
+    """An engine in exact mode."""
+    end = driver.end(driver.engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", exact=True, cache_bytes=10**8)))
+    assert isinstance(end, Loaded)
+    return driver
+
+
+class HeldSettling:
+    """Idle work that waits after its first step until `go_on` is set. `begun` counts how often it began."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.reached, self.go_on, self.begun = threading.Event(), threading.Event(), 0
+        patch.setattr("engine.generate.settle", self.settle)
+
+    def settle(self, *arguments: Any) -> Iterator[None]:
+        self.begun += 1
+        steps = settling.settle(*arguments)
+        try:
+            for _ in steps:
+                self.reached.set()
+                assert self.go_on.wait(PATIENCE_S)
+                yield
+        finally:
+            steps.close()
+
+
+LONG = request(
+    "Where is my parcel? " * 12, sampling=GREEDY.__class__(temperature=0.0, max_tokens=200), pin_system=False
+)
+
+
+def test_a_preview_sees_what_is_being_settled(exact: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Idle work holds the lane; a request would find what stands there, and so says the preview. The work goes on."""
+    held, engine = HeldSettling(monkeypatch), exact.engine
+    first = exact.finished(engine.submit(LONG))
+    assert held.reached.wait(PATIENCE_S)
+    answer = Message("assistant", first.text, first.token_ids)
+    following = request(messages=(*LONG.messages, answer, Message("user", "Thanks.")))
+    asked = engine.preview(following)
+    held.go_on.set()
+    preview = exact.end(asked)
+    sent = engine.submit(following)
+    exact.finished(sent)
+    matched = exact.of(sent)[0]
+    assert isinstance(preview, Preview)
+    assert isinstance(matched, Matched)
+    assert preview.reused_tokens > first.stats.prompt_tokens
+    assert preview.reused_tokens == matched.reused_tokens
+
+
+@pytest.mark.parametrize("name", ["drop_prefix", "clear_cache", "forget"])
+def test_what_was_dropped_is_not_settled(exact: Driver, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Somebody drops what idle work is at: it ends, and nothing of it stays."""
+    held, engine = HeldSettling(monkeypatch), exact.engine
+    exact.finished(engine.submit(LONG))
+    assert held.reached.wait(PATIENCE_S)
+    top = engine.cache_view().nodes[0].block
+    {"drop_prefix": engine.drop_prefix, "forget": engine.forget, "clear_cache": lambda _: engine.clear_cache()}[name](
+        top if name == "drop_prefix" else "chat"  # type: ignore[arg-type]
+    )
+    held.go_on.set()
+    exact.until(lambda: any(isinstance(event, CacheView) for event in exact.of(0)))
+    preview = exact.end(engine.preview(LONG))
+    assert isinstance(preview, Preview)
+    assert held.begun == 1
+    if name != "forget":
+        assert preview.reused_tokens == 0
