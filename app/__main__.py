@@ -13,6 +13,7 @@ from importlib import metadata
 
 from app.logs import log_path, start_logging
 from app.progress_line import ProgressLine
+from app.settings import MOST_MEGABYTES
 from app.system_packages import has_display, install_command, missing_packages
 from engine import DEVICES, DTYPES, HeadstartError, check_model, fetch_model
 
@@ -75,9 +76,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def megabytes(text: str) -> int:
-    """A count of megabytes, 0 or more."""
+    """A count of megabytes, from 0 to more than any computer has."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"give a whole number of megabytes, not {text!r}")
+        raise argparse.ArgumentTypeError(f"give a whole number of megabytes, not {text[:40]!r}")
+    if len(text) > len(str(MOST_MEGABYTES)) or int(text) > MOST_MEGABYTES:
+        raise argparse.ArgumentTypeError(f"give at most {MOST_MEGABYTES:,} megabytes")
     return int(text)
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 import platformdirs
 
 from engine import Device, Dtype, HeadstartError, InvalidRequestError, Sampling
+
+MOST_MEGABYTES = 10_000_000
+"""The largest cache budget that can be set, in MB."""
+
+SHOWN = 40
+"""Characters of a value that are repeated to the user."""
 
 ThemeChoice = Literal["system", "light", "dark"]
 
@@ -26,7 +33,8 @@ def default_path() -> Path:
 class Settings:
     """All settings with their defaults. `Settings()` lives in memory only; `Settings.load` gives one that can be saved.
 
-    `notice` holds a sentence for the user where a broken file was set aside and the defaults are in use.
+    `notice` holds a sentence for the user where a broken file was set aside and defaults are in use: all of them, or
+    those of the fields whose values were of no use.
     """
 
     theme: ThemeChoice = field(
@@ -73,23 +81,40 @@ class Settings:
     def load(cls, path: Path | None = None) -> Settings:
         """Read the settings at `path` (None: the user's own). A missing file gives the defaults.
 
-        A broken file is set aside under another name, and `notice` says so. Raises HeadstartError when the file is
-        there and cannot be read.
+        A broken file is set aside under another name, and `notice` says so; what is of use in it stays. Raises
+        HeadstartError when the file is there and cannot be read.
         """
         path = path or default_path()
+        wrong: list[str] = []
         try:
-            settings = cls._read(json.loads(path.read_text("utf-8")))
+            settings = cls._read(json.loads(path.read_text("utf-8")), wrong)
         except FileNotFoundError:
             settings = cls()
         except OSError as error:
             raise HeadstartError(
                 f"The settings in {path} cannot be read. Check its permissions.", str(error)
             ) from error
-        except (ValueError, TypeError, InvalidRequestError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             settings = cls()
-            settings.notice = _set_aside(path, str(error))
+            kept = _set_aside(path, str(error))
+            settings.notice = (
+                f"The settings were broken ({error}). They were kept as {kept}, and the defaults are in use."
+            )
         settings._path = path
+        if wrong:
+            settings._keep_the_rest(wrong)
         return settings
+
+    def _keep_the_rest(self, wrong: list[str]) -> None:
+        """Set the file aside for what is of no use in it, and write the rest anew."""
+        assert self._path is not None
+        kept = _set_aside(self._path, "; ".join(wrong))
+        self.notice = (
+            f"Some settings were of no use and have their defaults: {'; '.join(wrong)}. The file was kept as {kept}."
+        )
+        if self.changed() or self._foreign:
+            with suppress(HeadstartError):  # the next save says so
+                self.save()
 
     def save(self) -> None:
         """Write what differs from the defaults. Raises HeadstartError when it cannot be written; the old file stays."""
@@ -120,7 +145,8 @@ class Settings:
         return changed
 
     @classmethod
-    def _read(cls, values: Any) -> Settings:
+    def _read(cls, values: Any, wrong: list[str]) -> Settings:
+        """The settings in these values; `wrong` gets a few words for each that is of no use."""
         if not isinstance(values, dict):
             raise TypeError("the settings are not a JSON object")
         settings = cls()
@@ -129,9 +155,11 @@ class Settings:
             if name not in hints:
                 settings._foreign[name] = value
             elif name == "sampling":
-                settings.sampling = _read_sampling(value)
+                settings.sampling = _read_sampling(value, wrong)
+            elif reason := _fault(value, hints[name], most=_MOST.get(name)):
+                wrong.append(f"{name} is {_shown(value)}, {reason}")
             else:
-                setattr(settings, name, _checked(name, value, hints[name]))
+                setattr(settings, name, value)
         return settings
 
 
@@ -140,26 +168,43 @@ def describe(name: str) -> str:
     return next(option.metadata["about"] for option in fields(Settings) if option.name == name)
 
 
-def _checked(name: str, value: Any, hint: Any) -> Any:
+_MOST = {"cache_budget_mb": MOST_MEGABYTES}
+
+
+def _fault(value: Any, hint: Any, most: int | None) -> str:
+    """What is wrong with a value of this type, "" where nothing is."""
     choices = get_args(hint)
-    if choices and value not in choices:
-        raise ValueError(f"{name} is {value!r}, not one of {', '.join(choices)}")
-    if not choices and type(value) is not hint:
-        raise TypeError(f"{name} is {value!r}, not of type {hint.__name__}")
-    if name == "cache_budget_mb" and value < 0:
-        raise ValueError(f"{name} is {value}, less than 0")
-    return value
+    if choices:
+        return "" if value in choices else f"not one of {', '.join(choices)}"
+    if type(value) is not hint:
+        return f"not of type {hint.__name__}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "no number"
+    return f"not between 0 and {most:,}" if most is not None and not 0 <= value <= most else ""
 
 
-def _read_sampling(value: Any) -> Sampling:
-    if not isinstance(value, dict):
-        raise TypeError("sampling is not a JSON object")
+def _read_sampling(values: Any, wrong: list[str]) -> Sampling:
+    """Sampling with every value that fits; `wrong` gets a few words for each of the others."""
+    sampling = Sampling()
+    if not isinstance(values, dict):
+        wrong.append(f"sampling is {_shown(values)}, not a JSON object")
+        return sampling
     hints = get_type_hints(Sampling)
-    for name, number in value.items():
-        hint = int | float if hints.get(name) is float else hints.get(name, object)
-        if not isinstance(number, hint) or isinstance(number, bool):
-            raise TypeError(f"{name} in sampling is {number!r}, not a fitting number")
-    return Sampling(**value)
+    for name, number in values.items():
+        hint = int | float if hints.get(name) is float else hints.get(name, type(None))
+        if name not in hints or not isinstance(number, hint) or isinstance(number, bool):
+            wrong.append(f"{name} in sampling is {_shown(number)}, not a fitting number")
+            continue
+        try:
+            sampling = replace(sampling, **{name: number})
+        except (InvalidRequestError, OverflowError):
+            wrong.append(f"{name} in sampling is {_shown(number)}, out of its range")
+    return sampling
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
 def _sampling_changes(sampling: Sampling) -> dict[str, Any]:
@@ -167,10 +212,11 @@ def _sampling_changes(sampling: Sampling) -> dict[str, Any]:
     return {name: value for name, value in asdict(sampling).items() if value != defaults[name]}
 
 
-def _set_aside(path: Path, reason: str) -> str:
+def _set_aside(path: Path, reason: str) -> Path:
+    """Give the file another name, and return that."""
     target = path.with_name(f"{path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
         os.replace(path, target)
     except OSError as error:
         raise HeadstartError(f"The settings in {path} are broken. Delete this file.", f"{reason}; {error}") from error
-    return f"The settings were broken ({reason}). They were kept as {target}, and the defaults are in use."
+    return target

@@ -13,7 +13,7 @@ from engine.lanes import Lanes, common_tokens
 from engine.nullcache import Run
 from engine.store import KVStore
 from engine.tree import Match, PrefixTree, block_keys
-from engine.types import BLOCK_TOKENS
+from engine.types import BLOCK_TOKENS, check_budget
 from engine.view import node_views, run_start
 
 LANE_STEP = 512
@@ -182,8 +182,8 @@ class PrefixCache:
 
     def set_budget(self, nbytes: int) -> None:
         """Change the budget, not below one whole lane or what running requests hold; what no longer fits is evicted at
-        once."""
-        self.store.budget_bytes = max(nbytes, self._lane_room)
+        once. Raises InvalidRequestError for a budget that no computer has."""
+        self.store.budget_bytes = max(check_budget(nbytes), self._lane_room)
         self._bound_kept()
         if self.make_room(0):
             return

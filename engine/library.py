@@ -5,6 +5,7 @@ Converted models lie in `data_dir()/models/<sha256 of the GGUF, cut>/<name>`; `s
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from collections.abc import Callable
@@ -73,8 +74,16 @@ def _checked(path: str) -> Path:
 
 
 def _place(path: str) -> Path:
-    place = Path(path).expanduser().absolute()
-    if not place.exists():
+    try:
+        place = Path(path).expanduser().absolute()
+        is_there = place.exists()
+    except (RuntimeError, ValueError) as error:  # a home folder of nobody; a character that no path may hold
+        raise ModelError(f"There is no model at {path}: check the path.", str(error)) from error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        is_there = False
+    if not is_there:
         raise ModelError(f"There is no model at {place}: check the path.")
     if place.is_dir():
         ggufs = sorted(place.glob("*.gguf"))

@@ -26,6 +26,7 @@ PLAIN_TEMPLATE = (
 )
 """For models without a chat template of their own."""
 
+NO_TEXT = "A message holds half of a character, which cannot be read. Delete it, or write the message anew."
 NO_TOOLS = (
     "This model's chat template knows no tools. Send the request without them, or choose a model that was trained for "
     "tools, such as a Qwen3 or a Llama-3.1."
@@ -97,8 +98,10 @@ class PromptBuilder:
     def build(self, messages: Sequence[Message], day: date | None = None, tools: Sequence[Tool] = ()) -> Prompt:
         """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
 
-        Raises InvalidRequestError where the template refuses the messages, or leaves out tools or what they returned.
+        Raises InvalidRequestError where the template refuses the messages, or leaves out tools or what they returned,
+        and where a text cannot be encoded.
         """
+        _check_encodable(messages, tools)
         pieces = self._pieces(messages, _Setting(day, self._described(tools)))
         ids: list[int] = []
         spans: list[TokenSpan] = []
@@ -213,6 +216,16 @@ class PromptBuilder:
                 f"This model's chat template does not accept these messages. Try {advice}.", str(error)
             ) from error
         return rendered
+
+
+def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None:
+    """A string may hold half of a character, which is no text."""
+    texts = [text for message in messages for text in (message.role, message.content)]
+    texts += [text for tool in tools for text in (tool.name, tool.description, tool.parameters)]
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError(NO_TEXT, str(error)) from error
 
 
 def _frozen_clock(now: datetime) -> Callable[[str], str]:

@@ -15,6 +15,9 @@ Cause = Literal["new", "edited", "date", "reasoning removed", "tools", "trimmed"
 DTYPES: tuple[str, ...] = get_args(Dtype)
 DEVICES: tuple[str, ...] = get_args(Device)
 
+MOST_CACHE_BYTES = 10**13
+"""No computer has more, and sums of such budgets still fit into 64 bits."""
+
 BLOCK_TOKENS = 16
 """Tokens in one cache block, the unit of the prefix tree and of eviction."""
 
@@ -117,6 +120,7 @@ class Sampling:
             ("top-k", self.top_k, 0, 1_000_000),
             ("min-p", self.min_p, 0.0, 1.0),
             ("repetition penalty", self.repetition_penalty, 0.01, 10.0),
+            ("seed", self.seed or 0, 0, 2**63 - 1),
             ("length", self.max_tokens, 1, 1_000_000),
         )
         for name, value, low, high in checks:
@@ -167,6 +171,19 @@ class ModelSpec:
     dtype: Dtype = "auto"
     exact: bool = False
     cache_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.cache_bytes is not None:
+            check_budget(self.cache_bytes)
+
+
+def check_budget(nbytes: int) -> int:
+    """A budget for the cache in bytes as it is. Raises InvalidRequestError where no computer could have it."""
+    if not 0 <= nbytes <= MOST_CACHE_BYTES:
+        raise InvalidRequestError(
+            f"Set the cache budget between 0 and {MOST_CACHE_BYTES // 10**6:,} MB; it is {nbytes / 1e6:g} MB."
+        )
+    return int(nbytes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class SamplingForm(QWidget):
         for name, field in self.fields.items():
             value = getattr(values, name)
             field.blockSignals(True)
-            field.setValue(_RANDOM if value is None else value)
+            field.setValue(_RANDOM if value is None else min(value, field.maximum()))
             field.blockSignals(False)
 
     def values(self) -> Sampling:

@@ -57,6 +57,21 @@ def test_bad_model_is_refused_before_anything_opens(
     assert not Path("never-made").exists()
 
 
+@pytest.mark.parametrize("path", ["~nosuch-user-here/x", "m" * 300, "a/" * 3000, "nul\0l"])
+def test_a_path_that_can_be_none_is_no_model(capsys: pytest.CaptureFixture[str], path: str) -> None:
+    assert "There is no model at" in refusal(capsys, "--model", path)
+
+
+@pytest.mark.parametrize("size", ["1e30", "-1", "10000001", "9" * 5000, "1.5"])
+def test_a_cache_that_no_computer_has_is_refused(capsys: pytest.CaptureFixture[str], size: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        command_line.parse([f"--cache-mb={size}"])
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert "give a whole number of megabytes" in said or "give at most 10,000,000 megabytes" in said
+    assert len(said) < 1000
+
+
 def test_without_display_the_window_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

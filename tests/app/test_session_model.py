@@ -124,6 +124,18 @@ def test_the_present_model_stays_when_another_one_fails(desk: Desk) -> None:
     assert contents(desk) == ["Hi", "Hello from a fake."]
 
 
+def test_a_model_that_was_closed_in_vain_answers_no_more(desk: Desk) -> None:
+    """There was no memory for both, and then none for the new one."""
+    load = desk.session.load_model(ModelSpec(path="/huge"))
+    desk.session.send("Hi")
+    desk.engine.inject(Failed(load, "There is no memory.", is_model_gone=True))
+    desk.drain()
+    assert desk.heard("error") == [("There is no memory.", "")]
+    assert (desk.session.model, desk.session.state) == (None, "no_model")
+    assert desk.heard("model_changed") == [None]
+    assert contents(desk) == ["Hi"], "it waited for the model, and waits for the next one"
+
+
 def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
     bare.session.load_model(ModelSpec(path="/a"))
     bare.engine.advance(2)  # past its last step, so that it cannot be stopped any more

@@ -84,6 +84,11 @@ def test_what_a_newer_version_wrote_is_kept(path: Path) -> None:
         '{"sampling": {"flavour": 1}}',
         '{"sampling": {"top_k": 1.5}}',
         '{"sampling": {"seed": "x"}}',
+        '{"sampling": {"seed": 1000000000000000000000000000000}}',
+        '{"cache_budget_mb": 1000000000000000000000000000000}',
+        '{"saved_seconds": Infinity}',
+        '{"saved_seconds": NaN}',
+        '{"theme": ' + "[" * 100_000 + "]" * 100_000 + "}",
     ],
 )
 def test_a_broken_file_is_set_aside_with_a_sentence(path: Path, text: str) -> None:
@@ -95,6 +100,31 @@ def test_a_broken_file_is_set_aside_with_a_sentence(path: Path, text: str) -> No
     assert str(kept) in settings.notice
     settings.save()
     assert Settings.load(path).notice == ""
+
+
+def test_one_value_of_no_use_costs_no_other_setting(path: Path) -> None:
+    """Each falls back by itself, the notice names them, the file is kept, and the rest is there at the next start."""
+    text = (
+        '{"theme": "pink", "device": "cpu", "cache_budget_mb": -3, "hologram": 1, "system_prompt": "Be brief.",'
+        ' "sampling": {"temperature": 99, "top_p": 0.5, "flavour": 1}}'
+    )
+    write(path, text)
+    settings = Settings.load(path)
+    assert settings == Settings(device="cpu", system_prompt="Be brief.", sampling=Sampling(top_p=0.5))
+    said = ("theme is 'pink', not one of system, light, dark", "cache_budget_mb is -3, not between 0 and 10,000,000")
+    assert all(words in settings.notice for words in (*said, "temperature in sampling", "flavour in sampling"))
+    assert not any(words in settings.notice for words in ("device", "system_prompt", "top_p"))
+    (kept,) = (each for each in path.parent.iterdir() if each != path)
+    assert kept.read_text("utf-8") == text
+    assert str(kept) in settings.notice
+    again = Settings.load(path)
+    assert (again, again.notice) == (settings, "")
+    assert json.loads(path.read_text("utf-8"))["hologram"] == 1
+
+
+def test_a_long_value_is_not_repeated_whole(path: Path) -> None:
+    write(path, '{"theme": "' + "p" * 5000 + '"}')
+    assert len(Settings.load(path).notice) < 1000
 
 
 def test_bytes_that_are_no_text_are_set_aside(path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.template import Prompt, PromptBuilder, _Setting
-from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role
+from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, Tool
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
 from tests.engine.tiny_models import make_tokenizer
@@ -171,6 +171,15 @@ def test_messages_the_template_refuses_are_refused_with_a_sentence() -> None:
     alternating = builder("mistral")
     with pytest.raises(InvalidRequestError, match="template"):
         alternating.build([Message("user", "One?"), Message("user", "Two?")], DAY)
+
+
+@pytest.mark.parametrize("text", ["half \ud83d of it", "\udcff", "\udc00\ud800"])
+def test_half_a_character_is_refused_with_a_sentence(text: str) -> None:
+    tokens = builder("chatml")
+    with pytest.raises(InvalidRequestError, match="half of a character"):
+        tokens.build([SYSTEM, Message("user", text)])
+    with pytest.raises(InvalidRequestError, match="half of a character"):
+        tokens.build([Message("user", "Where?")], DAY, [Tool("find", text)])
 
 
 def test_a_model_without_a_template_gets_a_plain_one() -> None:

@@ -11,7 +11,7 @@ import pytest
 from engine import Engine
 from engine.events import CacheView, Failed, Finished, Loaded, Loading, Matched, Prefill, Preview, TextDelta, TurnStats
 from engine.generate import Responder
-from engine.types import Message, ModelSpec, Request
+from engine.types import InvalidRequestError, Message, ModelSpec, Request
 from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, Gate, request
 
 
@@ -237,6 +237,27 @@ def test_a_budget_below_one_conversation_is_the_conversation(driver: Driver) -> 
     assert finished.stats.prompt_tokens + finished.stats.written_tokens == loaded.model.context_length
     views = [event for event in driver.events if isinstance(event, CacheView)][2:]
     assert all(view.used_bytes <= view.budget_bytes == least for view in views)
+
+
+@pytest.mark.parametrize("budget", [10**36, 1e30, -1, float("nan")])
+def test_a_budget_that_no_computer_has_is_refused(driver: Driver, budget: int) -> None:
+    driver.engine.set_cache_budget(budget)
+    driver.until(lambda: driver.of(0))
+    end = driver.of(0)[-1]
+    assert isinstance(end, Failed)
+    assert end.sentence.startswith("Set the cache budget between 0 and 10,000,000 MB; it is ")
+    assert driver.engine.cache_view().budget_bytes == 10**8
+    with pytest.raises(InvalidRequestError, match="Set the cache budget"):
+        ModelSpec(cache_bytes=budget)
+
+
+def test_half_a_character_is_refused_and_the_engine_lives_on(driver: Driver) -> None:
+    for ask in (driver.engine.submit, driver.engine.preview):
+        end = driver.end(ask(request("half \ud83d")))
+        assert isinstance(end, Failed)
+        assert end.is_refused
+        assert "half of a character" in end.sentence
+    driver.finished(driver.engine.submit(request()))
 
 
 def test_the_view_is_there_at_once_and_newer_later(driver: Driver) -> None:
