@@ -105,7 +105,7 @@ class ReusePresenter(QObject):
 
 def place_of(divergence: Divergence | None, branch: Sequence[StoredMessage], has_system_prompt: bool) -> str:
     """In which message of a branch a prompt left what was cached: "in your 2nd message"; "" where in none."""
-    if divergence is None or divergence.cause in ("new", "other model", "cache off"):
+    if divergence is None or divergence.cause in ("new", "positions", "other model", "cache off"):
         return ""
     if divergence.message_index < 0:
         return "in the tools" if divergence.cause == "tools" else "between two messages"

@@ -59,17 +59,21 @@ def explain(
     namespace: str,
     decode: Callable[[Sequence[int]], str],
     unit: int = BLOCK_TOKENS,
+    has_same_positions: bool = True,
 ) -> Divergence | None:
     """Why tokens that had been computed before must be computed again; None where none must. Where no earlier turn of
     the conversation is known, what was not reused is new.
 
-    Reuse goes in steps of `unit` tokens: what is lost to the last step needs no explanation.
+    Reuse goes in steps of `unit` tokens: what is lost to the last step needs no explanation. `has_same_positions` is
+    False where the model's position code is in another regime than it was in the turn before.
     """
     if past is None:
         return Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
     if past.namespace != namespace:
         return _divergence(past, prompt, 0, "other model", _read_again(past.prompt, prompt, 0, 0), decode)
     parted = common_length(past.ids, prompt.ids)
+    if not has_same_positions and parted - reused > unit:
+        return _divergence(past, prompt, reused, "positions", parted - reused, decode)
     if min(parted, past.reusable) - reused > unit:
         return _divergence(past, prompt, reused, "evicted", parted - reused, decode)
     if parted == len(past.ids):
@@ -95,7 +99,7 @@ def _divergence(
     past: Past, prompt: Prompt, position: int, cause: Cause, again: int, decode: Callable[[Sequence[int]], str]
 ) -> Divergence:
     start, end = max(0, position - CONTEXT_TOKENS // 2), position + CONTEXT_TOKENS
-    moved = cause in ("evicted", "other model")
+    moved = cause in ("evicted", "positions", "other model")
     return Divergence(
         position=position,
         message_index=-1 if cause == "tools" else _message_at(prompt.spans, position),

@@ -36,6 +36,7 @@ class Divergence:
     """Where a prompt left what was cached, and why.
 
     "new": no earlier turn of the conversation is known, so nothing was lost. "cache off": the request was not to reuse.
+    "positions": the conversation grew past a length from which on the model's position code is another one.
     `position` is the first token that differs, `message_index` the message it lies in (-1: between messages, or in
     the tools).
     `old_text` and `new_text` are the text around it on both sides ("" where nothing was cached there).

@@ -171,7 +171,7 @@ class Responder:
                 text = yield from self._decode(turn, run, logits)
         finally:
             turn.cache.finish(run)
-        self._remember(turn, text, run.lane.settled, len(prompt.ids) + new_tokens)
+        self._remember(turn, text, run.lane.settled)
         if turn.request.use_cache and turn.request.pin_system and conversation:
             self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
         yield from self._end(turn, text)
@@ -245,7 +245,8 @@ class Responder:
         prompt, unit = turn.prompt, self.cache.step or BLOCK_TOKENS
         if turn.request.use_cache:
             past = self._past.get(turn.request.conversation) if turn.request.conversation else None
-            why = explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit)
+            same = past is None or self.cache.regime(past.length) == self.cache.regime(self._length(turn))
+            why = explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
         else:
             why = without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
         return Matched(
@@ -267,14 +268,18 @@ class Responder:
         cold = (queue + estimate, measured is not None)
         return turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
 
-    def _remember(self, turn: _Turn, text: str, reusable: int, length: int) -> None:
+    def _remember(self, turn: _Turn, text: str, reusable: int) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
-            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, length)
+            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, self._length(turn))
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
+
+    def _length(self, turn: _Turn) -> int:
+        """What prompt and answer may grow to, in tokens."""
+        return len(turn.prompt.ids) + self._new_tokens(turn.request, turn.prompt)
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))

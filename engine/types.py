@@ -10,7 +10,18 @@ from typing import Literal, get_args
 Role = Literal["system", "user", "assistant", "tool"]
 Device = Literal["auto", "cuda", "mps", "cpu"]
 Dtype = Literal["auto", "fp32", "bf16", "fp16", "int8", "int4"]
-Cause = Literal["new", "edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "other model", "cache off"]
+Cause = Literal[
+    "new",
+    "edited",
+    "date",
+    "reasoning removed",
+    "tools",
+    "trimmed",
+    "evicted",
+    "positions",
+    "other model",
+    "cache off",
+]
 
 DTYPES: tuple[str, ...] = get_args(Dtype)
 DEVICES: tuple[str, ...] = get_args(Device)

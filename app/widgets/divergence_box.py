@@ -22,6 +22,7 @@ _WHY = {
     "tools": "the tools are others, or in another order",
     "trimmed": "the oldest messages were left out to make room in the context",
     "evicted": "the cache was full, and what was not used for longest had to go",
+    "positions": "past it, this model computes positions in another way; this happens once",
     "other model": "each model keeps a cache of its own",
     "cache off": "the cache is switched off",
 }
@@ -42,6 +43,7 @@ _CURE_IN_PROMPT = "In the system prompt it can be frozen, or moved to the newest
 """For a date that the system prompt itself holds; any other one is the chat template's."""
 _WITHOUT_TEXT = {
     "evicted": "Evicted from token {position} on",
+    "positions": "This conversation outgrew a length of its model",
     "other model": "Another model has read this before",
     "cache off": "Nothing is reused",
 }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from torch import Tensor
 
 from engine.model import LoadedModel
+from engine.store import Lane
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Sampling
 from tests.engine.inside import is_idle
 from tests.engine.turns import GREEDY, Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
@@ -133,12 +136,21 @@ def test_five_hundred_regenerations(tiny: LoadedModel) -> None:
     """Scenario 20, issue 3 point 6: memory is back at the baseline, and no pin is left."""
     chat = Chat(make_responder(tiny, tokens=1500), SYSTEM)
     chat.messages.append(Message("user", QUESTION))
-    used = []
+    used, alive = [], (0, 0)
     for attempt in range(500):
+        alive = living() if attempt == 10 else alive
         sampling = Sampling(temperature=2.0, seed=attempt, max_tokens=2)
         finish(chat.responder, chat.request(sampling=sampling))
         used.append(chat.responder.cache.store.used_bytes)
     assert len(set(used[1:])) == 1, "memory moved though every answer is shorter than a block"
     assert is_idle(chat.responder.cache)
+    assert living() == alive
     chat.responder.cache.clear()
     assert chat.responder.cache.store.used_bytes == 0
+
+
+def living() -> tuple[int, int]:
+    """Lanes and tensors that anything still holds."""
+    gc.collect()
+    kinds = [type(each) for each in gc.get_objects()]
+    return kinds.count(Lane), kinds.count(Tensor)

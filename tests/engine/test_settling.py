@@ -68,6 +68,18 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     assert torch.equal(spy.logits[-1], expected)  # type: ignore[attr-defined]
 
 
+def test_a_chat_that_outgrows_the_short_positions_was_not_evicted(long_chat: Chat) -> None:
+    """Read anew once, with the true reason; from then on it is reused again."""
+    chat, causes = long_chat, []
+    for _ in range(4):
+        chat.ask("Where is my parcel, and when will it be here? " * 2)
+        assert chat.matched is not None
+        causes.append(chat.matched.divergence and chat.matched.divergence.cause)
+        list(chat.responder.settle())
+    assert causes == ["new", None, "positions", None] or causes == ["new", "positions", None, None]
+    assert chat.reused > SWITCH
+
+
 LONG_ANSWER = GREEDY.__class__(temperature=0.0, max_tokens=150)
 
 

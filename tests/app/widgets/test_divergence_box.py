@@ -15,7 +15,7 @@ from app.widgets.divergence_box import DivergenceBox, is_worth_saying
 from engine import Divergence
 from engine.types import Cause
 
-CAUSES = ["edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "other model", "cache off"]
+CAUSES = ["edited", "date", "reasoning removed", "tools", "trimmed", "evicted", "positions", "other model", "cache off"]
 SYSTEM = "in the system prompt"
 
 
@@ -75,7 +75,7 @@ def test_every_cause_of_the_engine_is_in_words(box: DivergenceBox) -> None:
     assert {*CAUSES, "new"} == set(get_args(Cause))
     said = set()
     for cause in CAUSES:
-        moved = cause in ("evicted", "other model", "cache off")
+        moved = cause in ("evicted", "positions", "other model", "cache off")
         box.show_divergence(divergence(cause, "" if moved else "a b", "" if moved else "a c"), SYSTEM, 2764)
         assert "2,600 tokens" in box.text_shown
         assert ("One different token at 412" in box.text_shown) is not moved
