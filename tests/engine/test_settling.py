@@ -11,11 +11,12 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from engine import attention, settling
+from engine import interface, settling
 from engine.cache import PrefixCache
 from engine.events import CacheView, Loaded, Matched, Preview
 from engine.generate import Responder
 from engine.model import LoadedModel
+from engine.network import TransformersNetwork
 from engine.store import KVStore
 from engine.types import Message, ModelSpec
 from tests.engine.model_zoo import GROUPED, LONGROPE, ModelCase
@@ -32,13 +33,13 @@ CASE = ModelCase("LongRoPE", "phi3", GROUPED | {"rope_parameters": ROPE, "origin
 @pytest.fixture
 def long_chat() -> Chat:
     """A chat in exact mode with a model whose position code switches at 192 tokens."""
-    attention.register()
+    interface.register()
     torch.manual_seed(3)
     config = CASE.config()
     config.vocab_size = 340
     config.eos_token_id = None
-    network = AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME).eval().requires_grad_(False)
-    model = SpyModel(LoadedModel(network, make_tokenizer(), "/nowhere/long"))
+    network = AutoModelForCausalLM.from_config(config, attn_implementation=interface.NAME).eval().requires_grad_(False)
+    model = SpyModel(LoadedModel(TransformersNetwork(network), make_tokenizer(), "/nowhere/long"))
     store = KVStore(model.layout, 4096 * model.layout.bytes_per_token, fill=NAN)
     cache = PrefixCache(store, "long", 512, Ticks(), step=STEP, regime=model.reuse.regime)
     responder = Responder(model, cache, Ticks())  # type: ignore[arg-type]

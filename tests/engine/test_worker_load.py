@@ -201,6 +201,8 @@ def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_
         driver_only = [o for o in gc.get_objects() if type(o) in (LoadedModel, KVStore, Lane)]
         return tuple(sum(type(o) is kind for o in driver_only) for kind in (LoadedModel, KVStore, Lane))
 
+    gc.collect()
+    before = counts()  # what other tests share
     for number in range(5):
         driver.end(engine.load(spec(other_folder if number % 2 else tiny_folder)))
         driver.finished(engine.submit(request()))
@@ -210,7 +212,9 @@ def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_
     driver.quiet()
     gc.collect()
     assert [ref() is None for ref in gone] == [True] * 8 + [False] * 2
-    assert counts() == (1, 1, 1), "models, stores and lanes alive"
+    assert [now - then for now, then in zip(counts(), before, strict=True)] == [1, 1, 1], (
+        "models, stores and lanes alive"
+    )
 
 
 def test_requests_wait_for_the_model_that_was_asked_for_before_them(driver: Driver, other_folder: Path) -> None:
