@@ -202,7 +202,7 @@ def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_
         return tuple(sum(type(o) is kind for o in driver_only) for kind in (LoadedModel, KVStore, Lane))
 
     gc.collect()
-    before = counts()  # what other tests share
+    before = counts()  # the model the driver came with, and what other tests share
     for number in range(5):
         driver.end(engine.load(spec(other_folder if number % 2 else tiny_folder)))
         driver.finished(engine.submit(request()))
