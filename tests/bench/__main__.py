@@ -20,7 +20,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import psutil
 
 from engine import fetch_model
-from tests.bench import engine_rows, llama_rows, quality_rows, scaling_rows, window_rows
+from tests.bench import engine_rows, exact_rows, llama_rows, quality_rows, scaling_rows, window_rows
 from tests.bench.chat import Player
 from tests.bench.peers import Transformers
 from tests.bench.rows import Row
@@ -32,7 +32,7 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, scaling, quality or llama")
+    parser.add_argument("--only", help="engine, window, exact, scaling, quality or llama")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     count = 3 if os.environ.get("QUICK") else 7
@@ -51,10 +51,10 @@ def as_line(row: Row) -> str:
 
 def _rows(count: int, only: str | None) -> Iterator[Row]:
     folder = fetch_model(lambda *_: None)
-    wanted = [only] if only else ["scaling", "engine", "llama", "window", "quality"]
+    wanted = [only] if only else ["scaling", "engine", "llama", "window", "exact", "quality"]
     if "scaling" in wanted:
         yield from scaling_rows.measure(count)
-    if {"engine", "llama", "window"} & set(wanted):
+    if {"engine", "llama", "window", "exact"} & set(wanted):
         player, peer = Player(), Transformers(folder)
         try:
             if "engine" in wanted:
@@ -63,6 +63,8 @@ def _rows(count: int, only: str | None) -> Iterator[Row]:
                 yield from llama_rows.measure(player, peer, count)
             if "window" in wanted:
                 yield from window_rows.measure(player, count)
+            if "exact" in wanted:
+                yield from exact_rows.measure(player, count)
         finally:
             player.close()
     if "quality" in wanted:

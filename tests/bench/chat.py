@@ -27,9 +27,9 @@ WRITTEN = 24
 class Player:
     """The engine with the default model (or the one named) loaded; every call waits for its answer."""
 
-    def __init__(self, path: str = "", dtype: str = "auto") -> None:
+    def __init__(self, path: str = "", dtype: str = "auto", *, exact: bool = False) -> None:
         self.engine = Engine()
-        self.engine.load(ModelSpec(path=path, dtype=dtype))  # type: ignore[arg-type]
+        self.engine.load(ModelSpec(path=path, dtype=dtype, exact=exact))  # type: ignore[arg-type]
         loaded = self._wait()
         assert isinstance(loaded, Loaded), loaded
         self.model: ModelInfo = loaded.model

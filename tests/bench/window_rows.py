@@ -56,6 +56,9 @@ class _Window:
         yield ratio_row(
             "9", "tok/s with window and charts / headless", samples, "window", "headless", ">= 0.95", "0.99"
         )
+        samples = alternate({"visible": self._answer_in_sight, "hidden": self._answer_unseen}, count)
+        title = "tok/s with ribbon, charts and tree in sight / window hidden"
+        yield ratio_row("9b", title, samples, "visible", "hidden", ">= 0.95", "0.99")
         gaps = sorted(self.gaps)
         p99 = gaps[int(len(gaps) * 0.99)]
         yield Row("10a", "event-loop gap while answering, p99", p99 * 1000, "ms", "<= 33", "16", gaps[-50:])
@@ -86,6 +89,16 @@ class _Window:
         stats = self._session.messages[-1].stats
         assert isinstance(stats, TurnStats)
         return stats.tokens_per_s
+
+    def _answer_in_sight(self) -> float:
+        self._application.window.show()
+        self._application.tree_presenter.open()
+        return self._answer()
+
+    def _answer_unseen(self) -> float:
+        self._application.tree_presenter.close()
+        self._application.window.hide()
+        return self._answer()
 
     def _headless(self) -> float:
         return self._player.ask([], self._player.new_question(), written=WRITTEN).stats.tokens_per_s
