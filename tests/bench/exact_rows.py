@@ -1,4 +1,4 @@
-"""What exact mode costs: its first token against the default mode's on the same turns, for several steps of the grid."""
+"""What exact mode costs: its first token against the default mode's on the same turns, for some steps of the grid."""
 
 from __future__ import annotations
 
