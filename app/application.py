@@ -59,13 +59,14 @@ class Application(QObject):
         self.apply_theme()
         self.window = Window()
         self.presenter = Presenter(self.window, self.session, _support_prompt())
-        self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter)
+        presets = self.history.presets
+        self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter, presets)
         saved = SavedTotal(self.bridge, settings, self)
         self.chart_presenter = ChartPresenter(self.window, self.session, self.bridge, self.history, saved)
         self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
         self.curing = Curing(self.window, self.session, self.presenter)
         self.proving = Proving(self.window, self.session, self.bridge, self.history)
-        self.badges = Badges(self.window.sidebar.list, self.session, self.bridge)
+        self.badges = Badges(self.window.sidebar.list, self.session, self.bridge, self.session.next_turn)
         self._closed = False
         self.engine_ended = False
         self._connect()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, QTimer
 
 from app.bridge import Bridge
@@ -19,11 +21,18 @@ class Badges(QObject):
     """Asks about the rows of a list that can be seen, one after the other, while nothing else is outstanding.
 
     Every badge is asked for anew after a turn, and whenever something was evicted or dropped or another model came. A
-    row keeps its old badge until then.
+    row keeps its old badge until then. `request_of` gives what a row would ask, None where nothing can be asked.
     """
 
-    def __init__(self, rows: ConversationList, session: Session, bridge: Bridge) -> None:
+    def __init__(
+        self,
+        rows: ConversationList,
+        session: Session,
+        bridge: Bridge,
+        request_of: Callable[[int], Request | None],
+    ) -> None:
         super().__init__(rows)
+        self._request_of = request_of
         self._rows = rows
         self._session = session
         self._bridge = bridge
@@ -69,7 +78,7 @@ class Badges(QObject):
         self._awaited = (0, 0)
 
     def _request(self, number: int) -> Request | None:
-        request = self._session.next_turn(number)
+        request = self._request_of(number)
         if request is None:
             self._show(number, None)
         return request

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
 from app.bridge import Bridge
 from app.presenter import Presenter
+from app.preset_choice import PresetChoice
+from app.preset_table import PresetTable
 from app.prompt_editing import PromptEditing
 from app.session import Session
 from app.settings import Settings, describe
@@ -26,11 +28,17 @@ _SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "sampling", "s
 class Dialogs(QObject):
     """Opens each and does what it was closed with. `open_dialog` is the one on screen, None when there is none.
 
-    `editing` looks after the system prompt that was opened last.
+    `editing` and `preset_choice` look after the system prompt that was opened last.
     """
 
     def __init__(
-        self, window: Window, session: Session, bridge: Bridge, settings: Settings, presenter: Presenter
+        self,
+        window: Window,
+        session: Session,
+        bridge: Bridge,
+        settings: Settings,
+        presenter: Presenter,
+        presets: PresetTable,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -41,6 +49,8 @@ class Dialogs(QObject):
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
         self.editing: PromptEditing | None = None
+        self.preset_choice: PresetChoice | None = None
+        self._presets = presets
         self._paths: dict[int, str] = {}  # of the models that are being loaded, by the ids of their loads
         self._connect()
 
@@ -68,6 +78,7 @@ class Dialogs(QObject):
         """Show the system prompt of the conversation in view, to be changed."""
         editor = SystemPromptEditor(self._session.conversation.system_prompt, self._window)
         self.editing = PromptEditing(editor, self._session, self._bridge)
+        self.preset_choice = PresetChoice(editor, self.editing, self._session, self._bridge, self._presets)
         editor.saved.connect(self._save_system_prompt)
         self._open(editor)
 

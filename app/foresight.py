@@ -95,6 +95,10 @@ class Foresight(QObject):
         for previewer in (self.draft, self.price, self.prompt):
             previewer.drop()
 
+    def under(self, text: str, cures: tuple[Cure, ...]) -> Request | None:
+        """What sending the draft would ask under another system prompt; None while nothing can be sent."""
+        return self._request(lambda look: look.with_system_prompt(text, cures))
+
     def _schedule(self, previewer: Previewer, wanted: bool) -> None:
         if wanted and self._look():
             previewer.schedule()
@@ -107,8 +111,7 @@ class Foresight(QObject):
     def _prompt_request(self) -> Request | None:
         if self._prompt is None:
             return None
-        text, cures = self._prompt
-        return self._request(lambda look: look.with_system_prompt(text, cures))
+        return self.under(*self._prompt)
 
     def _request(self, find_branch: Callable[[Outlook], Branch]) -> Request | None:
         """What sending the draft would ask, in the branch found."""

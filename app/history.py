@@ -15,6 +15,7 @@ from pathlib import Path
 
 from app.message_table import MessageTable
 from app.placeholders import Cure
+from app.preset_table import PresetTable
 from app.records import (
     CONVERSATION_COLUMNS,
     MESSAGE_COLUMNS,
@@ -38,7 +39,7 @@ def default_path() -> Path:
 
 
 class History(MessageTable):
-    """All conversations of one user.
+    """All conversations of one user. Attributes: presets, the system prompts kept under a name.
 
     A damaged file is set aside under another name and a fresh one is begun; `notice` then holds a sentence that says
     so. Every method raises HeadstartError (DiskFullError where the disk is full) with a sentence for the user; what
@@ -50,6 +51,7 @@ class History(MessageTable):
         self.notice = ""
         self.clock = clock
         self._depth = 0
+        self.presets = PresetTable(self)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -11,7 +11,7 @@ from app.bridge import Bridge
 from app.lint import Finding, find, payers
 from app.lint_prices import Pricer, Prices, Question
 from app.lint_words import FREEZE, MOVE, THAW, Price, rows
-from app.placeholders import Cure, system_as_sent, with_cure, without_cure
+from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
 from app.session import Session
 from app.widgets.system_prompt import SystemPromptEditor
 
@@ -37,6 +37,19 @@ class PromptEditing(QObject):
         self.pricer.priced.connect(self._on_priced)
         session.foresight.prompt_previewed.connect(editor.next_prompt.show_preview)
         self._on_text()
+
+    @property
+    def written(self) -> tuple[str, tuple[Cure, ...]]:
+        """The text as it would be saved, and the cures of what occurs in it."""
+        text = repair_text(self._editor.text)
+        names = names_in(text)
+        return text, tuple(cure for cure in self.cures if cure.name in names)
+
+    def take(self, text: str, cures: tuple[Cure, ...]) -> None:
+        """Another text with its cures takes the place of what is written; undoing brings that back."""
+        self.cures = cures
+        self._editor.replace(0, len(self._editor.text), text)
+        self._on_text()  # the cures may be others where the text is the same
 
     def _on_text(self) -> None:
         self._findings = find(self._editor.text)

@@ -78,7 +78,24 @@ def placeholders_as_sent() -> tuple[str, ...]:
     )
 
 
-MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [conversations_and_messages, placeholders_as_sent]
+def named_system_prompts() -> tuple[str, ...]:
+    """Version 3: system prompts kept under a name. Whoever writes holds names apart in any case."""
+    return (
+        """CREATE TABLE preset (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL UNIQUE,
+            system_prompt TEXT NOT NULL,
+            cures TEXT NOT NULL,
+            updated REAL NOT NULL
+        )""",
+    )
+
+
+MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
+    conversations_and_messages,
+    placeholders_as_sent,
+    named_system_prompts,
+]
 
 
 def refuse_foreign(db: Database, path: Path) -> None:

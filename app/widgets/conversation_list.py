@@ -37,25 +37,41 @@ _AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
+class ListWords:
+    """How a list calls what it holds, what opening one does, and what its time means."""
+
+    name: str = "Conversations"
+    opens: str = "Open"
+    used: str = "Last used"
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationRow:
-    """One conversation in the list. `updated` is in seconds since the epoch."""
+    """One conversation, or one system prompt, in the list. `updated` is in seconds since the epoch."""
 
     id: int
     title: str
     updated: float
 
 
+CONVERSATIONS = ListWords()
+
+
 class ConversationList(QListView):
-    """Signals: opened(int id), rename_wanted(int id), delete_wanted(int id), looked_at() when others may be seen."""
+    """Rows with a title and a warm or cold badge: conversations, or whatever else a next turn can begin with.
+
+    Signals: opened(int id), rename_wanted(int id), delete_wanted(int id), looked_at() when others may be seen.
+    """
 
     opened = Signal(int)
     rename_wanted = Signal(int)
     delete_wanted = Signal(int)
     looked_at = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, words: ListWords = CONVERSATIONS) -> None:
         super().__init__(parent)
-        self._rows = _Rows(self)
+        self._words = words
+        self._rows = _Rows(self, words.used)
         self.setModel(self._rows)
         self.setItemDelegate(_RowDelegate(self))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -63,7 +79,7 @@ class ConversationList(QListView):
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setAccessibleName("Conversations")
+        self.setAccessibleName(words.name)
         self.customContextMenuRequested.connect(self._show_menu)
         self.clicked.connect(self._open)
         self.verticalScrollBar().valueChanged.connect(self.looked_at)
@@ -112,7 +128,7 @@ class ConversationList(QListView):
         """What can be done with the conversation that has this id."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Open", lambda: self.opened.emit(number))
+        menu.addAction(self._words.opens, lambda: self.opened.emit(number))
         menu.addAction("Rename…", lambda: self.rename_wanted.emit(number))
         menu.addSeparator()
         menu.addAction("Delete…", lambda: self.delete_wanted.emit(number))
@@ -151,8 +167,9 @@ class ConversationList(QListView):
 class _Rows(QAbstractListModel):
     """The rows as a Qt model."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, used: str) -> None:
         super().__init__(parent)
+        self._used = used
         self.rows: list[ConversationRow] = []
         self.badges: dict[int, Badge] = {}
 
@@ -190,7 +207,7 @@ class _Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join([row.title, *([badge.explanation] if badge else []), f"Last used {ago(row.updated)}"])
+            return "\n".join([row.title, *([badge.explanation] if badge else []), f"{self._used} {ago(row.updated)}"])
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join([row.title, *([badge.text] if badge else []), ago(row.updated)])
         if role == BADGE_ROLE:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
+    QPushButton,
     QTextEdit,
     QVBoxLayout,
     QWidget,
@@ -21,10 +22,12 @@ from app import theme
 from app.widgets.explain import Explain
 from app.widgets.finding_list import FindingList
 from app.widgets.next_prompt import NextPrompt
+from app.widgets.preset_panel import PresetPanel
 
 
 class SystemPromptEditor(QDialog):
-    """Signals: text_changed(str) while typing, saved(str), and those of `findings`, the list of what changes in it.
+    """Signals: text_changed(str) while typing, saved(str), and those of `findings`, the list of what changes in it, and
+    of `presets`, beside the text.
 
     `show_tokens`, `findings.show_rows`, `mark` and `next_prompt.show_preview` answer what text_changed asks for.
     """
@@ -37,13 +40,14 @@ class SystemPromptEditor(QDialog):
         super().__init__(parent)
         self.setWindowTitle("System prompt")
         self.setModal(True)
-        self.resize(640, 600)
+        self.resize(864, 600)
         self.edit = QPlainTextEdit(text, self)
         self.edit.setObjectName("field")
         self.edit.setAccessibleName("System prompt")
         self.edit.setPlaceholderText("For instance: You are the support assistant of a parcel service.")
         self.edit.setTabChangesFocus(True)
         self.edit.textChanged.connect(self._on_text)
+        self.presets = PresetPanel(self)
         self.findings = FindingList(self)
         self.next_prompt = NextPrompt(self, "Next prompt with this text")
         self.tokens = QLabel(self)
@@ -62,8 +66,9 @@ class SystemPromptEditor(QDialog):
         note.setObjectName("soft")
         note.setWordWrap(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
-        for button in buttons.buttons():
+        for button in buttons.findChildren(QPushButton):
             button.setIcon(QIcon())
+            button.setAutoDefault(False)  # Enter in the line for a name does not save the prompt
         self.save_button = buttons.button(QDialogButtonBox.StandardButton.Save)
         self.save_button.setObjectName("primary")
         buttons.accepted.connect(self._save)
@@ -71,8 +76,7 @@ class SystemPromptEditor(QDialog):
         bottom = QHBoxLayout()
         bottom.addWidget(self.tokens, 1)
         bottom.addWidget(buttons)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 24)
+        column = QVBoxLayout()
         column.setSpacing(8)
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -85,6 +89,11 @@ class SystemPromptEditor(QDialog):
         column.addWidget(self.findings)
         column.addWidget(self.next_prompt)
         column.addLayout(bottom)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 24, 24, 24)
+        row.setSpacing(24)
+        row.addWidget(self.presets)
+        row.addLayout(column, 1)
 
     @property
     def text(self) -> str:

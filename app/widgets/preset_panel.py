@@ -1,0 +1,172 @@
+"""The system prompts kept under a name: a list with badges, and the line in which a name is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app import theme
+from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
+
+WIDTH = 224
+MANY = 8
+"""From this many on there is a field to search them."""
+_KEEP = ("Save as preset", "Name of a new preset")
+_RENAME = ("Rename", "New name")
+
+
+class PresetPanel(QWidget):
+    """Beside the text that is written. `list` says which row is chosen and which is to be renamed or deleted.
+
+    Signals: name_given(str name, int id): keep the text under this name (id 0), or call this preset so;
+    deleted(int id); offer_taken(): the link behind the sentence of `say` was pressed.
+    """
+
+    name_given = Signal(str, int)
+    deleted = Signal(int)
+    offer_taken = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFixedWidth(WIDTH)
+        self._rows: tuple[ConversationRow, ...] = ()
+        self._current = self._renamed = 0
+        self.list = ConversationList(self, ListWords("Presets", "Use this text", "Saved"))
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search presets")
+        self.search.setAccessibleName("Search presets")
+        self.search.setClearButtonEnabled(True)
+        self.nothing = _line(self)
+        self.says = _line(self)
+        self.offer = _link("", self)
+        self.rename_button, self.delete_button = _link("Rename", self), _link("Delete", self)
+        self.name = _NameEdit(self)
+        self.keep = QPushButton(self)
+        self.keep.setAutoDefault(False)
+        self._connect()
+        self._lay_out()
+        self.say("")
+        self._rename(0)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self._show)
+        self.offer.clicked.connect(self.offer_taken)
+        self.rename_button.clicked.connect(lambda: self._rename(self._current))
+        self.delete_button.clicked.connect(lambda: self.deleted.emit(self._current))
+        self.list.opened.connect(self._on_opened)
+        self.list.rename_wanted.connect(self._rename)
+        self.list.delete_wanted.connect(self.deleted)
+        self.keep.clicked.connect(self._give_name)
+        self.name.entered.connect(self._give_name)
+        self.name.left.connect(lambda: self._rename(0))
+        self.name.textEdited.connect(lambda: self.say(""))
+
+    def _lay_out(self) -> None:
+        title = QLabel("Presets", self)
+        title.setFont(theme.text_font(bold=True))
+        links = QHBoxLayout()
+        links.addWidget(self.rename_button)
+        links.addWidget(self.delete_button)
+        links.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(title)
+        column.addWidget(self.search)
+        column.addWidget(self.nothing)
+        column.addWidget(self.list, 1)
+        column.addLayout(links)
+        column.addWidget(self.says)
+        column.addWidget(self.offer)
+        column.addWidget(self.name)
+        column.addWidget(self.keep)
+        column.setAlignment(self.offer, Qt.AlignmentFlag.AlignLeft)
+
+    def show_rows(self, rows: Sequence[ConversationRow]) -> None:
+        """Show these presets."""
+        self._rows = tuple(rows)
+        self.search.setVisible(len(rows) > MANY or bool(self.search.text()))
+        self._show()
+
+    def show_current(self, preset_id: int) -> None:
+        """The text that is written is that of this preset; 0: of none."""
+        self._current = preset_id
+        self.list.show_current(preset_id)
+        for button in (self.rename_button, self.delete_button):
+            button.setVisible(preset_id != 0)
+
+    def say(self, sentence: str, offer: str = "") -> None:
+        """A sentence above the line for the name, and what can be done about it; "" for nothing."""
+        self.says.setText(sentence)
+        self.says.setVisible(bool(sentence))
+        self.offer.setText(offer)
+        self.offer.setVisible(bool(offer))
+
+    def name_taken(self) -> None:
+        """What was typed as a name is done with."""
+        self._rename(0)
+
+    def _show(self) -> None:
+        needle = self.search.text().casefold()
+        found = [row for row in self._rows if needle in row.title.casefold()]
+        self.list.show_rows(found, self._current)
+        self.nothing.setVisible(not found)
+        self.nothing.setText(
+            f"No preset is called “{self.search.text()}”."
+            if self._rows
+            else "Save a text under a name, to use it in other conversations. Each preset then says how soon its first"
+            " token would come."
+        )
+
+    def _rename(self, preset_id: int) -> None:
+        self._renamed = preset_id
+        label, hint = _RENAME if preset_id else _KEEP
+        self.keep.setText(label)
+        self.name.setPlaceholderText(hint)
+        self.name.setAccessibleName(hint)
+        self.name.setText(next((row.title for row in self._rows if row.id == preset_id), ""))
+        if preset_id:
+            self.name.setFocus()
+            self.name.selectAll()
+
+    def _on_opened(self, preset_id: int) -> None:
+        if self._renamed:
+            self._rename(0)
+
+    def _give_name(self) -> None:
+        self.name_given.emit(self.name.text(), self._renamed)
+
+
+class _NameEdit(QLineEdit):
+    """Enter and Escape mean this line, not the dialog around it. Signals: entered(), left() with Escape."""
+
+    entered = Signal()
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.entered.emit()
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+def _line(parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName("soft")
+    label.setFont(theme.text_font(theme.SMALL))
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    return label
+
+
+def _link(text: str, parent: QWidget) -> QPushButton:
+    button = QPushButton(text, parent)
+    button.setObjectName("link")
+    button.setAutoDefault(False)
+    return button

@@ -1,0 +1,226 @@
+"""Presets of the system prompt: kept under a name, listed with the engine's badge, chosen, renamed, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.badges import Badges, badge_of
+from app.placeholders import Cure
+from app.preset_choice import PresetChoice
+from app.widgets.preset_panel import MANY, PresetPanel
+from app.widgets.system_prompt import SystemPromptEditor
+from app.widgets.words import about_seconds
+from engine import Preview
+from tests.app.window.conftest import Screen, settle
+
+SUPPORT = "You are a support bot. Be brief and friendly. " * 20
+PIRATE = "You are a pirate. Arr. " * 30
+
+
+class Panel:
+    """The presets of an opened editor, and what a user does with them."""
+
+    def __init__(self, screen: Screen) -> None:
+        screen.window.header.pill.click()
+        editor, choice = screen.application.dialogs.open_dialog, screen.application.dialogs.preset_choice
+        assert isinstance(editor, SystemPromptEditor)
+        assert isinstance(choice, PresetChoice)
+        self.screen, self.editor, self.panel, self.choice = screen, editor, editor.presets, choice
+        settle()
+
+    def keep(self, name: str, text: str) -> None:
+        self.editor.edit.setPlainText(text)
+        self.panel.name.setText(name)
+        self.panel.keep.click()
+        settle()
+
+    def open(self, name: str) -> None:
+        self.panel.list.opened.emit(self.id(name))
+        settle()
+
+    def id(self, name: str) -> int:
+        return next(row.id for row in self.panel.list.rows if row.title == name)
+
+    def rename(self, name: str) -> None:
+        self.panel.rename_button.click()
+        self.panel.name.setText(name)
+        QTest.keyClick(self.panel.name, Qt.Key.Key_Return)
+        settle()
+
+    def ask(self) -> Badges:
+        self.choice.badges.ask()
+        self.screen.play()
+        return self.choice.badges
+
+    def close(self) -> None:
+        self.editor.reject()
+        settle()
+
+    @property
+    def names(self) -> list[str]:
+        return [row.title for row in self.panel.list.rows]
+
+    @property
+    def said(self) -> str:
+        return self.panel.says.text()
+
+
+@pytest.fixture
+def two(screen: Screen) -> Panel:
+    """An editor with two presets."""
+    panel = Panel(screen)
+    panel.keep("Support", SUPPORT)
+    panel.keep("Pirate", PIRATE)
+    return panel
+
+
+def test_a_preset_is_kept_chosen_and_used(screen: Screen) -> None:
+    panel = Panel(screen)
+    assert panel.panel.nothing.text().startswith("Save a text under a name")
+    panel.keep("Support", SUPPORT)
+    assert (panel.names, panel.panel.name.text(), panel.panel.nothing.isHidden()) == (["Support"], "", True)
+    panel.editor.edit.setPlainText("Something else")
+    assert not panel.panel.list.selectionModel().hasSelection()
+    panel.open("Support")
+    assert panel.editor.text == SUPPORT
+    assert panel.panel.list.selectionModel().hasSelection()
+    panel.editor.save_button.click()
+    screen.ask("Hello?")
+    assert screen.engine.requests[-1].messages[0].content == SUPPORT
+    screen.play()
+
+
+def test_presets_outlive_the_program(make_screen: Callable[..., Screen]) -> None:
+    first = make_screen()
+    panel = Panel(first)
+    panel.editor.edit.setPlainText("On {{date}}. Be brief.")
+    panel.editor.findings.button("date", "move").click()
+    panel.panel.name.setText("Dated")
+    panel.panel.keep.click()
+    panel.close()
+    first.window.close()
+    again = Panel(make_screen())
+    again.open("Dated")
+    assert again.editor.text == "On {{date}}. Be brief."
+    assert again.choice._editing.cures == (Cure("date", "moved"),)
+
+
+def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(screen: Screen) -> None:
+    screen.session.set_system_prompt(SUPPORT)
+    screen.ask("Where is my parcel?")
+    screen.play()
+    panel = Panel(screen)
+    panel.keep("Support", SUPPORT)
+    panel.keep("Pirate", PIRATE)
+    heard: list[Preview] = []
+    screen.application.bridge.preview.connect(heard.append)
+    before = len(screen.engine.previews)
+    panel.ask()
+    asked = screen.engine.previews[before:]
+    rows = panel.panel.list
+    assert [request.messages[0].content for request in asked[:2]] == [PIRATE, SUPPORT]
+    assert [rows.badge(panel.id(name)) for name in ("Pirate", "Support")] == [badge_of(heard[0]), badge_of(heard[1])]
+    pirate, support = (rows.model().index(place, 0) for place in range(2))
+    said = rows.model().data(support, Qt.ItemDataRole.AccessibleTextRole)
+    assert f"warm · {about_seconds(heard[1].seconds)}" in said
+    assert "cold · " in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
+    panel.open("Pirate")
+    panel.editor.next_prompt.show_preview(None)
+    screen.session.foresight.prompt.ask()
+    screen.play()
+    shown, badge = panel.editor.next_prompt.preview, rows.badge(panel.id("Pirate"))
+    assert shown is not None
+    assert badge is not None
+    assert (badge.reused_tokens, badge.prompt_tokens) == (shown.reused_tokens, shown.prompt_tokens)
+
+
+def test_a_badge_changes_with_the_text_that_is_kept(two: Panel) -> None:
+    two.ask()
+    before = two.panel.list.badge(two.id("Pirate"))
+    two.editor.edit.setPlainText(PIRATE * 2)
+    two.panel.name.setText(" pirate ")
+    two.panel.keep.click()
+    assert two.said == "There is a preset “Pirate” already. Give another name, or replace its text:"
+    two.panel.offer.click()
+    two.ask()
+    after = two.panel.list.badge(two.id("Pirate"))
+    assert before is not None
+    assert after is not None
+    assert after.prompt_tokens > before.prompt_tokens
+    assert two.names == ["Pirate", "Support"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("  ", SUPPORT, "Give the preset a name."),
+        ("x" * 61, SUPPORT, "This name has 61 characters. Give one of at most 60."),
+        ("bell\x07", SUPPORT, "This name holds characters that cannot be shown. Type it anew."),
+        ("Empty", " \n", "There is no text to keep yet. Write a system prompt first."),
+    ],
+)
+def test_what_cannot_be_kept_is_a_sentence(screen: Screen, name: str, text: str, sentence: str) -> None:
+    panel = Panel(screen)
+    panel.keep(name, text)
+    assert (panel.said, panel.names) == (sentence, [])
+    panel.panel.name.textEdited.emit("x")
+    assert panel.panel.says.isHidden()
+
+
+def test_renaming_keeps_the_text_and_refuses_a_name_that_is_taken(two: Panel) -> None:
+    two.open("Support")
+    two.rename("Pirate")
+    assert two.said == "There is a preset “Pirate” already. Give another name."
+    two.rename("Help desk")
+    assert (two.names, two.panel.keep.text()) == (["Help desk", "Pirate"], "Save as preset")
+    two.open("Help desk")
+    assert two.editor.text == SUPPORT
+    assert two.editor.isVisible()
+
+
+def test_a_refused_new_name_offers_to_replace_and_a_refused_renaming_does_not(two: Panel) -> None:
+    two.open("Support")
+    two.rename("Pirate")
+    assert two.panel.offer.isHidden()
+    two.open("Support")
+    two.keep("Pirate", "Another text")
+    assert two.panel.offer.text() == "Replace its text"
+
+
+def test_deleting_can_be_undone(two: Panel) -> None:
+    two.open("Support")
+    two.panel.delete_button.click()
+    assert (two.names, two.said, two.editor.text) == (["Pirate"], "“Support” is deleted.", SUPPORT)
+    two.panel.offer.click()
+    assert (two.names, two.panel.says.isHidden()) == (["Pirate", "Support"], True)
+    two.open("Support")
+    assert two.editor.text == SUPPORT
+
+
+def test_escape_leaves_a_renaming_and_choosing_can_be_undone(two: Panel) -> None:
+    two.open("Support")
+    two.panel.rename_button.click()
+    assert two.panel.name.text() == "Support"
+    QTest.keyClick(two.panel.name, Qt.Key.Key_Escape)
+    assert (two.panel.name.text(), two.editor.isVisible()) == ("", True)
+    two.editor.edit.setPlainText("Mine")
+    two.open("Pirate")
+    two.editor.edit.undo()
+    assert two.editor.text == "Mine"
+
+
+def test_many_presets_can_be_searched(screen: Screen) -> None:
+    panel = Panel(screen)
+    for number in range(MANY):
+        panel.choice._table.add(f"Preset {number}", f"Text {number}")
+    panel.keep("Weather", "It rains.")
+    found: PresetPanel = panel.panel
+    assert found.search.isVisible()
+    found.search.setText("WEATH")
+    assert panel.names == ["Weather"]
+    found.search.setText("snow")
+    assert (panel.names, found.nothing.text()) == ([], "No preset is called “snow”.")
