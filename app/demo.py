@@ -13,19 +13,24 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.application import Application, build, qt_application, spec_of
-from app.demo_pictures import PICTURE_SIZE, Watcher, refuse_folder, save_pictures
+from app.demo_pictures import PICTURE_SIZE, Watcher, refuse_folder, save_image, save_pictures
 from app.demo_show import DemoShow
 from app.machine import machine
 from app.page import as_page
+from app.page_picture import as_picture
 from app.player import DemoClock, Player
 from app.progress_line import ProgressLine
 from app.report import Report, save_report
 from app.script import NAMES, Script, read_files, read_script
 from app.settings import Settings
+from app.theme import DARK, LIGHT
 from engine import DEVICES, DTYPES, Engine, EnginePort, HeadstartError
 
 PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
 DEFAULT_TURNS = 8
+THEMES = ("light", "dark")
+SHOWN = (("window", "The window at the end"), ("explainer", "What was read again, and why"))
+SHOWN_OF_TREE = (("window", "The window at the end"), ("tree", "The tree of shared prefixes"))
 RESTS_AT_END = 5
 """By then the ribbon, the badges of the list and the tree have said what they have to say."""
 
@@ -56,6 +61,8 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> i
     script = script_of(options)
     turns = turns_of(options.turns, script)
     check_folder(options.out)
+    if (options.out / "report.json").exists():
+        print_line(f"{options.out} holds an earlier demo. Its files are replaced once this one has been played.")
     if options.offscreen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     qt_application()
@@ -84,6 +91,8 @@ def play(application: Application, options: argparse.Namespace, script: Script, 
     report = Report(player.wait_for_model(), versions(), script=script.name, about=script.about)
     line.end()
     player.check_fits(script, turns, report.model)
+    if show is not None:
+        print_line("The window is ready. Press Start in the bar above the conversation; nothing is played before.")
     player.play(script, turns, report)
     leave_a_draft(application, player, script, turns)
     save(application, report, watcher, options.out)
@@ -105,13 +114,24 @@ def leave_a_draft(application: Application, player: Player, script: Script, turn
 
 
 def save(application: Application, report: Report, watcher: Watcher, folder: Path) -> None:
-    """Write report.json, report.csv, report.html and the pictures."""
+    """Write report.json, report.csv, the pictures and the page that shows them."""
     try:
         save_report(report, folder)
-        (folder / "report.html").write_text(as_page(report, machine()), "utf-8")
         save_pictures(application, watcher.explained, folder)
+        save_page(report, folder)
     except OSError as error:
         raise refuse_folder(folder, error) from error
+
+
+def save_page(report: Report, folder: Path) -> None:
+    """Write the page, with the pictures of the folder in it, and its own picture in both themes. Raises OSError."""
+    shown = SHOWN_OF_TREE if report.script == "tree" else SHOWN
+    light, dark = ([(folder / f"{part}-{name}.png").read_bytes() for part, _ in shown] for name in THEMES)
+    pictures = list(zip([said for _, said in shown], light, dark, strict=True))
+    computer = machine()
+    (folder / "report.html").write_text(as_page(report, computer, pictures), "utf-8")
+    for colours, name in ((LIGHT, "page.png"), (DARK, "page-dark.png")):
+        save_image(as_picture(report, computer, colours), folder / name)
 
 
 def script_of(options: argparse.Namespace) -> Script:

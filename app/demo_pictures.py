@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt
-from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QImage, QPalette, QPixmap
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 
 from app import theme
 from app.application import Application
 from app.charts.tree_window import TreeWindow
 from app.widgets.message import Answer, MessageContent
-from engine import HeadstartError
+from engine import HeadstartError, TurnStats
 
 PICTURE_SIZE = QSize(1280, 800)
-TREE_SIZE = QSize(960, 600)
+TREE_SIZE, TALLEST_TREE = QSize(960, 600), 1_200
 EXPLAINER_WIDTH, MARGIN = 760, 24
 
 
@@ -65,17 +65,21 @@ def save_pictures(application: Application, explained: Explained | None, folder:
 
 
 def save_tree(application: Application, path: Path) -> None:
-    """The tree of shared prefixes as its window shows it. Raises OSError."""
+    """The tree of shared prefixes as its window shows it, no taller than the tree needs. Raises OSError."""
     tree = TreeWindow(theme.current())
+    tree.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     tree.resize(TREE_SIZE)
     titles = {each.id: each.title for each in application.session.conversations()}
     tree.show_view(application.bridge.read_cache_view(), titles)
+    tree.show()
+    tree.resize(TREE_SIZE.width(), min(TALLEST_TREE, tree.height_at(TREE_SIZE.width())))
+    QApplication.processEvents()
     save_picture(tree, path)
-    tree.deleteLater()
+    tree.close()
 
 
 def save_explainer(explained: Explained, path: Path) -> None:
-    """An answer with the reason why its prompt was read again. Raises OSError."""
+    """An answer with the reason why its prompt was read again, or the newest one where none was. Raises OSError."""
     page = QWidget()
     palette = QPalette(page.palette())
     palette.setColor(QPalette.ColorRole.Window, QColor(theme.current().page))
@@ -86,6 +90,8 @@ def save_explainer(explained: Explained, path: Path) -> None:
     column = QVBoxLayout(page)
     column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
     column.addWidget(answer)
+    if answer.box.isHidden():
+        column.addWidget(nothing_read_again(explained.content.stats))
     page.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     page.resize(EXPLAINER_WIDTH, EXPLAINER_WIDTH)
     page.show()
@@ -98,9 +104,33 @@ def save_explainer(explained: Explained, path: Path) -> None:
     page.deleteLater()
 
 
+def nothing_read_again(stats: TurnStats | None) -> QLabel:
+    """What stands in place of the warm box where no turn of a run had to read again what had been cached."""
+    said = "<b>Nothing was read again in this run.</b>"
+    if stats is not None:
+        said += (
+            f" The last turn reused {stats.reused_tokens:,} of the {stats.prompt_tokens:,} tokens of its prompt and"
+            f" computed the other {stats.computed_tokens:,}: the new question, and what in front of it did not fill a"
+            " whole block. When a prompt does not begin as before, the place and the reason stand here."
+        )
+    colours = theme.current()
+    label = QLabel(said)
+    label.setWordWrap(True)
+    label.setFont(theme.text_font(theme.SMALL))
+    label.setStyleSheet(
+        f"background: {colours.panel}; border: 1px solid {colours.line}; border-radius: 6px; padding: 8px 14px;"
+    )
+    return label
+
+
 def save_picture(widget: QWidget, path: Path) -> None:
     """What a widget looks like now, as PNG. Raises OSError."""
-    if not widget.grab().save(str(path)):
+    save_image(widget.grab(), path)
+
+
+def save_image(image: QImage | QPixmap, path: Path) -> None:
+    """Write a picture as PNG. Raises OSError."""
+    if not image.save(str(path)):
         raise OSError(None, "a picture cannot be saved", str(path))
 
 

@@ -26,6 +26,7 @@ class DemoShow(QObject):
         self._window = window
         self._turns = turns
         self._warm: float | None = None
+        self._is_reused = False
         self._pace = player.pace
         self.bar = DemoBar(TITLES[script.name], [name for name, _ in SPEEDS], NORMAL)
         window.show_bar(self.bar)
@@ -63,7 +64,7 @@ class DemoShow(QObject):
 
     def _on_measured(self, row: Row) -> None:
         if row.cache == "on":
-            self._warm = row.ttft_s
+            self._warm, self._is_reused = row.ttft_s, row.reused_tokens > 0
             self.bar.show_times(self._warm, None)
         else:
-            self.bar.show_times(self._warm, row.ttft_s)
+            self.bar.show_times(self._warm, row.ttft_s, self._is_reused)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
 
 from app.page_charts import first_token_chart, memory_chart, tokens_chart
-from app.report import Report, Row
+from app.report import Aside, Report, Row, times_sooner
 from app.theme import DARK, LIGHT, Theme
 
 TITLES = {
@@ -15,6 +17,15 @@ TITLES = {
     "tree": "A tree of shared prefixes",
     "own": "Your own conversation",
 }
+METHOD = (
+    "Each prompt is read twice: once with Headstart's cache, which keeps what was computed for the start of earlier"
+    " prompts, and once without. Always the likeliest token is taken, so both write the same, unless two tokens are so"
+    " nearly equal that rounding decides."
+)
+HEADS = ("turn", "question", "prompt", "reused", "computed", "first token", "without", "sooner")
+Picture = tuple[str, bytes, bytes]
+"""What it shows, and the PNG for light and dark."""
+Chart = tuple[str, str, tuple[tuple[str, str], ...]]
 _USED = ("page", "panel", "line", "text", "soft", "accent", "reused", "computed", "pinned", "cold", "warn")
 _STYLE = """
 body { margin: 0 auto; max-width: 880px; padding: 40px 24px 64px; background: var(--page); color: var(--text);
@@ -33,6 +44,10 @@ th { font-weight: 400; white-space: nowrap; }
 th:nth-child(2), td:nth-child(2) { text-align: left; min-width: 200px; }
 td small { color: var(--soft); display: block; }
 figure { margin: 0 0 24px; }
+img { display: block; width: 100%; height: auto; margin: 0 0 4px; border: 1px solid var(--line); border-radius: 6px; }
+details { border-bottom: 1px solid var(--line); padding: 6px 0; }
+summary { cursor: pointer; }
+details p { margin: 8px 0 8px 20px; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, "Inter", "DejaVu Sans", sans-serif; }
 svg line { stroke: var(--line); }
 svg text { fill: var(--soft); }
@@ -49,7 +64,7 @@ dd { margin: 0; }
 """
 
 
-def as_page(report: Report, machine: str) -> str:
+def as_page(report: Report, machine: str, pictures: Sequence[Picture] = ()) -> str:
     """The whole page. `machine` says what the figures were measured on."""
     title = TITLES[report.script]
     return f"""<!DOCTYPE html>
@@ -67,15 +82,16 @@ def as_page(report: Report, machine: str) -> str:
 </head>
 <body>
 <h1>{escape(title)}</h1>
-<p>{escape(report.about)} Each prompt is read twice: once with Headstart's cache, which keeps what was computed for the
-start of earlier prompts, and once without. Always the likeliest token is taken, so both write the same, unless two
-tokens are so nearly equal that rounding decides.</p>
+<p>{escape(report.about)} {METHOD}</p>
 {_numbers(report)}
 <p>{escape(report.gain())}</p>
 <p>{escape(report.agreement())}</p>
 {_figures(report)}
 <h2>Every turn</h2>
-{_table(report)}
+<div class="wide">{table(report)}</div>
+<h2>Questions and answers</h2>
+{_answers(report)}
+{_pictures(pictures)}
 <h2>Model and machine</h2>
 {_facts(report, machine)}
 </body>
@@ -88,37 +104,45 @@ def _variables(theme: Theme) -> str:
     return " ".join(f"--{name}: {colours[name]};" for name in _USED)
 
 
-def _numbers(report: Report) -> str:
-    """The last turn in large type."""
+def last_turn(report: Report) -> tuple[tuple[str, str], ...]:
+    """The last turn in three numbers, each with what it says."""
     warm, cold = report.rows("on")[-1], report.rows("off")[-1]
-    parts = (
+    return (
         (f"{warm.ttft_s:.2f} s", "first token of the last turn"),
         (f"{cold.ttft_s:.2f} s", "without the cache"),
         (f"{warm.reused_tokens:,}", f"of {warm.prompt_tokens:,} tokens reused"),
     )
+
+
+def _numbers(report: Report) -> str:
+    parts = last_turn(report)
     return '<div class="numbers">' + "".join(f"<div><b>{number}</b>{said}</div>" for number, said in parts) + "</div>"
 
 
-def _figures(report: Report) -> str:
+def charts(report: Report) -> tuple[Chart, ...]:
+    """Each chart as (name, SVG, legend), the legend as (colour, what it says)."""
     on, off = report.rows("on"), report.rows("off")
-    parts = (
+    return (
         ("Time to first token", first_token_chart(on, off), (("reused", "with the cache"), ("cold", "without"))),
         ("Tokens of the prompt", tokens_chart(on), (("reused", "reused"), ("computed", "computed"))),
         ("Cache memory", memory_chart(on), (("pinned", "held after the turn"),)),
     )
+
+
+def _figures(report: Report) -> str:
     return "\n".join(
         f"<h2>{name}</h2>\n<figure>{chart}\n<figcaption>"
         + "".join(f'<i class="{colour}"></i>{said}' for colour, said in legend)
         + "</figcaption></figure>"
-        for name, chart, legend in parts
+        for name, chart, legend in charts(report)
     )
 
 
-def _table(report: Report) -> str:
-    heads = ("turn", "question", "prompt", "reused", "computed", "first token", "without", "sooner")
+def table(report: Report) -> str:
+    """A row for each turn, as HTML."""
     rows = "\n".join(_row(report, warm, cold) for warm, cold in zip(report.rows("on"), report.rows("off"), strict=True))
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>'
+    head = "".join(f"<th>{name}</th>" for name in HEADS)
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
 
 
 def _row(report: Report, warm: Row, cold: Row) -> str:
@@ -126,7 +150,7 @@ def _row(report: Report, warm: Row, cold: Row) -> str:
     question = escape(aside.question) if aside else ""
     notes = [aside.note, f"Conversation: {aside.conversation}" if report.script == "tree" else ""] if aside else []
     small = "".join(f"<small>{escape(note)}</small>" for note in notes if note)
-    sooner = f"{cold.ttft_s / warm.ttft_s:.1f}×" if warm.ttft_s > 0 else "–"
+    times = times_sooner(warm, cold)
     cells = (
         f"{warm.turn}",
         f"{question}{small}",
@@ -135,15 +159,48 @@ def _row(report: Report, warm: Row, cold: Row) -> str:
         f"{warm.computed_tokens:,}",
         f"{warm.ttft_s:.2f} s",
         f"{cold.ttft_s:.2f} s",
-        sooner,
+        "–" if times is None else f"{times:.1f}×",
     )
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def _facts(report: Report, machine: str) -> str:
+def _answers(report: Report) -> str:
+    """Each turn folded: its question, and what was written."""
+    return "\n".join(_folded(turn, aside) for turn, aside in sorted(report.asides.items()))
+
+
+def _folded(turn: int, aside: Aside) -> str:
+    others = f'<p class="soft">Without the cache:</p><p>{_lines(aside.cold_answer)}</p>' if aside.cold_answer else ""
+    return (
+        f"<details><summary>{turn}. {escape(aside.question)}</summary>"
+        f"<p>{_lines(aside.answer) or '<em>nothing was written</em>'}</p>{others}</details>"
+    )
+
+
+def _lines(text: str) -> str:
+    return escape(text.strip()).replace("\n", "<br>")
+
+
+def _pictures(pictures: Sequence[Picture]) -> str:
+    if not pictures:
+        return ""
+    shown = "\n".join(
+        f'<figure><picture><source media="(prefers-color-scheme: dark)" srcset="{_inline(dark)}">'
+        f'<img src="{_inline(light)}" alt="{escape(name)}"></picture><figcaption>{escape(name)}</figcaption></figure>'
+        for name, light, dark in pictures
+    )
+    return f"<h2>On screen</h2>\n{shown}"
+
+
+def _inline(png: bytes) -> str:
+    return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+def facts(report: Report, machine: str) -> dict[str, str]:
+    """What the figures were measured with and on."""
     model = report.model
     exact = ", exact mode" if model.exact else ""
-    facts = {
+    return {
         "Model": f"{model.name} ({model.architecture}), {model.weights_bytes / 1e6:,.0f} MB",
         "Computed on": f"{model.device}, {model.dtype}{exact}",
         "Context": f"{model.context_length:,} tokens",
@@ -151,5 +208,8 @@ def _facts(report: Report, machine: str) -> str:
         "Machine": machine,
         "Versions": ", ".join(f"{name} {version}" for name, version in report.versions.items()),
     }
-    rows = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts.items())
+
+
+def _facts(report: Report, machine: str) -> str:
+    rows = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts(report, machine).items())
     return f"<dl>{rows}</dl>"

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,11 +43,14 @@ class Parted:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What belongs to a turn besides figures: the conversation it lies in, its question, and what there is to see."""
+    """What belongs to a turn besides figures: the conversation it lies in, its question, what there is to see, and the
+    answer; `cold_answer` is that without the cache where it is another one, "" where they are equal."""
 
     conversation: str
     question: str
     note: str = ""
+    answer: str = ""
+    cold_answer: str = ""
 
 
 @dataclass
@@ -124,6 +127,11 @@ class Report:
             f"{saved:.1f} s and {reused:,} tokens saved."
         )
 
+    def add_answers(self, turn: int, answer: str, cold_answer: str) -> None:
+        """What the two passes wrote in a turn."""
+        other = "" if cold_answer == answer else cold_answer
+        self.asides[turn] = replace(self.asides[turn], answer=answer, cold_answer=other)
+
     def agreement(self) -> str:
         """Whether both runs wrote the same, in a sentence."""
         count = len(self.rows("on"))
@@ -165,8 +173,15 @@ def save_report(report: Report, folder: Path) -> None:
     (folder / "report.csv").write_text(report.as_csv(), "utf-8")
 
 
+def times_sooner(on: Row, off: Row) -> float | None:
+    """How many times sooner the first token came with the cache; None where nothing was reused: both were cold then,
+    and differ by chance."""
+    return off.ttft_s / on.ttft_s if on.reused_tokens and on.ttft_s > 0 else None
+
+
 def _table_line(on: Row, off: Row) -> str:
-    sooner = f"{off.ttft_s / on.ttft_s:.1f}x" if on.ttft_s > 0 else "-"
+    times = times_sooner(on, off)
+    sooner = "-" if times is None else f"{times:.1f}x"
     return (
         f"{on.turn:>4} {on.prompt_tokens:>8,} {on.reused_tokens:>8,} {on.computed_tokens:>8,}"
         f" {on.ttft_s:>5.2f} s {off.ttft_s:>5.2f} s {sooner:>7} {on.tokens_per_s:>13.1f} {off.tokens_per_s:>8.1f}"

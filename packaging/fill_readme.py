@@ -22,9 +22,10 @@ def table(report: dict) -> str:
     turns = {(row["turn"], row["cache"]): row for row in report["turns"]}
     for number in sorted({turn for turn, _ in turns}):
         warm, cold = turns[number, "on"], turns[number, "off"]
+        sooner = f"{cold['ttft_s'] / warm['ttft_s']:.1f}" if warm["reused_tokens"] else "–"
         lines.append(
             f"| {number} | {warm['prompt_tokens']:,} | {warm['reused_tokens']:,} | {warm['computed_tokens']:,} "
-            f"| {warm['ttft_s']:.2f} s | {cold['ttft_s']:.2f} s | {cold['ttft_s'] / warm['ttft_s']:.1f} |"
+            f"| {warm['ttft_s']:.2f} s | {cold['ttft_s']:.2f} s | {sooner} |"
         )
     equal = "The answers of both passes are equal, token by token." if report["answers_equal"] else _parted(report)
     return "\n".join([*lines, "", equal])

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 
 from app.charts import tree_words
-from app.charts.tree_camera import Camera
+from app.charts.tree_camera import MARGIN, TALLEST_ROW, Camera
 from app.charts.tree_layout import TreeLayout, find_again, lay_out
 from app.charts.tree_picture import Painted, TreePicture
 from app.charts.tree_words import Titles
@@ -68,6 +68,11 @@ class TreeView(QWidget):
     def current_node(self) -> NodeView | None:
         """The current run."""
         return self.layout_.nodes[self._current] if self._current >= 0 else None
+
+    @property
+    def height_of_tree(self) -> int:
+        """Pixels that all rows take where there is room for them, with what is left free around them."""
+        return round(self.camera.rows * TALLEST_ROW + 2 * MARGIN)
 
     def show_view(self, view: CacheView, titles: Titles) -> None:
         """A newer picture of the cache. What is looked at stays where it is, as far as it is still there."""

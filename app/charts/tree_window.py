@@ -93,6 +93,13 @@ class TreeWindow(QWidget):
         self._legend.set_theme(theme)
         self.view.set_theme(theme)
 
+    def height_at(self, width: int) -> int:
+        """How tall this window must be at this width, in pixels, for a picture that the tree fills."""
+        self.resize(width, self.height())
+        self.layout().activate()
+        around = self.height() - self.view.height()
+        return around + self.view.height_of_tree
+
     def sizeHint(self) -> QSize:
         return QSize(960, 600)
 

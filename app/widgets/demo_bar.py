@@ -23,12 +23,13 @@ class TwoTimes(QWidget):
         super().__init__(parent)
         self.warm: float | None = None
         self.cold: float | None = None
+        self._is_reused = False
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_times(None, None)
 
-    def show_times(self, warm: float | None, cold: float | None) -> None:
-        """Seconds; None while they are not measured."""
-        self.warm, self.cold = warm, cold
+    def show_times(self, warm: float | None, cold: float | None, is_reused: bool = False) -> None:
+        """Seconds; None while they are not measured. Where nothing was reused the two differ by chance only."""
+        self.warm, self.cold, self._is_reused = warm, cold, is_reused
         self.setAccessibleName(self.text)
         self.update()
 
@@ -40,6 +41,8 @@ class TwoTimes(QWidget):
     def _sooner(self, lead: str = "") -> str:
         if not self.warm or not self.cold:
             return ""
+        if not self._is_reused:
+            return f"{lead}nothing to reuse yet"
         return f"{lead}{self.cold / self.warm:.1f} times sooner"
 
     def sizeHint(self) -> QSize:
@@ -123,9 +126,9 @@ class DemoBar(QWidget):
         """What happens now."""
         self.says.setText(sentence)
 
-    def show_times(self, warm: float | None, cold: float | None) -> None:
-        """The two times of the turn that was played last, in seconds."""
-        self.times.show_times(warm, cold)
+    def show_times(self, warm: float | None, cold: float | None, is_reused: bool = False) -> None:
+        """The two times of the turn that was played last, in seconds, and whether anything was reused in it."""
+        self.times.show_times(warm, cold, is_reused)
 
     def set_running(self, running: bool) -> None:
         """Whether it goes on by itself."""

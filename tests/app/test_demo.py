@@ -22,7 +22,9 @@ from tests.app.fake_engine import FakeEngine, Script, words
 ANSWER = Script(words("Yes, while the order is in queue you can change the address under My orders."))
 THEMES = ("light", "dark")
 PARTS = ("window", "ribbon", "explainer", "tree", "charts")
-FILES = {"report.json", "report.csv", "report.html", "charts.png"} | {f"{p}-{t}.png" for p in PARTS for t in THEMES}
+FILES = {"report.json", "report.csv", "report.html", "page.png", "page-dark.png", "charts.png"} | {
+    f"{p}-{t}.png" for p in PARTS for t in THEMES
+}
 PARTED = Divergence(76, 0, "date", "Today is 29 November", "Today is 30 November", 3_000)
 
 

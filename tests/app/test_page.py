@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -26,6 +27,10 @@ def make_report(script: str = "support") -> Report:
     return Report(MODEL, {"python": "3.11.7"}, turns, [], script, "It shows <this>.", asides)
 
 
+VOID = {"meta", "rect", "line", "img", "source", "br"}
+INLINE = re.compile(r'src(?:set)?="data:image/png;base64,([^"]*)"')
+
+
 class Reader(HTMLParser):
     """Cells of the table, texts, and every tag; complains about what is not closed."""
 
@@ -40,13 +45,13 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        if tag not in ("meta", "rect", "line"):
+        if tag not in VOID:
             self.open.append(tag)
         if tag == "td":
             self.cells.append("")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag not in ("rect", "line"):
+        if tag not in VOID:
             assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
@@ -57,11 +62,13 @@ class Reader(HTMLParser):
 
 @pytest.mark.parametrize("script", [*NAMES, "own"])
 def test_it_stands_alone(script: str) -> None:
-    page = as_page(make_report(script), "A machine")
+    page = as_page(make_report(script), "A machine", [("The window", b"light?>", b"dark??>")])
     read = Reader(page)
     assert read.open == []
-    assert not read.tags & {"script", "link", "img", "iframe"}
-    assert not re.search(r"(https?:)?//|url\(|@import|\son\w+=", page)
+    assert not read.tags & {"script", "link", "iframe"}
+    assert [b64decode(data) for data in INLINE.findall(page)] == [b"dark??>", b"light?>"]
+    assert page.count("<img") == 1
+    assert not re.search(r"(https?:)?//|url\(|@import|\son\w+=|src(set)?=", INLINE.sub("", page))
     assert f"<h1>{TITLES[script]}</h1>" in page
     assert "prefers-color-scheme: dark" in page
     assert f"--reused: {LIGHT.reused};" in page
@@ -71,13 +78,24 @@ def test_it_stands_alone(script: str) -> None:
 
 def test_the_table_holds_the_rows() -> None:
     cells = Reader(as_page(make_report(), "A machine")).cells
-    assert cells[:8] == ["1", "Is 1 < 2 & true?All is read.", "3,001", "0", "3,001", "1.90 s", "1.91 s", "1.0×"]
+    assert cells[:8] == ["1", "Is 1 < 2 & true?All is read.", "3,001", "0", "3,001", "1.90 s", "1.91 s", "–"]
     assert cells[8:] == ["2", "Why?", "3,002", "2,950", "52", "0.12 s", "1.95 s", "16.2×"]
 
 
 def test_the_tree_names_the_conversation_of_each_turn() -> None:
     cells = Reader(as_page(make_report("tree"), "A machine")).cells
     assert cells[9] == "Why?Conversation: Guest"
+
+
+def test_questions_and_answers_are_folded_and_a_different_answer_is_shown_twice() -> None:
+    report = make_report()
+    report.add_answers(1, "Yes,\n1 < 2.", "Yes,\n1 < 2.")
+    report.add_answers(2, "Because.", "Why not?")
+    page = as_page(report, "A machine")
+    assert "<details><summary>1. Is 1 &lt; 2 &amp; true?</summary><p>Yes,<br>1 &lt; 2.</p></details>" in page
+    assert "<p>Because.</p>" in page
+    assert page.count("Without the cache:") == 1
+    assert page.index("Without the cache:") < page.index("<p>Why not?</p>")
 
 
 def test_model_machine_and_agreement_are_named() -> None:

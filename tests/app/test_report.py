@@ -55,6 +55,7 @@ def test_csv_holds_the_same_rows_as_json(report: Report) -> None:
 
 def test_the_table_has_a_line_a_turn_and_says_the_gain(report: Report) -> None:
     lines = report.as_table().splitlines()
+    assert lines[4].split()[:9] == ["1", "3,052", "0", "3,052", "2.00", "s", "2.00", "s", "-"]
     assert lines[5].split() == ["2", "3,150", "3,088", "62", "0.12", "s", "2.00", "s", "16.0x", "51.2", "51.2"]
     assert "16.0 to 16.0 times sooner" in lines[7]
     assert lines[8] == "The answers of both passes are equal, token by token, in all 2 turns."

@@ -1,0 +1,40 @@
+"""The demo's page as a picture: the same charts and sentences as the page, in the colours of one theme."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from PySide6.QtGui import QColor, QImage
+from pytestqt.qtbot import QtBot
+
+from app.page import charts
+from app.page_picture import PAGE_WIDTH, SCALE, as_picture, coloured
+from app.theme import DARK, LIGHT, Theme
+from tests.app.test_page import make_report
+
+
+def colours(image: QImage) -> set[str]:
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(0, image.height(), 2)}
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_it_is_readable_and_wears_the_theme(qtbot: QtBot, theme: Theme) -> None:
+    image = as_picture(make_report(), "A machine", theme)
+    assert image.width() == PAGE_WIDTH * SCALE
+    assert image.pixelColor(4, 4) == QColor(theme.page)
+    assert {theme.reused, theme.computed, theme.cold, theme.pinned, theme.text} <= colours(image)
+
+
+def test_it_grows_with_what_was_answered(qtbot: QtBot) -> None:
+    report = make_report()
+    before = as_picture(report, "A machine", LIGHT).height()
+    report.add_answers(2, "Because it is so. " * 80, "Why not? " * 80)
+    assert as_picture(report, "A machine", LIGHT).height() > before + 200
+
+
+def test_a_chart_brings_its_own_colours() -> None:
+    for _, chart, _ in charts(make_report()):
+        shapes = list(ElementTree.fromstring(coloured(chart, DARK)).iter())
+        assert not any(shape.get("class") for shape in shapes)
+        assert all(shape.get("fill") or shape.get("stroke") for shape in shapes if shape.tag[-4:] in ("rect", "line"))
