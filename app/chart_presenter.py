@@ -9,6 +9,7 @@ from app.charts.series import ShownTurn
 from app.history import History, StoredMessage
 from app.savings import SavedTotal
 from app.session import Session
+from app.widgets.divergence_box import in_short, is_worth_saying
 from app.window import Window
 from engine import HeadstartError, ModelInfo, TurnStats
 
@@ -42,6 +43,7 @@ class ChartPresenter(QObject):
     def load(self, change: object = None) -> None:
         """Show the turns of the conversation in view, or of all conversations."""
         self._charts.load_turns(self._all_turns() if self._charts.scope.shows_all else self._turns_in_view())
+        self._show_miss()
 
     def show_turn(self, message_id: int) -> None:
         """Scroll to an answer, in whichever conversation and branch it is."""
@@ -54,6 +56,16 @@ class ChartPresenter(QObject):
         if message_id not in [each.id for each in self._session.messages]:
             self._session.choose_sibling(message_id)
         self._window.transcript.show_message(message_id)
+
+    def _show_miss(self) -> None:
+        """The newest turn in view that read again what had been cached stays named, also when it is scrolled away."""
+        turns = [message for message in self._session.messages if message.finish_reason and message.stats]
+        said = ""
+        for number, message in enumerate(turns, 1):
+            gone = message.divergence
+            if gone and message.stats and is_worth_saying(gone, message.stats.computed_tokens):
+                said = f"Turn {number} {in_short(gone)}"
+        self._charts.show_miss("" if self._charts.scope.shows_all else said)
 
     def _turns_in_view(self) -> list[ShownTurn]:
         ended = [message for message in self._session.messages if message.finish_reason]
@@ -73,6 +85,7 @@ class ChartPresenter(QObject):
     def _on_finished(self, message: StoredMessage) -> None:
         if message.stats and not self._charts.scope.shows_all:
             self._charts.add_turn(message.stats, message.id)
+        self._show_miss()
 
     def _on_any_finished(self, event: object) -> None:
         # The session heard of it first, so that the turn is stored by now.

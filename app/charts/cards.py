@@ -67,15 +67,18 @@ class FirstTokenCard(Card):
 
 
 class TokensCard(Card):
-    """Prompt tokens per turn: reused, and computed on top of them."""
+    """Prompt tokens per turn: reused, and computed on top of them. `miss` says when something was last read again, and
+    why; "" where nothing was."""
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.bars, self.turns = BarsPlot(theme), turns
+        self.bars, self.turns, self.miss = BarsPlot(theme), turns, ""
         legend = [("computed", "computed", 1.0), ("reused", "reused", 1.0)]
         super().__init__("Tokens this turn", theme, self.bars, legend, about="tokens")
 
     def copy(self) -> TokensCard:
-        return TokensCard(self.turns, self.theme)
+        made = TokensCard(self.turns, self.theme)
+        made.miss = self.miss
+        return made
 
     def draw(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
@@ -91,9 +94,10 @@ class TokensCard(Card):
         number = f"{words.percent(row['reused_tokens'], row['prompt_tokens'])} reused"
         if self.hovering:
             note = f"{row['reused_tokens']:,} reused, {row['computed_tokens']:,} computed"
-            self.say(turn_name(self.turns, self.place), number, note)
+            self.say(turn_name(self.turns, self.place), number, note, more=self.miss)
         else:
-            self.say("Tokens this turn", number, f"{row['reused_tokens']:,} of {row['prompt_tokens']:,}")
+            note = f"{row['reused_tokens']:,} of {row['prompt_tokens']:,}"
+            self.say("Tokens this turn", number, note, more=self.miss)
 
     def table(self) -> Table:
         return turn_table(self.turns)

@@ -82,6 +82,11 @@ class ChartPanel(QWidget):
         self.turns.load(turns)
         self._change(self.first_token, self.tokens, self.saved)
 
+    def show_miss(self, text: str) -> None:
+        """When something that had been cached was last read again, and why; "" where nothing was."""
+        self.tokens.miss = text
+        self._change(self.tokens)
+
     def add_cache_view(self, view: CacheView) -> None:
         """A new picture of the cache, with or without its runs."""
         self.memory.add(view)

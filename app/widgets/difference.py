@@ -22,6 +22,11 @@ class Difference:
     behind: str
 
     @property
+    def is_one_word(self) -> bool:
+        """Whether one word took the place of one other."""
+        return len(self.old.split()) == len(self.new.split()) == 1
+
+    @property
     def text(self) -> str:
         """What became of what, with the words around it; "" where nothing differs."""
         return self._say(f"{self.before}{self.old}{self.behind}", f"{self.before}{self.new}{self.behind}")
@@ -85,5 +90,6 @@ def _last(text: str) -> str:
 
 
 def _first(text: str) -> str:
+    """What goes on behind is cut off, here or by whoever gave the text."""
     line = _one_line(text)
-    return line if len(line) <= BEHIND else line[:BEHIND].rstrip() + "…"
+    return line[:BEHIND].rstrip() + "…" if line.strip() else line

@@ -26,6 +26,17 @@ _WHY = {
     "other model": "each model keeps a cache of its own",
     "cache off": "the cache is switched off",
 }
+_SHORT = {
+    "new": "it was new",
+    "edited": "the text differs",
+    "date": "a date moved on",
+    "reasoning removed": "reasoning left out",
+    "tools": "other tools",
+    "trimmed": "the oldest left out",
+    "evicted": "the cache was full",
+    "other model": "another model",
+    "cache off": "the cache was off",
+}
 _CURES = {
     "edited": "Put what changes into the newest message.",
     "date": "A conversation keeps the date it began with; begin a new one for today's.",
@@ -157,7 +168,7 @@ class DivergenceBox(QAbstractButton):
 
     def _say(self, divergence: Divergence, place: str) -> None:
         what = difference(divergence.old_text, divergence.new_text)
-        head, says = title(divergence, place), body(divergence, self._advises)
+        head, says = title(divergence, place, what.is_one_word), body(divergence, self._advises)
         self._title.setText(f"<b>{escape(head)}</b>: {what.html}." if what.html else f"<b>{escape(head)}.</b>")
         self._body.setText(says)
         self._text = f"{head}: {what.text}. {says}" if what.text else f"{head}. {says}"
@@ -178,11 +189,17 @@ def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:
     return again > 0 and again > computed_tokens - again
 
 
-def title(divergence: Divergence, place: str) -> str:
-    """Where the prompt left what was cached."""
-    begins = _WITHOUT_TEXT.get(divergence.cause, "One different token at {position}")
-    begins = begins.format(position=f"{divergence.position:,}")
-    return f"{begins}, {place}" if place else begins
+def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
+    """Where the prompt left what was cached. Only where a single word is another one is the difference called one."""
+    differs = "One different word at token {position}" if is_one_word else "The text differs from token {position} on"
+    begins = _WITHOUT_TEXT.get(divergence.cause, differs)
+    return f"{begins.format(position=f'{divergence.position:,}')}, {place}" if place else begins
+
+
+def in_short(divergence: Divergence) -> str:
+    """How many tokens were read again and why, for where there is room for a few words: "read 3,128 again: a date moved
+    on"."""
+    return f"read {divergence.recomputed_tokens:,} again: {_SHORT[divergence.cause]}"
 
 
 def body(divergence: Divergence, advises: bool = True) -> str:

@@ -34,14 +34,14 @@ def box(qtbot: QtBot) -> DivergenceBox:
 @pytest.mark.parametrize(
     ("old", "new", "said", "spoken"),
     [
-        (" It is 29 Nov", " It is 30 Nov", "“It is 29 Nov” became “It is 30 Nov”", "“29” became “30”"),
+        (" It is 29 Nov", " It is 30 Nov", "“It is 29 Nov…” became “It is 30 Nov…”", "“29” became “30”"),
         (
             "at 10:04. You are",
             "at 10:15. You",
-            "“at 10:04. You are” became “at 10:15. You are”",
+            "“at 10:04. You are…” became “at 10:15. You are…”",
             "“10:04.” became “10:15.”",
         ),
-        ("Be brief", "Be very brief", "“Be very brief” is new", "“very” is new"),
+        ("Be brief", "Be very brief", "“Be very brief…” is new", "“very” is new"),
         ("Be brief. Now", "Be brief.", "“Be brief. Now” is gone", "“Now” is gone"),
         ("a b", "a\nb", "“a b” became “a⏎b”", "“b” became “⏎b”"),
         ("", "x" * 90, f"“{'x' * 40}…” is new", f"“{'x' * 40}…” is new"),
@@ -55,19 +55,27 @@ def test_the_difference_in_words(old: str, new: str, said: str, spoken: str) -> 
 
 def test_the_difference_is_marked_by_more_than_colour() -> None:
     html = difference("It is <29> Nov", "It is <30> Nov").html
-    assert html == "“It is <b><u>&lt;29&gt;</u></b> Nov” became “It is <b><u>&lt;30&gt;</u></b> Nov”"
+    assert html == "“It is <b><u>&lt;29&gt;</u></b> Nov…” became “It is <b><u>&lt;30&gt;</u></b> Nov…”"
 
 
 def test_the_box_says_everything(box: DivergenceBox) -> None:
     box.show_divergence(divergence(), SYSTEM, 2764)
     assert not box.isHidden()
     assert box.text_shown.startswith(
-        "One different token at 412, in the system prompt: “It is 29 Nov, so” became “It is 30 Nov, so”. "
+        "One different word at token 412, in the system prompt: “It is 29 Nov, so…” became “It is 30 Nov, so…”. "
         "The 2,600 tokens after it had to be read again: a date or a clock there moved on."
     )
     assert "<u>29</u>" in box.html_shown
     assert box.accessibleName().startswith(
-        "One different token at 412, in the system prompt: “29” became “30”. The 2,600"
+        "One different word at token 412, in the system prompt: “29” became “30”. The 2,600"
+    )
+
+
+def test_where_more_than_a_word_differs_it_is_not_called_one(box: DivergenceBox) -> None:
+    box.show_divergence(Divergence(70, 0, "date", "is 30 November 202", "is 1 December 202", 2600), SYSTEM, 2764)
+    assert box.text_shown.startswith(
+        "The text differs from token 70 on, in the system prompt: "
+        "“is 30 November 202…” became “is 1 December 202…”. The 2,600 tokens"
     )
 
 
@@ -78,7 +86,7 @@ def test_every_cause_of_the_engine_is_in_words(box: DivergenceBox) -> None:
         moved = cause in ("evicted", "positions", "other model", "cache off")
         box.show_divergence(divergence(cause, "" if moved else "a b", "" if moved else "a c"), SYSTEM, 2764)
         assert "2,600 tokens" in box.text_shown
-        assert ("One different token at 412" in box.text_shown) is not moved
+        assert ("One different word at token 412" in box.text_shown) is not moved
         said.add(box.text_shown)
     assert len(said) == len(CAUSES)
 
