@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 
+from app.arguments import Parser
 from app.logs import log_path, start_logging
 from app.progress_line import ProgressLine
 from app.settings import MOST_MEGABYTES
@@ -45,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The options; `command` is the function to call with them."""
-    parser = argparse.ArgumentParser(prog="headstart", description="Chat with a local language model.")
+    parser = Parser(prog="headstart", description="Chat with a local language model.")
     parser.add_argument("--version", action="version", version=f"headstart {version()}")
     parser.set_defaults(command=open_window)
     add_model_arguments(parser)
@@ -59,6 +60,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         add_demo_arguments(demo)
     commands.add_parser("doctor", help="print what is here and what is missing").set_defaults(command=examine)
     commands.add_parser("fetch", help="bring the default model now").set_defaults(command=fetch)
+    parser.others = tuple(commands.choices.values())
     return parser.parse_args(arguments)
 
 

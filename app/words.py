@@ -15,7 +15,7 @@ def seconds(value: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in decimal units: "0 MB", "640 kB", "214 MB", "1.0 GB"."""
+    """Bytes in decimal units: "0 MB", "640 kB", "1.4 MB", "214 MB", "1.0 GB"."""
     number, unit = scaled(count, count)
     return f"{number} {unit}"
 
@@ -26,4 +26,4 @@ def scaled(count: float, whole: float) -> tuple[str, str]:
         return f"{count / 1e9:.1f}", "GB"
     if 0 < whole < 999.5e3:
         return f"{count / 1e3:.0f}", "kB"
-    return f"{count / 1e6:.0f}", "MB"
+    return f"{count / 1e6:.{1 if 0 < whole < 9.95e6 else 0}f}", "MB"

@@ -18,6 +18,8 @@ MOST_LETTERS = 24
 """Of a title that stands in a row with others."""
 
 DELETED = "Deleted conversation"
+NOBODYS = "from a proof"
+"""Only proofs run in nobody's name: what they wrote belongs to no conversation."""
 
 Titles = Mapping[int, str]
 """The present title of each conversation by its id."""
@@ -48,7 +50,7 @@ def name_and_tail(layout: TreeLayout, index: int, titles: Titles) -> tuple[str, 
     if node.pinned and (len(named) != 1 or node.start == 0):
         return "kept resident", ""
     if not named:
-        return "no conversation", ""
+        return NOBODYS, ""
     if len(named) > 1:
         return f"{len(named)} conversations", ""
     return named[0].title, ", branch" if _is_branch(layout, index) else ""
@@ -91,7 +93,7 @@ def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
             title if len(title) <= MOST_LETTERS else title[: MOST_LETTERS - 1].rstrip(" …") + "…" for title in named
         ]
     shown = ", ".join(named[:most])
-    return f"{shown} and {len(named) - most} more" if len(named) > most else shown or "no conversation"
+    return f"{shown} and {len(named) - most} more" if len(named) > most else shown or NOBODYS
 
 
 def freed(layout: TreeLayout, index: int) -> str:

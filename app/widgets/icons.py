@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
@@ -23,6 +24,11 @@ def app_icon() -> QIcon:
     return QIcon(_DrawnIcon("headstart"))
 
 
+@cache
+def _source(name: str) -> str:
+    return (ICON_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+
+
 class _DrawnIcon(QIconEngine):
     """Paints an SVG whose `currentColor` is the theme's."""
 
@@ -35,7 +41,7 @@ class _DrawnIcon(QIconEngine):
         colour = colours.line if mode == QIcon.Mode.Disabled else colours.soft
         if mode == QIcon.Mode.Active:
             colour = colours.text
-        source = (ICON_FOLDER / f"{self._name}.svg").read_text(encoding="utf-8").replace("currentColor", colour)
+        source = _source(self._name).replace("currentColor", colour)
         QSvgRenderer(QByteArray(source.encode())).render(painter, QRectF(rect))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:

@@ -204,3 +204,24 @@ def test_doctor_says_what_to_do(
     for cure in ("pip install . in Headstart's folder", "sudo apt-get install", "writable for this user"):
         assert cure in printed
     assert "Missing: 3" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["--modle", "x"], "--model"),
+        (["--chache-mb=3"], "--cache-mb"),
+        (["docter"], "doctor"),
+        (["demo", "--out", "x", "--ofscreen"], "--offscreen"),
+        (["demo", "--out", "x", "--script", "suport"], "support"),
+        (["--zzzz"], ""),
+    ],
+)
+def test_a_misspelt_word_names_what_was_meant(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], meant: str
+) -> None:
+    monkeypatch.setattr(command_line, "require_qt", lambda offscreen: None)
+    with pytest.raises(SystemExit):
+        command_line.parse(arguments)
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert last.endswith(f"Did you mean {meant}?") if meant else "Did you mean" not in last

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import os
 import platform
-from pathlib import Path
 
 import pytest
 
 from app import machine as machine_module
-from app.machine import machine, processor
+from app.machine import machine
+from engine import DeviceReport, EngineReport, describe_devices
 
 
 def test_it_names_cores_and_system_but_not_the_computer() -> None:
     said = machine()
+    assert said.startswith(describe_devices().devices[-1].name)
     assert f"{os.cpu_count()} cores" in said
     assert platform.system() in said
     assert not platform.node() or platform.node() not in said
 
 
-def test_without_a_list_of_processors_python_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_module, "CPU_FILE", tmp_path / "none")
-    assert processor() == (platform.processor() or "unknown processor")
-    (tmp_path / "cpus").write_text("vendor_id : X\nmodel name\t: Fine CPU 9\nmodel name\t: Fine CPU 9\n")
-    monkeypatch.setattr(machine_module, "CPU_FILE", tmp_path / "cpus")
-    assert processor() == "Fine CPU 9"
+def test_a_graphics_card_is_named_behind_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = tuple(DeviceReport(kind, name, 1, 1, ()) for kind, name in (("cuda", "Card 7"), ("cpu", "Fine CPU 9")))
+    monkeypatch.setattr(machine_module, "describe_devices", lambda: EngineReport({}, 2, devices))
+    assert machine().startswith("Fine CPU 9, Card 7, ")

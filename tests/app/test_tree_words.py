@@ -18,7 +18,7 @@ def test_a_run_is_named_by_its_conversation_and_a_second_one_is_a_branch() -> No
 
 def test_what_many_share_or_nobody_owns_has_no_one_title() -> None:
     layout = lay_out([FEW[0]._replace(pinned=False), run(-1, 0, 16, 9)])
-    assert [tree_words.label(layout, index, TITLES) for index in (0, 1)] == ["2 conversations", "no conversation"]
+    assert [tree_words.label(layout, index, TITLES) for index in (0, 1)] == ["2 conversations", "from a proof"]
 
 
 def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened() -> None:

@@ -21,6 +21,8 @@ def test_seconds(value: float, text: str) -> None:
         (0, "0 MB"),
         (900, "1 kB"),
         (640e3, "640 kB"),
+        (1.44e6, "1.4 MB"),
+        (9.96e6, "10 MB"),
         (214e6, "214 MB"),
         (999.9e6, "1.0 GB"),
         (1e9, "1.0 GB"),

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.charts.series import TTFT_PARTS
 from app.settings import Settings
+from app.words import size
 from engine import CacheView, Finished, TurnStats
 from tests.app.fake_engine import MODEL, Script, many_tokens
 from tests.app.window.conftest import Screen, settle
@@ -60,7 +61,7 @@ def test_cache_memory_is_the_engines_and_weights_stand_apart(screen: Screen) -> 
     rows, card = screen.window.charts.cache.areas.rows, screen.window.charts.cache
     assert list(rows["pinned_bytes"]) == [view.pinned_bytes for view in ear.views]
     assert list(rows["reusable_bytes"]) == [view.reusable_bytes for view in ear.views]
-    assert card.note == f"budget 537 MB\nweights apart: {MODEL.weights_bytes // 1_000_000} MB"
+    assert card.note == f"budget 537 MB\nweights apart: {size(MODEL.weights_bytes)}"
 
 
 def test_savings_are_the_sum_here_and_go_on_over_conversations_and_restarts(

@@ -77,7 +77,7 @@ def middle(tree: TreeWindow, index: int) -> QPoint:
 def test_what_is_on_screen_is_what_the_engine_holds(screen: Screen, prefixes: Prefixes) -> None:
     tree = open_tree(screen)
     assert tree.view.layout_.nodes == prefixes.nodes
-    assert tree.totals == "3 runs · 96 tokens · 2 MB · 48 kept"
+    assert tree.totals == "3 runs · 96 tokens · 2.2 MB · 48 kept"
     for index, node in enumerate(prefixes.nodes):
         tree.view.set_current(index)
         assert tree_words.figures(node) in tree.details

@@ -1,0 +1,40 @@
+"""A command line that names what was probably meant where a word of it is misspelt."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+_WORD = re.compile(r"[\w-]+")
+_OPTION = re.compile(r"--[a-z][a-z-]*")
+
+
+class Parser(argparse.ArgumentParser):
+    """As argparse's, with one more sentence: "Did you mean --model?". `others` are the parsers of its commands, whose
+    options count as known, too."""
+
+    others: Sequence[argparse.ArgumentParser] = ()
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._given = args or ()
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        known = {name for parser in (self, *self.others) for name in _OPTION.findall(parser.format_help())}
+        words = (word.partition("=")[0] for word in self._given if word.startswith("--"))
+        option = next((word for word in words if not any(name.startswith(word) for name in known)), "")
+        if option:  # what stands behind it was perhaps taken for something else
+            super().error(f"There is no option {option}.{_meant(option, known)}")
+        if choice := _CHOICE.search(message):
+            message += "." + _meant(choice.group(1), _WORD.findall(choice.group(2)))
+        super().error(message)
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, sorted(known), n=1)
+    return f" Did you mean {near[0]}?" if near else ""
