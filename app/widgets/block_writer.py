@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 
 from app import theme
 from app.markdown import Align, Block, Run
+from app.widgets.document_view import with_breaks
 from app.widgets.highlight import coloured
 
 INDENT = 24
@@ -150,12 +151,12 @@ class BlockWriter:
             form = _char_format(run)
             if bold:
                 form.setFontWeight(QFont.Weight.DemiBold)
-            self._cursor.insertText(run.text.replace("\n", LINE_BREAK), form)
+            self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
 
     def _write_code(self, block: Block) -> None:
         self.codes.append(WrittenCode(self._cursor.position(), block.text))
         for text, form in coloured(block.text, block.language):
-            self._cursor.insertText(text.replace("\n", LINE_BREAK), form)
+            self._cursor.insertText(with_breaks(text).replace("\n", LINE_BREAK), form)
 
     def _write_table(self, block: Block) -> None:
         columns = max(len(row) for row in block.rows)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QEvent, QSize, QSizeF, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app import theme
 from app.markdown import LINK_SCHEMES
+
+LONGEST_WORD = 4_000
+"""Characters of a word that stay on one line of the layout."""
+_ENDLESS = re.compile(rf"(\S{{{LONGEST_WORD}}})(?=\S)")
 
 
 class DocumentView(QTextBrowser):
@@ -61,6 +67,12 @@ class DocumentView(QTextBrowser):
         height = max(1, round(size.height() + 0.49))
         if height != self.minimumHeight():
             self.setFixedHeight(height)
+
+
+def with_breaks(text: str) -> str:
+    """A text as it is laid out: a word without end is broken, because a layout takes time by the square of its length.
+    Copying a message gives it unbroken."""
+    return _ENDLESS.sub(r"\1\n", text)
 
 
 def open_link(url: QUrl) -> None:

@@ -8,11 +8,13 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.block_writer import LINE_DISTANCE
-from app.widgets.document_view import DocumentView
+from app.widgets.document_view import DocumentView, with_breaks
 
 PADDING = 14
 SHORT_LINES, SHORT_CHARACTERS = 24, 3_000
 """What is shown of a question that is longer than twice this, until all of it is asked for."""
+WIDEST_LINE = 2_000
+"""So many characters are wider than any window."""
 
 
 class PlainView(DocumentView):
@@ -20,7 +22,7 @@ class PlainView(DocumentView):
 
     def set_text(self, text: str) -> None:
         """Show this text."""
-        self.setPlainText(text)
+        self.setPlainText(with_breaks(text))
         whole = QTextCursor(self.document())
         whole.select(QTextCursor.SelectionType.Document)
         form = QTextBlockFormat()
@@ -31,7 +33,7 @@ class PlainView(DocumentView):
         """How wide it would be without wrapping, in pixels."""
         metrics = QFontMetrics(theme.text_font())
         lines = self.toPlainText().split("\n")
-        return max(metrics.horizontalAdvance(line.expandtabs(10)) for line in lines) + 2
+        return max(metrics.horizontalAdvance(line[:WIDEST_LINE].expandtabs(10)) for line in lines) + 2
 
 
 class QuestionView(QWidget):
@@ -44,7 +46,7 @@ class QuestionView(QWidget):
         self.text = text
         self.view = PlainView(self)
         self.view.setAccessibleName("Question")
-        self.show_all = QPushButton(f"Show all {text.count(chr(10)) + 1:,} lines", self)
+        self.show_all = QPushButton(how_much(text), self)
         self.show_all.setObjectName("link")
         self.show_all.clicked.connect(self._on_show_all)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
@@ -76,6 +78,12 @@ class QuestionView(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.current().bubble))
         painter.drawRoundedRect(QRectF(self.rect()), 10, 10)
+
+
+def how_much(text: str) -> str:
+    """What the button says that shows all of a long text."""
+    lines = text.count("\n") + 1
+    return f"Show all {lines:,} lines" if lines > SHORT_LINES else f"Show all {len(text):,} characters"
 
 
 def shortened(text: str) -> str:

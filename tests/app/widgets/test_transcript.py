@@ -10,6 +10,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.widgets.document_view import LONGEST_WORD
 from app.widgets.message import Answer, MessageContent, MessageWidget
 from app.widgets.transcript import COLUMN_WIDTH, FIRST_MESSAGES, Transcript
 from engine import TtftParts, TurnStats
@@ -213,6 +214,21 @@ def test_a_huge_question_shows_its_beginning_until_asked(transcript: Transcript,
     assert bubble.show_all.text() == "Show all 20,000 lines"
     bubble._on_show_all()
     assert bubble.view.document().blockCount() == 20_000
+
+
+def test_a_line_without_end_is_shown_in_parts_and_copied_whole(transcript: Transcript, qtbot: QtBot) -> None:
+    text = "x" * 1_000_000
+    answer = MessageContent(2, "assistant", text[:100_000], finish_reason="end")
+    transcript.show_messages([MessageContent(1, "user", text), answer])
+    bubble = transcript.messages[0].bubble  # type: ignore[attr-defined]
+    assert len(bubble.view.toPlainText()) < 10_000
+    assert bubble.show_all.text() == "Show all 1,000,000 characters"
+    bubble._on_show_all()
+    settle()
+    shown = bubble.view.toPlainText()
+    assert max(map(len, shown.split("\n"))) == LONGEST_WORD
+    assert shown.replace("\n", "") == text
+    assert [message.text for message in transcript.messages] == [text, text[:100_000]]
 
 
 def test_buttons_wake_with_the_pointer_and_the_focus(transcript: Transcript) -> None:
