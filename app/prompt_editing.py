@@ -71,6 +71,7 @@ class PromptEditing(QObject):
         self._session.foresight.consider_prompt(None)
 
     def _show(self) -> None:
+        self._editor.cures_changed = self.cures != self._session.conversation.cures
         paying = payers(self._findings, frozenset(cure.name for cure in self.cures))
         self._editor.findings.show_rows(rows(self._findings, self.cures, self._prices))
         self._editor.mark((finding.start, finding.end, finding in paying) for finding in self._findings)

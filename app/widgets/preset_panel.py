@@ -103,6 +103,7 @@ class PresetPanel(QWidget):
         self.says.setText(sentence)
         self.says.setVisible(bool(sentence))
         self.offer.setText(offer)
+        self.offer.setAccessibleName(offer or "What can be done about it")
         self.offer.setVisible(bool(offer))
 
     def name_taken(self) -> None:

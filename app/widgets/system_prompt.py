@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QLabel,
+    QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QTextEdit,
@@ -27,7 +28,7 @@ from app.widgets.preset_panel import PresetPanel
 
 class SystemPromptEditor(QDialog):
     """Signals: text_changed(str) while typing, saved(str), and those of `findings`, the list of what changes in it, and
-    of `presets`, beside the text.
+    of `presets`, beside the text. `question` is what was asked last before closing it.
 
     `show_tokens`, `findings.show_rows`, `mark` and `next_prompt.show_preview` answer what text_changed asks for.
     """
@@ -36,6 +37,8 @@ class SystemPromptEditor(QDialog):
     saved = Signal(str)
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        self._before, self.cures_changed = text, False
+        self.question: QMessageBox | None = None
         self._places: tuple[tuple[int, int, bool], ...] = ()
         super().__init__(parent)
         self.setWindowTitle("System prompt")
@@ -72,7 +75,7 @@ class SystemPromptEditor(QDialog):
         self.save_button = buttons.button(QDialogButtonBox.StandardButton.Save)
         self.save_button.setObjectName("primary")
         buttons.accepted.connect(self._save)
-        buttons.rejected.connect(self.reject)
+        buttons.rejected.connect(self.discard)
         bottom = QHBoxLayout()
         bottom.addWidget(self.tokens, 1)
         bottom.addWidget(buttons)
@@ -94,6 +97,11 @@ class SystemPromptEditor(QDialog):
         row.setSpacing(24)
         row.addWidget(self.presets)
         row.addLayout(column, 1)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is something that saving would keep."""
+        return self.text != self._before or self.cures_changed
 
     @property
     def text(self) -> str:
@@ -138,6 +146,28 @@ class SystemPromptEditor(QDialog):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self.mark(self._places)
+
+    def reject(self) -> None:
+        """Escape, or the window's own close button: what was changed is dropped only after a question."""
+        if not self.is_changed:
+            self.discard()
+            return
+        self.question = box = QMessageBox(self)
+        box.setWindowTitle("System prompt")
+        box.setText("Save the changed system prompt?")
+        box.setInformativeText("Without saving, what was written here is lost.")
+        kinds = QMessageBox.StandardButton
+        box.setStandardButtons(kinds.Save | kinds.Discard | kinds.Cancel)
+        for button in box.buttons():
+            button.setIcon(QIcon())
+        box.button(kinds.Save).clicked.connect(self._save)
+        box.button(kinds.Discard).clicked.connect(self.discard)
+        box.button(kinds.Cancel).setText("Go on writing")
+        box.open()
+
+    def discard(self) -> None:
+        """Close it without saving."""
+        super().reject()
 
     def _on_text(self) -> None:
         self.text_changed.emit(self.text)

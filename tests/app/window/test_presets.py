@@ -57,7 +57,7 @@ class Panel:
         return self.choice.badges
 
     def close(self) -> None:
-        self.editor.reject()
+        self.editor.discard()
         settle()
 
     @property

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtWidgets import QTextEdit
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox, QTextEdit
 
 from app import theme
 from app.placeholders import Cure, current_values
@@ -147,7 +149,7 @@ def test_a_cure_can_be_taken_back_and_cancel_changes_nothing(screen: Screen) -> 
     assert editing.said == ("{{time}} stays “1:00” in this conversation.",)
     editing.press("time", "thaw")
     assert editing.said[0].startswith("{{time}} changes at each turn")
-    editing.editor.reject()
+    editing.editor.discard()
     assert screen.session.conversation.cures == (Cure("time", "frozen", "1:00"),)
     editing = Editing(screen)
     editing.press("time", "thaw")
@@ -162,3 +164,30 @@ def test_without_a_model_there_is_no_price_and_nothing_is_asked(make_screen: Cal
     editing.editor.edit.setPlainText(text)
     assert screen.engine.previews == []
     assert not editing.editor.tokens.text()
+
+
+def test_escape_asks_before_it_drops_what_was_written(screen: Screen) -> None:
+    editing = Editing(screen)
+    editing.type("Be brief.")
+    QTest.keyClick(editing.editor.edit, Qt.Key.Key_Escape)
+    box = editing.editor.question
+    assert box is not None
+    assert (editing.editor.isVisible(), box.text()) == (True, "Save the changed system prompt?")
+    box.button(QMessageBox.StandardButton.Cancel).click()
+    assert (editing.editor.isVisible(), editing.editor.text) == (True, "Be brief.")
+    editing.editor.close()
+    assert editing.editor.question is not None
+    editing.editor.question.button(QMessageBox.StandardButton.Save).click()
+    assert screen.session.conversation.system_prompt == "Be brief."
+
+
+def test_escape_closes_an_editor_in_which_nothing_changed_and_discarding_drops(screen: Screen) -> None:
+    editing = Editing(screen)
+    QTest.keyClick(editing.editor.edit, Qt.Key.Key_Escape)
+    assert not editing.editor.isVisible()
+    editing = Editing(screen)
+    editing.type("Be brief.")
+    editing.editor.reject()
+    assert editing.editor.question is not None
+    editing.editor.question.button(QMessageBox.StandardButton.Discard).click()
+    assert (editing.editor.isVisible(), screen.session.conversation.system_prompt) == (False, "")
