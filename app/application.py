@@ -33,6 +33,7 @@ from app.script import read_script
 from app.session import Session
 from app.settings import Settings
 from app.tree_presenter import TreePresenter
+from app.trimming import Trimming
 from app.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
@@ -66,6 +67,9 @@ class Application(QObject):
         self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
         self.curing = Curing(self.window, self.session, self.presenter)
         self.proving = Proving(self.window, self.session, self.bridge, self.history)
+        self.trimming = Trimming(
+            self.window, self.session, self.bridge, settings, lambda: self.presenter.send(self.window.composer.text)
+        )
         self.badges = Badges(self.window.sidebar.list, self.session, self.bridge, self.session.next_turn)
         self._closed = False
         self.engine_ended = False

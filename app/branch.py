@@ -26,6 +26,13 @@ class Branch:
         """The last message, None in an empty branch."""
         return self.messages[-1].id if self.messages else None
 
+    @property
+    def left_out(self) -> int:
+        """How many messages at the start the model does not see."""
+        ids = [message.id for message in self.messages]
+        first = self.conversation.seen_from_id
+        return ids.index(first) if first in ids else 0
+
     def add(self, message: StoredMessage) -> None:
         """One message more at the end."""
         self.messages.append(message)
@@ -61,18 +68,26 @@ class Branch:
         sent = (dict(message.filled) for message in reversed(self.messages))
         return next((filled[name] for filled in sent if name in filled), values.get(name, ""))
 
-    def request(self, use_cache: bool, values: Values | None = None, system: str | None = None) -> Request:
-        """The whole branch as the engine wants it, with every question as it was sent.
+    def request(
+        self,
+        use_cache: bool,
+        values: Values | None = None,
+        system: str | None = None,
+        left_out: int | None = None,
+    ) -> Request:
+        """The whole branch as the engine wants it, with every question as it was sent. Questions that no answer parts
+        are one message: many chat templates refuse two of the user's in a row.
 
         `values` are what placeholders stand for (None: now); `system` is the text in place of the system prompt where
-        that is known. An empty system prompt is left out.
+        that is known. An empty system prompt is left out, and so are the first `left_out` messages (None: those that
+        the conversation leaves out now).
         """
         if system is None:
             system = self.system_prompt(current_values() if values is None else values)
         first = (Message("system", system),) if system else ()
+        seen = self.messages[self.left_out if left_out is None else left_out :]
         return Request(
-            messages=first
-            + tuple(Message(each.role, each.sent or each.content, each.token_ids) for each in self.messages),
+            messages=first + tuple(_as_one(group) for group in said_together(seen)),
             sampling=self.conversation.sampling,
             conversation=label_of(self.conversation.id),
             use_cache=use_cache,
@@ -106,7 +121,7 @@ class Branch:
     def append_answer(self, history: History, values: Values) -> StoredMessage:
         """Store an empty answer to the last question, and the system prompt it is going to be written under."""
         with history.together():
-            answer = history.append(self.conversation.id, self.leaf_id, "assistant", "")
+            answer = history.append(self.conversation.id, self.leaf_id, "assistant", "", left_out=self.left_out)
             history.note_system_prompt(answer.id, self.system_prompt(values))
             return answer
 
@@ -123,6 +138,22 @@ class Branch:
         prompt, cures = self.conversation.system_prompt, self.conversation.cures
         sent = question_as_sent(text, prompt, values, cures)
         return "" if sent == text else sent, used_values(prompt, values, cures)
+
+
+def said_together(messages: Iterable[StoredMessage]) -> list[list[StoredMessage]]:
+    """The messages of a branch as they are sent: questions that follow each other, because an answer was stopped before
+    its first word, belong together."""
+    groups: list[list[StoredMessage]] = []
+    for message in messages:
+        if groups and message.role == groups[-1][-1].role == "user":
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups
+
+
+def _as_one(group: list[StoredMessage]) -> Message:
+    return Message(group[-1].role, "\n\n".join(each.sent or each.content for each in group), group[-1].token_ids)
 
 
 def make_title(question: str) -> str:

@@ -22,7 +22,7 @@ from app.window import Window
 from engine import Failed, HeadstartError, Loaded, ModelSpec, Sampling
 
 MEGABYTE = 1_000_000
-_SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "sampling", "system_prompt")
+_SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "too_long", "sampling", "system_prompt")
 
 
 class Dialogs(QObject):

@@ -146,6 +146,10 @@ class History(MessageTable):
         """Make the branch that ends at this message the active one; None for an empty branch."""
         self.change("UPDATE conversation SET leaf_id = ? WHERE id = ?", message_id, conversation_id)
 
+    def set_seen_from(self, conversation_id: int, message_id: int | None) -> None:
+        """The model no longer sees what stands before this message; None: it sees everything again."""
+        self.change("UPDATE conversation SET seen_from_id = ? WHERE id = ?", message_id, conversation_id)
+
     def delete(self, conversation_id: int) -> None:
         """Forget a conversation with all its messages."""
         self.change("DELETE FROM conversation WHERE id = ?", conversation_id)

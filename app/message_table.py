@@ -89,14 +89,15 @@ class MessageTable:
         content: str,
         sent: str = "",
         filled: tuple[tuple[str, str], ...] = (),
+        left_out: int = 0,
     ) -> StoredMessage:
         """A new message under `parent_id` (None: the first), which becomes the leaf."""
         now = self.clock()
         with self.together():
             cursor = self.db.execute(
-                "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (conversation_id, parent_id, role, content, now, sent, write_filled(filled)),
+                "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (conversation_id, parent_id, role, content, now, sent, write_filled(filled), left_out),
             )
             message = self.message(int(cursor.lastrowid or 0))
             self.change(

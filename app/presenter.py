@@ -270,7 +270,7 @@ class Presenter(QObject):
         return [self._content(message, branch) for message in messages]
 
     def _content(self, message: StoredMessage, branch: Sequence[StoredMessage]) -> MessageContent:
-        has_system_prompt = bool(self._session.conversation.system_prompt)
+        had_system_prompt = message.divergence is not None and self._session.had_system_prompt(message.id)
         versions = [version.id for version in self._session.siblings(message.id)]
         return MessageContent(
             id=message.id,
@@ -279,8 +279,9 @@ class Presenter(QObject):
             stats=message.stats,
             divergence=message.divergence,
             finish_reason=message.finish_reason,
+            is_first_seen=message.id == self._session.conversation.seen_from_id,
             added=message.sent.removeprefix(message.content).strip(),
-            divergence_place=place_of(message.divergence, branch, has_system_prompt),
+            divergence_place=place_of(message.divergence, branch, had_system_prompt, message.left_out),
             version=versions.index(message.id) + 1 if message.id in versions else 1,
             versions=max(1, len(versions)),
         )

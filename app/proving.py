@@ -55,7 +55,8 @@ class Proving(QObject):
             if message.id == answer_id:
                 system = self._history.sent_system_prompt(answer_id)
                 branch = Branch(self._session.conversation, messages[:index])
-                return message, branch.request(use_cache=True, values=self._session.placeholder_values(), system=system)
+                values = self._session.placeholder_values()
+                return message, branch.request(True, values, system, left_out=message.left_out)
         raise HeadstartError("This answer is not in the conversation in view. Open its conversation first.")
 
     def _open(self, request: Request, length: int) -> None:

@@ -19,7 +19,8 @@ class StoredMessage:
     `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
     "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
     `created` is in seconds since the epoch. `sent` is a question as the model got it, "" where that is `content`;
-    `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value).
+    `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). An answer
+    was written without the first `left_out` messages of its branch.
     """
 
     id: int
@@ -34,13 +35,15 @@ class StoredMessage:
     created: float = 0.0
     sent: str = ""
     filled: tuple[tuple[str, str], ...] = ()
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """One conversation. Its id is 0 until something is written in it; `leaf_id` is the last message of the branch in
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
-    placeholders from changing its system prompt."""
+    placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
+    None: it sees everything."""
 
     id: int
     title: str
@@ -51,6 +54,7 @@ class Conversation:
     updated: float = 0.0
     leaf_id: int | None = None
     cures: tuple[Cure, ...] = ()
+    seen_from_id: int | None = None
 
 
 def label_of(conversation_id: int) -> str:
@@ -64,23 +68,24 @@ def read_label(label: str) -> int:
     return int(number) if mark == "#" and number.isdecimal() else 0
 
 
-CONVERSATION_COLUMNS = "id, title, system_prompt, sampling, day, created, updated, leaf_id, cures"
+CONVERSATION_COLUMNS = "id, title, system_prompt, sampling, day, created, updated, leaf_id, cures, seen_from_id"
 MESSAGE_COLUMNS = (
-    "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created, sent, filled"
+    "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created, sent, filled,"
+    " left_out"
 )
 
 
 def read_conversation(row: tuple[Any, ...]) -> Conversation:
     """A conversation from a row of CONVERSATION_COLUMNS."""
-    number, title, system_prompt, sampling, day, created, updated, leaf_id, cures = row
-    settings, began = read_sampling(sampling), date.fromisoformat(day)
-    return Conversation(number, title, system_prompt, settings, began, created, updated, leaf_id, read_cures(cures))
+    number, title, system_prompt, sampling, day, created, updated, leaf_id, cures, seen_from_id = row
+    settings, began, cured = read_sampling(sampling), date.fromisoformat(day), read_cures(cures)
+    return Conversation(number, title, system_prompt, settings, began, created, updated, leaf_id, cured, seen_from_id)
 
 
 def read_message(row: tuple[Any, ...]) -> StoredMessage:
     """A message from a row of MESSAGE_COLUMNS."""
     number, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created = row[:10]
-    sent, filled = row[10:]
+    sent, filled, left_out = row[10:]
     return StoredMessage(
         number,
         conversation_id,
@@ -94,6 +99,7 @@ def read_message(row: tuple[Any, ...]) -> StoredMessage:
         created,
         sent,
         read_filled(filled),
+        left_out,
     )
 
 

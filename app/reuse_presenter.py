@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Qt
 
+from app.branch import said_together
 from app.history import Conversation, StoredMessage
 from app.session import Session
 from app.widgets.message import Answer
@@ -36,10 +37,11 @@ class ReusePresenter(QObject):
     def go_to_divergence(self, answer_id: int) -> None:
         """Show the message in which the prompt of this answer left what was cached."""
         messages = self._session.messages
-        divergence = next((message.divergence for message in messages if message.id == answer_id), None)
-        if divergence is None or divergence.message_index < 0:
+        answer = next((message for message in messages if message.id == answer_id), None)
+        if answer is None or answer.divergence is None or answer.divergence.message_index < 0:
             return
-        index = divergence.message_index - self._has_system_prompt
+        had_system_prompt = self._session.had_system_prompt(answer_id)
+        index = index_in(messages, answer.divergence.message_index, had_system_prompt, answer.left_out)
         if index < 0:
             self._window.header.prompt_wanted.emit()
         elif index < len(messages):
@@ -49,10 +51,6 @@ class ReusePresenter(QObject):
         transcript = self._window.transcript
         if transcript.show_message(message_id) and (message := transcript.message(message_id)):
             message.tab_stops[0].setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @property
-    def _has_system_prompt(self) -> bool:
-        return bool(self._session.conversation.system_prompt)
 
     def _on_conversation(self, conversation: Conversation) -> None:
         self._drop_price()
@@ -66,9 +64,10 @@ class ReusePresenter(QObject):
             self._window.composer.show_preview(None)
 
     def _on_matched(self, matched: Matched) -> None:
-        messages = self._window.transcript.messages
+        messages, branch = self._window.transcript.messages, self._session.messages
         if messages and isinstance(messages[-1], Answer):
-            place = place_of(matched.divergence, self._session.messages, self._has_system_prompt)
+            had_system_prompt = self._session.had_system_prompt(branch[-1].id)
+            place = place_of(matched.divergence, branch, had_system_prompt, branch[-1].left_out)
             messages[-1].box.show_divergence(matched.divergence, place, matched.computed_tokens)
         if model := self._session.model:
             self._ribbon.show_matched(matched, model.context_length)
@@ -103,16 +102,29 @@ class ReusePresenter(QObject):
             message.tools.show_price(recomputes(preview))
 
 
-def place_of(divergence: Divergence | None, branch: Sequence[StoredMessage], has_system_prompt: bool) -> str:
-    """In which message of a branch a prompt left what was cached: "in your 2nd message"; "" where in none."""
+def place_of(
+    divergence: Divergence | None, branch: Sequence[StoredMessage], had_system_prompt: bool, left_out: int
+) -> str:
+    """In which message of a branch a prompt left what was cached: "in your 2nd message"; "" where in none.
+    `had_system_prompt`: whether that prompt began with one; it was without the first `left_out` messages of the
+    branch."""
     if divergence is None or divergence.cause in ("new", "positions", "other model", "cache off"):
         return ""
     if divergence.message_index < 0:
         return "in the tools" if divergence.cause == "tools" else "between two messages"
-    index = divergence.message_index - has_system_prompt
+    index = index_in(branch, divergence.message_index, had_system_prompt, left_out)
     if index >= len(branch):
         return ""
     return f"in {ordinal_place(branch, index)}"
+
+
+def index_in(branch: Sequence[StoredMessage], message_index: int, had_system_prompt: bool, left_out: int) -> int:
+    """Where in a branch the message of a prompt stands: -1 for the system prompt, the last one of questions that were
+    sent together."""
+    if message_index < had_system_prompt:
+        return -1
+    lengths = [len(group) for group in said_together(branch[left_out:])]
+    return left_out + sum(lengths[: message_index - had_system_prompt + 1]) - 1
 
 
 def ordinal_place(branch: Sequence[StoredMessage], index: int) -> str:

@@ -91,10 +91,20 @@ def named_system_prompts() -> tuple[str, ...]:
     )
 
 
+def oldest_turns_left_out() -> tuple[str, ...]:
+    """Version 4: where what the model sees of a conversation begins, and how many messages at the start each answer was
+    written without."""
+    return (
+        "ALTER TABLE conversation ADD COLUMN seen_from_id INTEGER",
+        "ALTER TABLE message ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0",
+    )
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
     named_system_prompts,
+    oldest_turns_left_out,
 ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.branch import Branch, repair_text
 from app.bridge import Bridge
@@ -31,6 +31,7 @@ class Session(View):
         stats_changed(int, TurnStats): figures of the answer with this id, so far.
         question_taken_back(str, int | None): a question that was stopped before a model had it, to be written again,
             and the id of the one it was sent in place of.
+        question_refused(str, int | None): that question was one the engine would never answer as it is.
         prefill_changed(Prefill), matched(Matched): of the answer in view.
         model_changed(ModelInfo), loading_changed(Loading), cache_changed(CacheView).
         loading_stopped(): after `cancel_load`; `model` is as it was before.
@@ -42,6 +43,7 @@ class Session(View):
     stats_changed = Signal(int, object)
     prefill_changed = Signal(object)
     question_taken_back = Signal(str, object)
+    question_refused = Signal(str, object)
     matched = Signal(object)
     model_changed = Signal(object)
     loading_changed = Signal(object)
@@ -177,10 +179,10 @@ class Session(View):
         else:
             self._take_back(turn)
             if turn.is_refused:
-                self._take_question_back()
+                self._take_question_back(self.question_refused)
         self.foresight.refresh()
 
-    def _take_question_back(self) -> None:
+    def _take_question_back(self, *more: SignalInstance) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""
         question = self._branch.messages[-1]
         if question.role != "user" or self._history.newest_leaf(question.id) != question.id:
@@ -195,7 +197,8 @@ class Session(View):
             self._history.discard(question.id, leaf)
             self._show(self._read(question.conversation_id))
         self.conversations_changed.emit()
-        self.question_taken_back.emit(question.content, replaced)
+        for signal in (self.question_taken_back, *more):
+            signal.emit(question.content, replaced)
 
     def _take_back(self, turn: Turn) -> None:
         branch = self._branch.cut(len(self._branch.messages) - 1)

@@ -22,6 +22,7 @@ SHOWN = 40
 """Characters of a value that are repeated to the user."""
 
 ThemeChoice = Literal["system", "light", "dark"]
+TooLong = Literal["ask", "trim", "refuse"]
 
 
 def default_path() -> Path:
@@ -56,6 +57,10 @@ class Settings:
     )
     sampling: Sampling = field(default=Sampling(), metadata={"about": "How tokens are chosen in new conversations."})
     system_prompt: str = field(default="", metadata={"about": "System prompt of new conversations; empty for none."})
+    too_long: TooLong = field(
+        default="ask",
+        metadata={"about": "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."},
+    )
     use_cache: bool = field(default=True, metadata={"about": "Reuse what was computed for earlier prompts."})
     show_charts: bool = field(default=True, metadata={"about": "Show the charts beside the transcript."})
     show_sidebar: bool = field(default=True, metadata={"about": "Show the list of conversations."})

@@ -116,6 +116,14 @@ class View(QObject):
             self._report(error)
             return []
 
+    def had_system_prompt(self, answer_id: int) -> bool:
+        """Whether the prompt of an answer in view began with a system prompt, whatever the conversation has today."""
+        with self._reporting():
+            sent = self._history.sent_system_prompt(answer_id)
+            if sent is not None:
+                return bool(sent)
+        return bool(self.conversation.system_prompt)
+
     def siblings(self, message_id: int) -> tuple[StoredMessage, ...]:
         """The messages this one can be exchanged for, itself among them, oldest first."""
         try:
@@ -193,6 +201,22 @@ class View(QObject):
     def draft_changed(self, text: str, edited: int | None = None) -> None:
         """The composer holds this text now, in place of the question `edited` or as a new one; its preview follows."""
         self.foresight.draft_changed(text, edited)
+
+    def would_send(self, text: str, edited: int | None) -> tuple[Branch, Request] | None:
+        """The branch with this question at its end, in place of `edited` or as a new one, and what it would ask; None
+        where nothing can be asked now."""
+        look = self._look()
+        if look is None:
+            return None
+        branch = (look.branch.before(edited) if edited else look.branch).with_draft(repair_text(text), look.values)
+        return branch, branch.request(look.use_cache, look.values)
+
+    def leave_out_before(self, message_id: int) -> None:
+        """From the next question on the model does not see what stands before this message; nothing is deleted."""
+        with self._reporting():
+            self._refuse_if_busy()
+            self._history.set_seen_from(self.conversation.id, message_id)
+            self._show(self._read(self.conversation.id))
 
     def next_turn(self, conversation_id: int) -> Request | None:
         """What a stored conversation would ask next, with an empty question; None where nothing can be asked."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from app import theme
 from app.widgets.answer_view import AnswerView
 from app.widgets.divergence_box import DivergenceBox
+from app.widgets.divider import Divider
 from app.widgets.message_actions import MessageActions
 from app.widgets.question_view import QuestionView
 from app.widgets.reading_note import ReadingNote
@@ -22,6 +23,7 @@ from engine import Divergence, Prefill, Role, TurnStats
 class MessageContent:
     """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
     `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
+    `is_first_seen`: the model does not see what stands above.
     """
 
     id: int
@@ -32,6 +34,7 @@ class MessageContent:
     finish_reason: str = ""
     divergence_place: str = ""
     added: str = ""
+    is_first_seen: bool = False
     version: int = 1
     versions: int = 1
 
@@ -103,6 +106,8 @@ class Question(MessageWidget):
 
     def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
         super().__init__(content, parent)
+        self.divider = Divider("The model no longer sees what stands above this line", self)
+        self._column.addWidget(self.divider)
         self.bubble = QuestionView(content.text, self)
         row = QHBoxLayout()
         row.addSpacing(64)
@@ -115,10 +120,15 @@ class Question(MessageWidget):
             added.setAlignment(Qt.AlignmentFlag.AlignRight)
             self._column.addWidget(added)
         self._column.addWidget(self.tools)
+        self.finish(content)
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
         return (self.bubble.view, self.bubble.show_all, *self.tools.buttons)
+
+    def finish(self, content: MessageContent) -> None:
+        super().finish(content)
+        self.divider.setVisible(content.is_first_seen)
 
 
 class Answer(MessageWidget):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
@@ -11,7 +11,12 @@ from app.widgets.icons import icon
 
 
 class NoticeBar(QWidget):
-    """Shows the newest sentence until it is closed. `detail` is what "Copy details" puts on the clipboard."""
+    """Shows the newest sentence until it is closed. `detail` is what "Copy details" puts on the clipboard.
+
+    Signals: offer_taken(): the button of `show_offer` was pressed.
+    """
+
+    offer_taken = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -23,6 +28,9 @@ class NoticeBar(QWidget):
         self._copy = QPushButton("Copy details", self)
         self._copy.setObjectName("link")
         self._copy.clicked.connect(self._copy_details)
+        self.offer = QPushButton(self)
+        self.offer.setAccessibleName("What can be done about it")
+        self.offer.clicked.connect(self.offer_taken)
         close = QToolButton(self)
         close.setObjectName("action")
         close.setIcon(icon("close"))
@@ -33,6 +41,7 @@ class NoticeBar(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(24, 8, 16, 8)
         row.addWidget(self._says, 1)
+        row.addWidget(self.offer)
         row.addWidget(self._copy)
         row.addWidget(close)
         self.hide()
@@ -50,8 +59,15 @@ class NoticeBar(QWidget):
         """Something to know."""
         self._show(sentence, "", is_error=False)
 
-    def _show(self, sentence: str, detail: str, is_error: bool) -> None:
+    def show_offer(self, sentence: str, offer: str) -> None:
+        """Something failed, and this can be done about it."""
+        self._show(sentence, "", is_error=True, offer=offer)
+
+    def _show(self, sentence: str, detail: str, is_error: bool, offer: str = "") -> None:
         self._is_error = is_error
+        self.offer.setText(offer)
+        self.offer.setAccessibleName(offer or "What can be done about it")
+        self.offer.setVisible(bool(offer))
         self.detail = detail
         self._says.setText(sentence)
         self._says.setAccessibleName(f"Error: {sentence}" if is_error else sentence)

@@ -27,6 +27,7 @@ from engine import Sampling
 
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
 DEVICES = (("auto", "Fastest there is"), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
+TOO_LONG = (("ask", "Ask"), ("trim", "Leave out its oldest turns"), ("refuse", "Only say so"))
 DTYPES = (
     ("auto", "Measure at load"),
     ("fp32", "fp32"),
@@ -48,6 +49,7 @@ class PreferenceValues:
     cache_budget_mb: int
     sampling: Sampling
     system_prompt: str
+    too_long: str = "ask"
 
 
 class PreferencesDialog(QDialog):
@@ -75,6 +77,7 @@ class PreferencesDialog(QDialog):
         self.budget.setValue(values.cache_budget_mb)
         self.budget.lineEdit().setTextMargins(6, 0, 0, 0)
         self.budget_note = _note(budget_note)
+        self.too_long = _choice(TOO_LONG, values.too_long)
         self.sampling = SamplingForm()
         self.sampling.set_values(values.sampling)
         self.system_prompt = QPlainTextEdit(values.system_prompt)
@@ -113,6 +116,7 @@ class PreferencesDialog(QDialog):
             ("dtype", "Number format", self.dtype),
             ("exact", "Exact", self.exact),
             ("cache_budget_mb", "Cache budget", self.budget),
+            ("too_long", "Chat too long", self.too_long),
         )
         form = QFormLayout()
         form.setSpacing(8)
@@ -143,6 +147,7 @@ class PreferencesDialog(QDialog):
             dtype=self.dtype.currentData(),
             exact=self.exact.isChecked(),
             cache_budget_mb=self.budget.value(),
+            too_long=self.too_long.currentData(),
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
         )

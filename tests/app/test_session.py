@@ -161,6 +161,20 @@ def test_stop_before_the_first_token_leaves_the_question(desk: Desk) -> None:
     assert desk.history.messages(desk.session.conversation.id) == desk.session.messages
 
 
+def test_questions_without_an_answer_between_them_are_sent_as_one(desk: Desk) -> None:
+    desk.session.send("First")
+    desk.until(Prefill)
+    desk.session.stop()
+    desk.play()
+    ask(desk, "Second")
+    assert contents(desk) == ["First", "Second", ANSWER]
+    (asked,) = desk.engine.requests[-1].messages
+    assert (asked.role, asked.content) == ("user", "First\n\nSecond")
+    ask(desk, "Third")
+    roles = [message.role for message in desk.engine.requests[-1].messages]
+    assert roles == ["user", "assistant", "user"]
+
+
 def test_stop_without_an_answer_does_nothing(desk: Desk) -> None:
     desk.session.stop()
     assert desk.said == []

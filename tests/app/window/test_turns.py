@@ -164,7 +164,9 @@ def test_a_divergence_is_explained_as_soon_as_it_is_known(make_screen: Callable[
     screen.until(Matched)
     box = screen.answer().box
     assert not box.isHidden()
-    assert box.text_shown.startswith("One different token at 412, in the system prompt: “29 Nov” became “30 Nov”.")
+    assert box.text_shown.startswith(
+        "One different word at token 412, in the system prompt: “29 Nov…” became “30 Nov…”."
+    )
     assert "2,600 tokens" in box.text_shown
     screen.play()
     assert not screen.answer().box.isHidden()
