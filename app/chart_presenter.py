@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from app.bridge import Bridge
 from app.charts.series import ShownTurn
 from app.history import History, StoredMessage
+from app.reuse_presenter import place_of
 from app.savings import SavedTotal
 from app.session import Session
 from app.widgets.divergence_box import in_short, is_worth_saying
@@ -59,13 +60,17 @@ class ChartPresenter(QObject):
 
     def _show_miss(self) -> None:
         """The newest turn in view that read again what had been cached stays named, also when it is scrolled away."""
-        turns = [message for message in self._session.messages if message.finish_reason and message.stats]
+        branch = self._session.messages
+        turns = [message for message in branch if message.finish_reason and message.stats]
+        missed = [(number, message) for number, message in enumerate(turns, 1) if _is_miss(message)]
         said = ""
-        for number, message in enumerate(turns, 1):
-            gone = message.divergence
-            if gone and message.stats and is_worth_saying(gone, message.stats.computed_tokens):
-                said = f"Turn {number} {in_short(gone)}"
-        self._charts.show_miss("" if self._charts.scope.shows_all else said)
+        if missed and not self._charts.scope.shows_all:
+            number, message = missed[-1]
+            had_system_prompt = self._session.had_system_prompt(message.id)
+            place = place_of(message.divergence, branch, had_system_prompt, message.left_out)
+            assert message.divergence is not None
+            said = f"Turn {number} {in_short(message.divergence, place)}"
+        self._charts.show_miss(said)
 
     def _turns_in_view(self) -> list[ShownTurn]:
         ended = [message for message in self._session.messages if message.finish_reason]
@@ -94,3 +99,8 @@ class ChartPresenter(QObject):
 
     def _on_model(self, model: ModelInfo | None) -> None:
         self._charts.show_weights(model.weights_bytes if model else 0)
+
+
+def _is_miss(message: StoredMessage) -> bool:
+    gone, stats = message.divergence, message.stats
+    return gone is not None and stats is not None and is_worth_saying(gone, stats.computed_tokens)

@@ -110,8 +110,8 @@ def nothing_read_again(stats: TurnStats | None) -> QLabel:
     if stats is not None:
         said += (
             f" The last turn reused {stats.reused_tokens:,} of the {stats.prompt_tokens:,} tokens of its prompt and"
-            f" computed the other {stats.computed_tokens:,}: the new question, and what in front of it did not fill a"
-            " whole block. When a prompt does not begin as before, the place and the reason stand here."
+            f" computed the other {stats.computed_tokens:,}: the new question, and at most a few tokens in front of it."
+            " When a prompt does not begin as before, the place and the reason stand here."
         )
     colours = theme.current()
     label = QLabel(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, QSizeF, Qt, QUrl
@@ -15,6 +16,7 @@ from app.report import Aside, Report
 from app.theme import Theme
 
 PAGE_WIDTH, MARGIN = 920, 40
+_NUMBER = re.compile(r"<td>(–|[\d,.]+(?: s|×)?)</td>")
 SCALE = 1.5
 """Pixels of the picture for each pixel of the page."""
 CHART_WIDTH = PAGE_WIDTH - 2 * MARGIN - 8
@@ -121,9 +123,10 @@ def _numbers(report: Report) -> str:
 
 
 def _table(report: Report) -> str:
-    """Qt aligns a cell by its own attribute only."""
-    wide = table(report).replace("<table>", f'<table width="{CHART_WIDTH}" cellspacing="0" cellpadding="5">')
-    return wide.replace("<small>", "<br><small>")
+    """Qt aligns a cell by its own attribute only: numbers to the right, questions to the left."""
+    made = _NUMBER.sub(r'<td align="right">\1</td>', table(report)).replace("<small>", "<br><small>")
+    made = made.replace("<th>question", '<th align="left">question').replace("<th>", '<th align="right">')
+    return made.replace("<table>", f'<table width="{CHART_WIDTH}" cellspacing="0" cellpadding="5">')
 
 
 def _legend(legend: tuple[tuple[str, str], ...], colours: Theme) -> str:

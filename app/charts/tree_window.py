@@ -96,7 +96,7 @@ class TreeWindow(QWidget):
     def height_at(self, width: int) -> int:
         """How tall this window must be at this width, in pixels, for a picture that the tree fills."""
         self.resize(width, self.height())
-        self.layout().activate()
+        self._column.activate()
         around = self.height() - self.view.height()
         return around + self.view.height_of_tree
 
@@ -159,7 +159,7 @@ class TreeWindow(QWidget):
         below.addLayout(names)
         below.addWidget(self._figures)
         below.addWidget(self._text)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(above)

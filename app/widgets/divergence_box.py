@@ -196,10 +196,13 @@ def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
     return f"{begins.format(position=f'{divergence.position:,}')}, {place}" if place else begins
 
 
-def in_short(divergence: Divergence) -> str:
+def in_short(divergence: Divergence, place: str) -> str:
     """How many tokens were read again and why, for where there is room for a few words: "read 3,128 again: a date moved
-    on"."""
-    return f"read {divergence.recomputed_tokens:,} again: {_SHORT[divergence.cause]}"
+    on", "read 3,128 again: your 2nd message changed"."""
+    why = _SHORT[divergence.cause]
+    if divergence.cause == "edited" and place.startswith("in "):
+        why = f"{place.removeprefix('in ')} changed"
+    return f"read {divergence.recomputed_tokens:,} again: {why}"
 
 
 def body(divergence: Divergence, advises: bool = True) -> str:

@@ -18,7 +18,7 @@ from app.widgets.message_actions import ActionButton
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.ribbon_cells import State
 from app.widgets.system_prompt import SystemPromptEditor
-from engine import CacheView, Divergence, Failed, Matched, Preview, TextDelta
+from engine import CacheView, Divergence, Failed, Matched, Prefill, Preview, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
 
@@ -194,7 +194,7 @@ def test_the_system_prompt_is_foreseen_while_it_is_written(screen: Screen, heard
     cost = words.next_prompt(newest(heard, Preview))  # type: ignore[arg-type]
     assert editor.next_prompt.text == f"Next prompt with this text  ·  {cost}"
     assert screen.composer.next_prompt.text == f"With the changed system prompt  ·  {cost}"
-    editor.reject()
+    editor.discard()
     assert screen.composer.next_prompt.text == before
 
 
@@ -205,7 +205,7 @@ def test_the_warm_box_leads_to_the_message_it_is_about(make_screen: Callable[...
         screen.ask(question)
         screen.play()
     box = screen.answer().box
-    assert box.accessibleName().startswith("One different token at 41, in the 2nd answer: “green” became “blue”.")
+    assert box.accessibleName().startswith("One different word at token 41, in the 2nd answer: “green” became “blue”.")
     QTest.keyClick(box, Qt.Key.Key_Space)
     settle()
     message = screen.transcript.messages[3]
@@ -341,5 +341,59 @@ def test_a_conversation_longer_than_the_context_says_so(screen: Screen) -> None:
 
 def test_changed_tools_are_placed() -> None:
     """Nobody wrote them in a message: there is nowhere to go to."""
-    assert place_of(Divergence(9, -1, "tools", "find", "ask", 100), (), True) == "in the tools"
-    assert place_of(Divergence(9, -1, "edited", "find", "ask", 100), (), True) == "between two messages"
+    assert place_of(Divergence(9, -1, "tools", "find", "ask", 100), (), True, 0) == "in the tools"
+    assert place_of(Divergence(9, -1, "edited", "find", "ask", 100), (), True, 0) == "between two messages"
+
+
+def test_a_stored_explanation_keeps_the_place_that_was_true_then(make_screen: Callable[..., Screen]) -> None:
+    divergence = Divergence(4, 0, "edited", "is green", "is blue", 2600)
+    screen = make_screen(Script(), Script(divergence=divergence))
+    screen.ask("One?")
+    screen.play()
+    screen.ask("Two?")
+    screen.play()
+    number = screen.session.conversation.id
+    screen.session.set_system_prompt("You came later.")
+    screen.session.new_conversation()
+    screen.session.open(number)
+    settle()
+    assert "in your 1st message" in screen.answer().box.accessibleName()
+
+
+def test_questions_that_were_sent_together_are_one_place(make_screen: Callable[..., Screen]) -> None:
+    divergence = Divergence(90, 2, "edited", "is green", "is blue", 2600)
+    screen = make_screen(Script(), Script(), Script(divergence=divergence))
+    screen.ask("One?")
+    screen.until(Prefill)
+    screen.press(Qt.Key.Key_Escape)
+    screen.play()
+    screen.ask("Two?")
+    screen.play()
+    screen.ask("Three?")
+    screen.play()
+    assert "in your 3rd message" in screen.answer().box.accessibleName()
+
+
+def test_the_charts_keep_naming_the_newest_turn_that_was_read_again(make_screen: Callable[..., Screen]) -> None:
+    divergence = Divergence(4, 0, "date", "30 November", "1 December", 3128)
+    screen = make_screen(Script(), Script(divergence=divergence), Script())
+    card = screen.window.charts.tokens
+    for question in ("One?", "Two?", "Three?"):
+        assert card.more == "" or question == "Three?"
+        screen.ask(question)
+        screen.play()
+        screen.window.charts.redraw()
+    assert card.more == "Turn 2 read 3,128 again: a date moved on"
+    screen.session.new_conversation()
+    screen.window.charts.redraw()
+    assert card.more == ""
+
+
+def test_the_charts_name_the_message_that_changed(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(), Script(divergence=Divergence(4, 0, "edited", "is green", "is blue", 2600)))
+    screen.session.set_system_prompt("Be brief.")
+    for question in ("One?", "Two?"):
+        screen.ask(question)
+        screen.play()
+    screen.window.charts.redraw()
+    assert screen.window.charts.tokens.more == "Turn 2 read 2,600 again: the system prompt changed"
