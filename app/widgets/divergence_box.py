@@ -32,7 +32,7 @@ _SHORT = {
     "date": "a date moved on",
     "reasoning removed": "reasoning left out",
     "tools": "other tools",
-    "trimmed": "the oldest left out",
+    "trimmed": "oldest turns left out",
     "evicted": "the cache was full",
     "other model": "another model",
     "cache off": "the cache was off",
@@ -191,7 +191,8 @@ def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:
 
 def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
     """Where the prompt left what was cached. Only where a single word is another one is the difference called one."""
-    differs = "One different word at token {position}" if is_one_word else "The text differs from token {position} on"
+    is_one = is_one_word and divergence.cause != "trimmed"  # whole messages are gone, however they begin
+    differs = "One different word at token {position}" if is_one else "The text differs from token {position} on"
     begins = _WITHOUT_TEXT.get(divergence.cause, differs)
     return f"{begins.format(position=f'{divergence.position:,}')}, {place}" if place else begins
 
