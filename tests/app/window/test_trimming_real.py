@@ -1,4 +1,4 @@
-"""Leaving out the oldest turns on the real engine with a tiny model: the cause it names, and what the next turn reuses."""
+"""The oldest turns are left out on the real engine with a tiny model: the cause it names, what the next turn reuses."""
 
 from __future__ import annotations
 
