@@ -67,6 +67,31 @@ def test_it_writes_the_report_and_the_pictures(tmp_path: Path, capsys: pytest.Ca
     assert engine.closed
 
 
+def test_a_second_run_says_that_it_replaces_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    play(tmp_path, FakeEngine(ANSWER), 1)
+    assert "earlier demo" not in capsys.readouterr().out
+    play(tmp_path, FakeEngine(ANSWER), 1)
+    assert capsys.readouterr().out.startswith(f"{tmp_path} holds an earlier demo. Its files are replaced once")
+
+
+def test_where_nothing_was_read_again_the_page_says_so_in_a_picture(tmp_path: Path) -> None:
+    play(tmp_path, FakeEngine(ANSWER))
+    for theme in (LIGHT, DARK):
+        shown = colours(tmp_path / f"explainer-{theme.name}.png")
+        assert theme.panel in shown
+        assert theme.warn not in shown
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert page.count("data:image/png;base64,") == 4
+    assert "<summary>1. " in page
+
+
+def test_the_picture_of_the_tree_is_as_tall_as_the_tree(tmp_path: Path) -> None:
+    play(tmp_path, FakeEngine(ANSWER))
+    tree = QImage(str(tmp_path / "tree-light.png"))
+    assert tree.width() == 960
+    assert tree.height() < 320
+
+
 def test_the_pictures_show_the_window_in_both_themes(tmp_path: Path) -> None:
     play(tmp_path, FakeEngine(ANSWER))
     light, dark, charts = (QImage(str(tmp_path / f"{name}.png")) for name in ("window-light", "window-dark", "charts"))
