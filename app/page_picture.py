@@ -81,7 +81,7 @@ def coloured(chart: str, colours: Theme) -> str:
 
 def _style(colours: Theme) -> str:
     return f"""
-        body, p, td {{ color: {colours.text}; }}
+        body, p, td, h1, h2 {{ color: {colours.text}; }}
         th, .soft, small {{ color: {colours.soft}; font-weight: 400; }}
         h1 {{ font-size: 24px; }}
         h2 {{ font-size: 17px; margin-top: 28px; }}

@@ -26,6 +26,11 @@ def test_it_is_readable_and_wears_the_theme(qtbot: QtBot, theme: Theme) -> None:
     assert {theme.reused, theme.computed, theme.cold, theme.pinned, theme.text} <= colours(image)
 
 
+def test_nothing_on_the_dark_page_is_darker_than_the_page(qtbot: QtBot) -> None:
+    shown = colours(as_picture(make_report(), "A machine", DARK))
+    assert min(QColor(name).lightness() for name in shown) >= QColor(DARK.page).lightness()
+
+
 def test_it_grows_with_what_was_answered(qtbot: QtBot) -> None:
     report = make_report()
     before = as_picture(report, "A machine", LIGHT).height()
