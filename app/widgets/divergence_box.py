@@ -34,6 +34,7 @@ _SHORT = {
     "tools": "other tools",
     "trimmed": "oldest turns left out",
     "evicted": "the cache was full",
+    "positions": "other positions, once",
     "other model": "another model",
     "cache off": "the cache was off",
 }

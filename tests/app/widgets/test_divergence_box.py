@@ -93,7 +93,7 @@ def test_every_cause_of_the_engine_is_in_words(box: DivergenceBox) -> None:
 
 def test_a_cause_that_lies_in_no_message_names_none(box: DivergenceBox) -> None:
     told = Divergence(0, -1, "cache off", "", "", 2600)
-    box.show_divergence(told, place_of(told, (), True), 2764)
+    box.show_divergence(told, place_of(told, (), True, 0), 2764)
     assert box.text_shown == (
         "Nothing is reused. 2,600 tokens had to be read again: the cache is switched off. "
         "“Use the cache”, in the menu, reads only what is new."
