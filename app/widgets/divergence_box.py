@@ -194,8 +194,8 @@ def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
     """Where the prompt left what was cached. Only where a single word is another one is the difference called one."""
     is_one = is_one_word and divergence.cause != "trimmed"  # whole messages are gone, however they begin
     differs = "One different word at token {position}" if is_one else "The text differs from token {position} on"
-    begins = _WITHOUT_TEXT.get(divergence.cause, differs)
-    return f"{begins.format(position=f'{divergence.position:,}')}, {place}" if place else begins
+    begins = _WITHOUT_TEXT.get(divergence.cause, differs).format(position=f"{divergence.position:,}")
+    return f"{begins}, {place}" if place else begins
 
 
 def in_short(divergence: Divergence, place: str) -> str:
