@@ -69,7 +69,9 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> i
     clock = DemoClock()
     with tempfile.TemporaryDirectory(prefix="headstart-demo-", ignore_cleanup_errors=True) as folder:
         history = Path(folder) / "history.sqlite3"
-        application = build(engine or Engine(), Settings(theme="light"), history, clock.values)
+        # Nothing on disk: the first turn is to be cold, whatever was played before.
+        settings = Settings(theme="light", disk_budget_mb=0)
+        application = build(engine or Engine(), settings, history, clock.values)
         try:
             play(application, options, script, turns, clock)
         finally:

@@ -1,20 +1,22 @@
-"""The prefix cache: tree + store + lanes under one byte budget.
+"""The prefix cache: tree + store + lanes under one byte budget, and what lies on disk behind them.
 
-Order of a request: `begin` looks up, pins the hit, then makes room and fills the lane; `commit` after every forward
-pass; `finish` publishes full blocks and unpins. Nothing is evicted between the look-up and the pin.
+Order of a request: `begin` looks up, pins the hit, then makes room; `restore` fills the lane, also from disk; `commit`
+after every forward pass; `finish` publishes full blocks and unpins. Nothing is evicted between the look-up and the pin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from engine.disk import DiskTier, no_disk
 from engine.events import CacheView
 from engine.lanes import Lanes, common_tokens
-from engine.nullcache import Run
+from engine.nullcache import Reuse, Run
 from engine.store import KVStore
 from engine.tree import Match, PrefixTree, block_keys
 from engine.types import BLOCK_TOKENS, check_budget
-from engine.view import node_views, run_start
+from engine.view import memory_view, node_views, run_start, tier_of
 
 LANE_STEP = 512
 """Lanes grow in steps of this many tokens."""
@@ -25,8 +27,8 @@ class PrefixCache:
 
     `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
     path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut
-    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence that may
-    grow to so many tokens is computed: what was computed in one regime is never used in another.
+    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence that may grow to so many
+    tokens is computed: what was computed in one regime is never used in another. `disk` keeps blocks over a restart.
     """
 
     def __init__(
@@ -40,8 +42,10 @@ class PrefixCache:
         max_lanes: int = 1,
         decode: Callable[[Sequence[int]], str] = lambda _: "",
         regime: Callable[[int], str] = lambda _: "",
+        disk: DiskTier | None = None,
     ) -> None:
         self.store = store
+        self.disk = disk or no_disk(store.layout)
         self.tree = PrefixTree(clock)
         self.namespace = namespace
         self.context_length = context_length
@@ -60,14 +64,18 @@ class PrefixCache:
         return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
 
     def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
-        """Tokens that `begin` would reuse, without touching anything. At least one token is left to compute."""
+        """Tokens that `begin` would reuse. At least one token is left to compute."""
+        return self.foresee(ids, new_tokens).tokens
+
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+        """What `begin` would reuse, without touching anything."""
         usable, regime = ids[: len(ids) - 1], self._regime_of(len(ids) + new_tokens)
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         cached = self.tree.peek(self._space(regime), usable)
         lane = self._lanes.choose(usable, capacity, cached, regime)
         if lane is not None and self._lanes.holds(lane, capacity):
-            return self._cut_to_grid(max(cached, common_tokens(lane, usable, regime)))
-        return self._cut_to_grid(cached - self._given_up(usable, regime, capacity))
+            return self._with_disk(usable, regime, max(cached, common_tokens(lane, usable, regime)))
+        return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
         """See `Cache.begin`."""
@@ -84,8 +92,8 @@ class PrefixCache:
             # No room beside the hit: now its blocks compete for the room like any others.
             lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
             match = self._pinned_match(usable, regime)
-        reused = self._cut_to_grid(max(common_tokens(lane, usable, regime), match.num_tokens))
-        run = Run(lane, match, list(usable[:reused]), owner)
+        reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
+        run = Run(lane, match, list(usable[: reuse.tokens]), owner, reuse.disk_tokens)
         lane.is_busy = True
         self._runs.append(run)
         self.tree.own(match.node, owner)
@@ -99,6 +107,11 @@ class PrefixCache:
         if run.reused > common:
             first = common // BLOCK_TOKENS
             self.store.restore(lane, first * BLOCK_TOKENS, run.match.blocks[first : run.reused // BLOCK_TOKENS])
+            if run.disk_tokens:  # straight into the lane, which has room for it; `finish` publishes it
+                near, at = run.reused - run.disk_tokens, max(first, len(run.match.blocks))
+                at = self.disk.fill(self.store, lane, self._space(lane.regime), run.prefix, at)
+                del run.prefix[self._cut_to_grid(max(near, at * BLOCK_TOKENS)) :]
+                run.disk_tokens = max(0, run.reused - near)
             lane.ids[:] = run.prefix
             lane.settled = run.reused
 
@@ -127,25 +140,34 @@ class PrefixCache:
         """See `Cache.finish`."""
         try:
             self.publish(run)
+            if not run.is_forgotten:
+                self.disk.want(self._space(run.lane.regime), run.lane.ids[: run.lane.settled], run.owner)
         finally:
             self._runs.remove(run)
             self.tree.unpin(run.match.node)
             run.lane.is_busy = False
 
     def keep(self, ids: Sequence[int], owner: str, length: int = 0) -> bool:
-        """Keep what is cached of `ids` resident for `owner`, in place of what it kept before. `length` is what the
-        sequence that begins with `ids` may grow to.
-
-        False where nothing is, or where kept blocks would take more than half of what lanes leave of the budget.
+        """Keep what is cached of `ids`, of a sequence that may grow to `length`, resident for `owner`, in place of what
+        it kept before. False where nothing is, or where kept blocks would take more than half of what lanes leave.
         """
-        match = self.tree.match(self._space(self._regime_of(length)), ids, is_hit=False)
+        space = self._space(self._regime_of(length))
+        match = self.tree.match(space, ids, is_hit=False)
         self.tree.keep(match.node, owner)
+        self.disk.want(space, ids[: match.num_tokens], owner, is_kept=True)
         self._bound_kept()
         return owner in match.node.kept_by
 
     def release(self, owner: str) -> None:
         """Keep nothing for `owner` any more."""
         self.tree.release(owner)
+
+    def forget(self, owner: str) -> None:
+        """Keep nothing for `owner` any more, delete what only it used from disk, and write nothing more of it there."""
+        self.release(owner)
+        self.disk.forget(owner)
+        for run in self._runs:
+            run.is_forgotten |= run.owner == owner
 
     def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
         """How many tokens at the start of `ids` are kept resident."""
@@ -163,16 +185,16 @@ class PrefixCache:
             self.tree.release_below(run_start(node))
 
     def drop_block(self, block: int) -> None:
-        """Drop the run of `block` and all behind it, except what a running request needs."""
+        """Drop the run of `block` and all behind it, on disk too, except what a running request needs."""
         if (node := self.tree.find(block)) is None:
             return
         first = run_start(node)
-        path = list(first.path())[::-1]
-        ids = [token for part in path for key in part.keys for token in key]
-        root, start = path[0].parent, len(ids) - len(first.keys) * BLOCK_TOKENS
+        space, ids = self.tree.place(first)
+        start = len(ids) - BLOCK_TOKENS
         for lane in self._lanes.idle():
-            if self.tree.root(self._space(lane.regime)) is root and common_tokens(lane, ids, lane.regime) > start:
+            if self._space(lane.regime) == space and common_tokens(lane, ids, lane.regime) > start:
                 lane.cut(start)
+        self.disk.drop(space, ids)
         self.tree.release_below(first)
         self.store.free(self.tree.drop(first))
 
@@ -191,8 +213,12 @@ class PrefixCache:
             self._move_pin(run, Match(self.tree.root(self._space(run.lane.regime)), ()))
         self._evict_for(0)
 
+    def write_back(self) -> Iterator[None]:
+        """Write to disk what was kept and what the newest requests left, a small step at a time."""
+        return self.disk.write_back(lambda space, keys: self.store.tensors(self.tree.blocks(space, keys)))
+
     def clear(self, *, is_kept_too: bool = True) -> None:
-        """Drop every block and lane that no running request needs; kept ones stay where not `is_kept_too`."""
+        """Drop every block and lane in memory that no running request needs; kept ones stay where not `is_kept_too`."""
         for owner in self.tree.kept() if is_kept_too else ():
             self.tree.release(owner)
         self.store.free(self.tree.evict(len(self.tree)))
@@ -201,25 +227,15 @@ class PrefixCache:
 
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now; `with_nodes` adds the tree."""
-        block = self.store.layout.bytes_per_block
-        kept = sum(len(node.blocks) for node in self.tree.nodes() if node.kept_by)
-        running = sum(len(node.blocks) for node in self.tree.nodes() if node.pins and not node.kept_by)
-        now = self._clock()
-        return CacheView(
-            request_id=request_id,
-            time_s=now,
-            budget_bytes=self.store.budget_bytes,
-            pinned_bytes=kept * block,
-            live_bytes=running * block + self.store.lane_bytes,
-            reusable_bytes=(len(self.tree) - kept - running) * block,
-            evicted_bytes=self.evicted_bytes,
-            cached_tokens=len(self.tree) * BLOCK_TOKENS,
-            nodes=node_views(self.tree, block, now, self.decode) if with_nodes else (),
-        )
+        now, disk, layout = self._clock(), self.disk, self.store.layout
+        runs = node_views(self.tree, layout.bytes_per_block, now, self.decode, tier_of(layout)) if with_nodes else ()
+        memory = memory_view(self.tree, self.store, self.evicted_bytes, request_id, now)
+        return replace(memory, nodes=runs, disk_bytes=disk.used_bytes, disk_note=disk.note)
 
     def check_integrity(self) -> None:
         """Raise AssertionError where an invariant is broken; with no run left, also where a pin was forgotten."""
         self.tree.check()
+        self.disk.check()
         assert {block for node in self.tree.nodes() for block in node.blocks} == self.store.blocks
         assert self.store.used_bytes <= self.store.budget_bytes
         assert all(0 <= lane.settled <= len(lane.ids) <= lane.capacity for lane in self._lanes)
@@ -233,6 +249,11 @@ class PrefixCache:
 
     def _lane_capacity(self, tokens: int) -> int:
         return min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length)
+
+    def _with_disk(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
+        """What is reused where `near` tokens are in the lane or in blocks."""
+        tokens = self._cut_to_grid(max(near, self.disk.extent(self._space(regime), ids)))
+        return Reuse(tokens, max(0, tokens - near))
 
     def _cut_to_grid(self, tokens: int) -> int:
         return tokens - tokens % self.step if self.step else tokens
@@ -269,8 +290,7 @@ class PrefixCache:
             self.evicted_bytes += len(freed) * self.store.layout.bytes_per_block
 
     def _bound_kept(self) -> None:
-        """Release the oldest kept prefixes until they take at most half of what lanes leave: the other half is for
-        the chats themselves."""
+        """Release the oldest kept prefixes until they leave half of what lanes leave, for the chats themselves."""
         room = (self.store.budget_bytes - self._lane_room) // 2
         for owner in self.tree.kept():
             kept = sum(len(node.blocks) for node in self.tree.nodes() if node.kept_by)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from platformdirs import user_data_dir
+from platformdirs import user_cache_dir, user_data_dir
 
 from engine.child import POLL_S
 from engine.types import DiskFullError, ModelError
@@ -20,6 +20,13 @@ def data_dir() -> Path:
     """Where models and conversations are kept: the user's data directory, or HEADSTART_DATA_DIR where that is set."""
     chosen = os.environ.get("HEADSTART_DATA_DIR") or user_data_dir("headstart", appauthor=False)
     return Path(chosen).expanduser().absolute()
+
+
+def blocks_dir() -> Path:
+    """Where the disk tier of the prefix cache lies: in the user's cache directory, or inside HEADSTART_DATA_DIR."""
+    chosen = os.environ.get("HEADSTART_DATA_DIR")
+    cache = Path(chosen) / "cache" if chosen else Path(user_cache_dir("headstart", appauthor=False))
+    return cache.expanduser().absolute() / "blocks"
 
 
 def models_dir() -> Path:

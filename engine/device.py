@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 from dataclasses import dataclass
 from importlib import metadata
@@ -37,6 +38,24 @@ def describe_devices() -> EngineReport:
     devices = [*_cuda(), *_mps(), _cpu()]
     names = ("torch", "transformers", "safetensors", "gguf", "numpy")
     return EngineReport({name: metadata.version(name) for name in names}, torch.get_num_threads(), tuple(devices))
+
+
+def arithmetic(kind: str) -> str:
+    """Names everything that may change a computed number in its last bit: libraries, the engine's source, processor,
+    threads."""
+    import torch
+
+    source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
+    versions = [_version(name) for name in ("headstart", "torch", "transformers")]
+    chip = torch.cuda.get_device_name() if kind == "cuda" else torch.backends.cpu.get_cpu_capability()
+    return "/".join([*versions, source.hexdigest()[:16], platform.machine(), chip, str(torch.get_num_threads())])
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _cuda() -> list[DeviceReport]:

@@ -53,8 +53,8 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The look-up is done. reused_tokens + computed_tokens == prompt_tokens. `divergence` is None where a conversation
-    goes on and all that it had is reused."""
+    """The look-up is done. reused_tokens + computed_tokens == prompt_tokens. The last `disk_tokens` of the reused ones
+    were read from disk. `divergence` is None where a conversation goes on and all that it had is reused."""
 
     request_id: int
     prompt_tokens: int
@@ -62,6 +62,7 @@ class Matched:
     computed_tokens: int
     divergence: Divergence | None
     spans: tuple[TokenSpan, ...]
+    disk_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,8 @@ class TurnStats:
 
     `ttft_s` is None until the first token. `tokens_per_s` excludes the first token and the wait for it; it is 0
     before the second token. `cold_ttft_s` is what the first token would have taken without a cache: measured on this
-    very prompt where `cold_measured`, otherwise an estimate from the measured prefill rate.
+    very prompt where `cold_measured`, otherwise an estimate from the measured prefill rate. The last `disk_tokens` of
+    the reused ones were read from disk.
     """
 
     request_id: int
@@ -114,12 +116,14 @@ class TurnStats:
     cold_ttft_s: float
     cold_measured: bool
     cache_bytes: int
+    disk_tokens: int = 0
 
 
 class NodeView(NamedTuple):
     """One unbranched run of cached tokens. `parent` is an index into `CacheView.nodes`, -1 for a root.
 
-    `block` names the run in `Engine.keep_prefix`, `release_prefix` and `drop_prefix`; `text` is how it begins.
+    `block` names the run in `Engine.keep_prefix`, `release_prefix` and `drop_prefix`; `text` is how it begins. `tier`
+    is where it lies: "device" (the memory of a GPU) or "memory".
     A named tuple: a view makes thousands of them four times a second.
     """
 
@@ -133,6 +137,7 @@ class NodeView(NamedTuple):
     conversations: tuple[str, ...]
     block: int = 0
     text: str = ""
+    tier: str = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,8 @@ class CacheView:
 
     `pinned_bytes`: blocks kept on request (system prompts). `live_bytes`: the working buffer and the blocks of running
     requests. `reusable_bytes`: blocks that may be evicted. `evicted_bytes` counts up since the model was loaded.
-    `nodes` is filled by `Engine.cache_view` only, empty in the events sent after each turn.
+    `nodes` is filled by `Engine.cache_view` only, empty in the events sent after each turn. `disk_bytes` lie on disk,
+    for all models, outside this budget; `disk_note` says in a sentence why nothing is kept there, where that is so.
     """
 
     request_id: int
@@ -153,6 +159,8 @@ class CacheView:
     evicted_bytes: int
     cached_tokens: int
     nodes: tuple[NodeView, ...] = ()
+    disk_bytes: int = 0
+    disk_note: str = ""
 
     @property
     def used_bytes(self) -> int:
@@ -164,8 +172,8 @@ class CacheView:
 class Preview:
     """What `Engine.submit` would do with this request now, without computing anything.
 
-    The first `pinned_tokens` of the reused ones are kept resident. `block_texts[i]` is the text of tokens 16 i to
-    16 i + 15.
+    The first `pinned_tokens` of the reused ones are kept resident, the last `disk_tokens` of them are on disk only.
+    `block_texts[i]` is the text of tokens 16 i to 16 i + 15.
     """
 
     request_id: int
@@ -178,6 +186,7 @@ class Preview:
     spans: tuple[TokenSpan, ...]
     pinned_tokens: int = 0
     block_texts: tuple[str, ...] = ()
+    disk_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

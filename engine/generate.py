@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from torch import Tensor
@@ -11,16 +11,17 @@ from torch import Tensor
 from engine.cache import PrefixCache
 from engine.detokenize import Detokenizer
 from engine.diverge import Past, explain, with_answer, without_cache
-from engine.events import Event, Finished, FinishReason, Matched, Prefill, Preview, TextDelta, TurnStats
+from engine.events import Divergence, Event, Finished, Prefill, Preview, TextDelta, TurnStats
 from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
-from engine.nullcache import Cache, NullCache, Run
+from engine.nullcache import NullCache, Run
 from engine.pieces import pieces
 from engine.room import lack_in_words, with_room
 from engine.sampling import make_generator, margin, penalise, sample
 from engine.settling import settle
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
+from engine.turn import Turn
 from engine.types import BLOCK_TOKENS, PromptTooLongError, Request
 
 CHUNK_TOKENS = 512
@@ -29,22 +30,6 @@ CHUNK_TOKENS = 512
 WARM_UP_TOKENS = 128
 STATS_INTERVAL_S = 0.05
 REMEMBERED_CONVERSATIONS = 256
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What one request carries from step to step."""
-
-    request_id: int
-    request: Request
-    prompt: Prompt
-    cache: Cache
-    clock: TurnClock
-    is_cancelled: Callable[[], bool]
-    reused: int = 0
-    ids: list[int] = field(default_factory=list)
-    margins: list[float] = field(default_factory=list)
-    reason: FinishReason = "stopped"
 
 
 class Responder:
@@ -88,7 +73,8 @@ class Responder:
         """What `answer` would reuse and compute now."""
         prompt = self._builder.build(request.messages, request.day, request.tools)
         new_tokens = self._new_tokens(request, prompt)
-        reused = (self.cache if request.use_cache else self._cold_cache).peek(prompt.ids, new_tokens)
+        cache = self.cache if request.use_cache else self._cold_cache
+        reused, from_disk = cache.foresee(prompt.ids, new_tokens)
         computed = len(prompt.ids) - reused
         return Preview(
             request_id=request_id,
@@ -103,6 +89,7 @@ class Responder:
             block_texts=tuple(
                 self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
             ),
+            disk_tokens=from_disk,
         )
 
     def answer(
@@ -117,14 +104,33 @@ class Responder:
             prompt = self._builder.build(request.messages, request.day, request.tools)
         self._check_length(prompt)
         cache = self.cache if request.use_cache else self._cold_cache
-        turn = _Turn(request_id, request, prompt, cache, clock, is_cancelled)
+        turn = Turn(request_id, request, prompt, cache, clock, is_cancelled)
         with lack_in_words():
             yield from self._attempt(turn)
 
     def forget(self, conversation: str) -> None:
-        """Keep nothing for this conversation any more."""
-        self.cache.release(conversation)
+        """Keep nothing for this conversation any more, on disk neither."""
+        self.cache.forget(conversation)
         self._past.pop(conversation, None)
+
+    def clear(self) -> None:
+        """Drop everything that no running request needs, on disk too."""
+        self.cache.clear()
+        self.cache.disk.clear()
+
+    def work_idly(self) -> Iterator[Event | None]:
+        """What there is to do while nobody waits, a step at a time."""
+        yield from self.settle()
+        yield from self.write_back()
+
+    def write_back(self) -> Iterator[Event | None]:
+        """While idle: write blocks to disk, a step at a time; at its end the cache as it is then."""
+        is_written = False
+        for _ in self.cache.write_back():
+            is_written = True
+            yield None
+        if is_written:
+            yield self.cache.view()
 
     def settle(self) -> Iterator[Event | None]:
         """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would. A step at a
@@ -149,10 +155,10 @@ class Responder:
             if conversation in self._past:
                 self._past[conversation] = replace(past, reusable=reusable)
 
-        if (yield from settle(self.model, self.cache, past, note)):
+        if (yield from settle(self.model, self.cache, conversation, past, note)):
             yield self.cache.view()
 
-    def _attempt(self, turn: _Turn) -> Generator[Event, None, None]:
+    def _attempt(self, turn: Turn) -> Generator[Event, None, None]:
         conversation, prompt = turn.request.conversation, turn.prompt
         if turn.is_cancelled():
             yield from self._end(turn, "")
@@ -163,24 +169,25 @@ class Responder:
         try:
             with turn.clock.part("restore"):
                 with_room(self.cache, lambda: turn.cache.restore(run))
-            turn.reused = run.reused
-            yield self._matched(turn)
+            turn.reused, turn.from_disk = run.reused, run.disk_tokens
+            yield turn.matched(self._divergence(turn))
             logits = yield from self._prefill(turn, run)
             text = ""
             if logits is not None:
                 text = yield from self._decode(turn, run, logits)
         finally:
             turn.cache.finish(run)
-        self._remember(turn, text, run.lane.settled)
-        if turn.request.use_cache and turn.request.pin_system and conversation:
-            self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
+        if not run.is_forgotten:
+            self._remember(turn, text, run.lane.settled)
+            if turn.request.use_cache and turn.request.pin_system and conversation:
+                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
         yield from self._end(turn, text)
 
-    def _end(self, turn: _Turn, text: str) -> Iterator[Event]:
+    def _end(self, turn: Turn, text: str) -> Iterator[Event]:
         yield self.cache.view(turn.request_id)
         yield Finished(turn.request_id, turn.reason, text, tuple(turn.ids), self._stats(turn), tuple(turn.margins))
 
-    def _prefill(self, turn: _Turn, run: Run) -> Generator[Event, None, Tensor | None]:
+    def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
         ids, start = turn.prompt.ids, run.reused
         total = len(ids) - start
@@ -195,7 +202,7 @@ class Responder:
             yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
         return logits
 
-    def _decode(self, turn: _Turn, run: Run, logits: Tensor) -> Generator[Event, None, str]:
+    def _decode(self, turn: Turn, run: Run, logits: Tensor) -> Generator[Event, None, str]:
         """Sample until the answer ends; returns its text."""
         sampling = turn.request.sampling
         generator = make_generator(sampling)
@@ -241,24 +248,15 @@ class Responder:
         self.rate.observe(len(ids), start, self._clock() - began)
         return logits
 
-    def _matched(self, turn: _Turn) -> Matched:
+    def _divergence(self, turn: Turn) -> Divergence | None:
         prompt, unit = turn.prompt, self.cache.step or BLOCK_TOKENS
-        if turn.request.use_cache:
-            past = self._past.get(turn.request.conversation) if turn.request.conversation else None
-            same = past is None or self.cache.regime(past.length) == self.cache.regime(self._length(turn))
-            why = explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
-        else:
-            why = without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
-        return Matched(
-            request_id=turn.request_id,
-            prompt_tokens=len(prompt.ids),
-            reused_tokens=turn.reused,
-            computed_tokens=len(prompt.ids) - turn.reused,
-            divergence=why,
-            spans=prompt.spans,
-        )
+        if not turn.request.use_cache:
+            return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
+        past = self._past.get(turn.request.conversation) if turn.request.conversation else None
+        same = past is None or self.cache.regime(past.length) == self.cache.regime(self._length(turn))
+        return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
 
-    def _stats(self, turn: _Turn) -> TurnStats:
+    def _stats(self, turn: Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
         queue, template = turn.clock.parts.queue, turn.clock.parts.template
         if turn.reused == 0 and ttft is not None:
@@ -266,9 +264,10 @@ class Responder:
         measured = self._cold_times.get(ids)
         estimate = template + self.rate.estimate(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
-        return turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
+        stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
+        return replace(stats, disk_tokens=turn.from_disk)
 
-    def _remember(self, turn: _Turn, text: str, reusable: int) -> None:
+    def _remember(self, turn: Turn, text: str, reusable: int) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
@@ -277,7 +276,7 @@ class Responder:
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
 
-    def _length(self, turn: _Turn) -> int:
+    def _length(self, turn: Turn) -> int:
         """What prompt and answer may grow to, in tokens."""
         return len(turn.prompt.ids) + self._new_tokens(turn.request, turn.prompt)
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from engine import library
 from engine.cache import PrefixCache
+from engine.datadir import blocks_dir
+from engine.device import arithmetic
+from engine.disk import DiskTier
 from engine.generate import Responder
 from engine.model import LoadedModel, default_cache_bytes, load
 from engine.store import KVStore, is_out_of_memory
@@ -83,15 +86,19 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float])
         step=EXACT_STEP if spec.exact else 0,
         decode=model.decode,
         regime=model.reuse.regime,
+        disk=DiskTier(blocks_dir(), _namespace(model, spec), model.layout, spec.disk_bytes),
     )
 
 
 def _namespace(model: LoadedModel, spec: ModelSpec) -> str:
-    """Names everything that a cached block depends on besides its tokens: weights, number type, device, grid."""
+    """Names everything that a cached block depends on besides its tokens, over restarts too: weights, number type,
+    layout, device, grid, and what computes."""
     config = Path(model.path, "config.json").read_bytes()
     files = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in sorted(Path(model.path).glob("*.safetensors"))]
     content = hashlib.sha256(config + json.dumps(files).encode()).hexdigest()[:16]
-    return f"{content}/{model.dtype}/{model.device}/{'exact' if spec.exact else 'default'}"
+    mode = "exact" if spec.exact else "default"
+    layout = f"{model.layout.groups}/{model.layout.dtype}"  # few-bit weights have keys in either of two number types
+    return f"{content}/{model.dtype}/{model.device}/{mode}/{layout}/{arithmetic(model.device.type)}"
 
 
 def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:

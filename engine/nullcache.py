@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from engine.store import KVStore, Lane
 from engine.tree import Match, Node
@@ -12,12 +12,15 @@ from engine.tree import Match, Node
 
 @dataclass(slots=True)
 class Run:
-    """A request that holds a lane. The first `reused` tokens of its prompt need not be computed."""
+    """A request that holds a lane. The first `reused` tokens of its prompt need not be computed; the last
+    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile."""
 
     lane: Lane
     match: Match
     prefix: list[int]
     owner: str
+    disk_tokens: int = 0
+    is_forgotten: bool = False
 
     @property
     def reused(self) -> int:
@@ -25,11 +28,18 @@ class Run:
         return len(self.prefix)
 
 
+class Reuse(NamedTuple):
+    """How much of a prompt need not be computed: `tokens` in all, of which the last `disk_tokens` come from disk."""
+
+    tokens: int
+    disk_tokens: int = 0
+
+
 class Cache(Protocol):
     """What a request needs of a cache, be it one that reuses or one that does not."""
 
-    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
-        """Tokens that `begin` would reuse, without touching anything."""
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+        """What `begin` would reuse, without touching anything."""
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
         """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
@@ -38,7 +48,10 @@ class Cache(Protocol):
         """
 
     def restore(self, run: Run) -> None:
-        """Bring the reusable start of the prompt into the lane. Comes right after `begin`."""
+        """Bring the reusable start of the prompt into the lane. Comes right after `begin`.
+
+        Where a file on disk is no good, less is reused than `begin` said.
+        """
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """Note that keys and values of `ids` were written behind the lane's tokens."""
@@ -66,9 +79,9 @@ class NullCache:
         self._regime = regime
         self._make_room = make_room
 
-    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
-        """Always 0."""
-        return 0
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+        """Always nothing."""
+        return Reuse(0)
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
         """See `Cache.begin`."""

@@ -35,12 +35,17 @@ class EnginePort(Protocol):
         """Change the byte budget of the cache; what no longer fits is evicted at once. It is never less than one whole
         conversation takes, `context_length * kv_bytes_per_token` of ModelInfo. Reports CacheView (id 0)."""
 
+    def set_disk_budget(self, budget_bytes: int | None) -> None:
+        """Change what may be kept on disk, for all models; None as in ModelSpec, 0 deletes what is there. Reports
+        CacheView (id 0)."""
+
     def clear_cache(self) -> None:
-        """Drop every cached block that no running request needs. Reports CacheView (id 0)."""
+        """Drop every cached block that no running request needs, on disk those of this model. Reports CacheView
+        (id 0)."""
 
     def forget(self, conversation: str) -> None:
-        """Keep nothing for this conversation any more, and forget its last turn: it was deleted. Reports CacheView
-        (id 0)."""
+        """Keep nothing for this conversation any more, forget its last turn, and delete from disk what only it used: it
+        was deleted. Reports CacheView (id 0)."""
 
     def keep_prefix(self, block: int) -> None:
         """Keep the cached run that `NodeView.block` names, and all before it, resident. Reports CacheView (id 0)."""
@@ -49,7 +54,7 @@ class EnginePort(Protocol):
         """Keep this run and all behind it no longer than any other block. Reports CacheView (id 0)."""
 
     def drop_prefix(self, block: int) -> None:
-        """Drop this run and all behind it, except what a running request needs. Reports CacheView (id 0)."""
+        """Drop this run and all behind it, on disk too, but nothing a running request needs. Reports CacheView."""
 
     def cache_view(self) -> CacheView:
         """The newest picture of the cache, with its nodes; never waits."""

@@ -11,10 +11,10 @@ from engine.pieces import pieces
 
 
 def settle(
-    model: LoadedModel, cache: PrefixCache, past: Past, note: Callable[[int], None]
+    model: LoadedModel, cache: PrefixCache, owner: str, past: Past, note: Callable[[int], None]
 ) -> Generator[None, None, int]:
-    """Compute the full grid steps of a conversation's last turn, a step at a time. `note` hears how many tokens of it
-    are ready for reuse, however this ends. Returns the number of steps.
+    """Compute the full grid steps of the last turn of the conversation `owner`, a step at a time. `note` hears how many
+    tokens of it are ready for reuse, however this ends. Returns the number of steps.
 
     In the regime that the turn was computed in: the next one grows at least as long, and a short regime behind a long
     one would be read anew.
@@ -24,7 +24,7 @@ def settle(
     if cache.peek((*ids, 0), new_tokens) == len(ids):
         return 0
     steps = 0
-    run = cache.begin((*ids, 0), new_tokens)
+    run = cache.begin((*ids, 0), new_tokens, owner)
     try:
         cache.restore(run)
         for start, end in pieces(run.reused, len(ids), cache.step, is_exact=False):

@@ -195,9 +195,16 @@ class KVStore:
     def restore(self, lane: Lane, start: int, blocks: Sequence[int]) -> None:
         """Copy published blocks into the lane from token `start` on."""
         for i, block in enumerate(blocks):
-            at = start + i * BLOCK_TOKENS
-            for buffer, part in zip(_buffers(lane), self._parts(self._blocks[block]), strict=True):
-                buffer[:, :, at : at + BLOCK_TOKENS] = part
+            self.copy_in(lane, start + i * BLOCK_TOKENS, self._blocks[block])
+
+    def copy_in(self, lane: Lane, start: int, block: Tensor) -> None:
+        """Copy one block's numbers, as `block` gives them, into the lane from token `start` on."""
+        for buffer, part in zip(_buffers(lane), self._parts(block), strict=True):
+            buffer[:, :, start : start + BLOCK_TOKENS] = part
+
+    def tensors(self, blocks: Sequence[int]) -> list[Tensor]:
+        """What published blocks hold, each in one stretch. They are final: not to be written to."""
+        return [self._blocks[block] for block in blocks]
 
     def free(self, blocks: Sequence[int]) -> None:
         """Give the memory of blocks back."""

@@ -20,8 +20,7 @@ class Node:
 
     `pins` counts the running requests that need this node or one below it; `kept_by` names the conversations that
     asked to keep it resident. Neither may be evicted. A split keeps the object as the *lower* part, so that whoever
-    holds a node as the deepest of a path goes on holding the whole path. `text` is how the run begins, once somebody
-    asked for it.
+    holds a node as the deepest of a path goes on holding the whole path. `text`: how it begins, once it was asked for.
     """
 
     __slots__ = ("blocks", "children", "hits", "kept_by", "keys", "last_used", "owners", "parent", "pins", "text")
@@ -87,17 +86,23 @@ class PrefixTree:
         """Number of cached blocks, over all namespaces."""
         return len(self._where)
 
-    def __contains__(self, block: int) -> bool:
-        return block in self._where
-
     def root(self, namespace: str) -> Node:
         """The root of a namespace; nothing of one namespace is ever found from another."""
         return self._roots.setdefault(namespace, Node(None, [], []))
 
     def peek(self, namespace: str, ids: Sequence[int]) -> int:
         """Tokens that `match` would cover, without touching anything."""
-        root = self._roots.get(namespace)
-        return 0 if root is None else sum(count for _, count in _walk(root, block_keys(ids))) * BLOCK_TOKENS
+        return len(self.blocks(namespace, block_keys(ids))) * BLOCK_TOKENS
+
+    def blocks(self, namespace: str, keys: list[Key]) -> list[int]:
+        """The cached blocks at the start of a path, without touching anything."""
+        return [block for node, count in _walk(self._roots.get(namespace), keys) for block in node.blocks[:count]]
+
+    def place(self, node: Node) -> tuple[str, list[int]]:
+        """The namespace of a node, and the ids on the way to it, its first block included."""
+        above = list(node.path())[:0:-1]
+        (name,) = (name for name, root in self._roots.items() if root is (above or [node])[0].parent)
+        return name, [token for part in above for key in part.keys for token in key] + list(node.keys[0])
 
     def evictable(self) -> int:
         """Blocks that are neither pinned nor kept."""
@@ -105,9 +110,8 @@ class PrefixTree:
 
     def evictable_on(self, namespace: str, ids: Sequence[int]) -> int:
         """How many of the cached blocks of `ids` are neither pinned nor kept."""
-        root = self._roots.get(namespace)
-        walk = () if root is None else _walk(root, block_keys(ids))
-        return sum(count for node, count in walk if not node.pins and not node.kept_by)
+        found = _walk(self._roots.get(namespace), block_keys(ids))
+        return sum(count for node, count in found if not node.pins and not node.kept_by)
 
     def match(self, namespace: str, ids: Sequence[int], *, is_hit: bool = True) -> Match:
         """The longest cached start of `ids`. Marks it as used now, and splits the last node where the match ends.
@@ -184,9 +188,8 @@ class PrefixTree:
 
     def kept_tokens(self, namespace: str, ids: Sequence[int]) -> int:
         """Tokens at the start of `ids` that are cached and kept."""
-        root = self._roots.get(namespace)
-        walk = () if root is None else _walk(root, block_keys(ids))
-        return sum(count for node, count in walk if node.kept_by) * BLOCK_TOKENS
+        found = _walk(self._roots.get(namespace), block_keys(ids))
+        return sum(count for node, count in found if node.kept_by) * BLOCK_TOKENS
 
     def find(self, block: int) -> Node | None:
         """The node that holds a block, None where it is not cached."""
@@ -282,10 +285,10 @@ def _below(stack: list[Node]) -> Iterator[Node]:
         stack.extend(node.children.values())
 
 
-def _walk(root: Node, keys: list[Key]) -> Iterator[tuple[Node, int]]:
+def _walk(root: Node | None, keys: list[Key]) -> Iterator[tuple[Node, int]]:
     """The nodes along `keys`, each with the number of its blocks that agree; stops at the first that does not."""
     node, at = root, 0
-    while at < len(keys) and (child := node.children.get(keys[at])) is not None:
+    while node is not None and at < len(keys) and (child := node.children.get(keys[at])) is not None:
         count = 1
         for mine, theirs in zip(child.keys[1:], keys[at + 1 :], strict=False):
             if mine != theirs:

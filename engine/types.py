@@ -174,7 +174,8 @@ class ModelSpec:
 
     `path` is a folder with config.json and safetensors files, or a GGUF file. `cache_bytes` None takes a share of the
     free device memory; less than one whole conversation takes is raised to that (`ModelInfo.cache_budget_bytes`).
-    `exact` asks for answers that are equal to a cold run bit for bit.
+    `exact` asks for answers that are equal to a cold run bit for bit. `disk_bytes` is what may be kept on
+    disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of the free disk space.
     """
 
     path: str = ""
@@ -182,6 +183,7 @@ class ModelSpec:
     dtype: Dtype = "auto"
     exact: bool = False
     cache_bytes: int | None = None
+    disk_bytes: int | None = 0
 
     def __post_init__(self) -> None:
         if self.cache_bytes is not None:

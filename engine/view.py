@@ -1,10 +1,11 @@
-"""The prefix tree as plain values for whoever draws it: one entry for each unbranched run."""
+"""The cache as plain values for whoever draws it: its memory, and the tree with one entry for each unbranched run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.events import NodeView
+from engine.events import CacheView, NodeView
+from engine.store import KVLayout, KVStore
 from engine.tree import Node, PrefixTree
 from engine.types import BLOCK_TOKENS
 
@@ -12,8 +13,29 @@ TEXT_BLOCKS = 3
 """How many blocks at the start of a run are shown as text."""
 
 
+def memory_view(tree: PrefixTree, store: KVStore, evicted_bytes: int, request_id: int, now: float) -> CacheView:
+    """What the cache's memory holds, without the tree."""
+    block = store.layout.bytes_per_block
+    kept = sum(len(node.blocks) for node in tree.nodes() if node.kept_by)
+    running = sum(len(node.blocks) for node in tree.nodes() if node.pins and not node.kept_by)
+    return CacheView(
+        request_id=request_id,
+        time_s=now,
+        budget_bytes=store.budget_bytes,
+        pinned_bytes=kept * block,
+        live_bytes=running * block + store.lane_bytes,
+        reusable_bytes=(len(tree) - kept - running) * block,
+        evicted_bytes=evicted_bytes,
+        cached_tokens=len(tree) * BLOCK_TOKENS,
+    )
+
+
 def node_views(
-    tree: PrefixTree, bytes_per_block: int, now: float, decode: Callable[[Sequence[int]], str] = lambda _: ""
+    tree: PrefixTree,
+    bytes_per_block: int,
+    now: float,
+    decode: Callable[[Sequence[int]], str] = lambda _: "",
+    tier: str = "memory",
 ) -> tuple[NodeView, ...]:
     """All runs, parents before their children. A chain of nodes that nothing branches off is one run."""
     views: list[NodeView] = []
@@ -26,11 +48,17 @@ def node_views(
         if node.text is None:
             node.text = decode([token for key in node.keys[:TEXT_BLOCKS] for token in key])
         idle, size = now - last.last_used, blocks * bytes_per_block
-        views.append(NodeView(parent, start, tokens, size, idle, node.hits, pinned, owners, last.blocks[-1], node.text))
+        block, text = last.blocks[-1], node.text
+        views.append(NodeView(parent, start, tokens, size, idle, node.hits, pinned, owners, block, text, tier))
         if last.children:
             at, end = len(views) - 1, start + tokens
             stack.extend([(child, at, end) for child in last.children.values()])
     return tuple(views)
+
+
+def tier_of(layout: KVLayout) -> str:
+    """Where the cache of such a layout lies, as `NodeView.tier` says it."""
+    return "memory" if layout.device.type == "cpu" else "device"
 
 
 def run_start(node: Node) -> Node:

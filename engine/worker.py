@@ -8,36 +8,23 @@ import os
 import queue
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.datadir import blocks_dir
+from engine.diskfiles import delete_all_files, forget_files
 from engine.events import CacheView, Event, Failed, Loaded, Loading
-from engine.types import (
-    HeadstartError,
-    InvalidRequestError,
-    ModelError,
-    ModelGoneError,
-    ModelSpec,
-    PromptTooLongError,
-    Request,
-)
+from engine.jobs import Job, close_events, failure
+from engine.types import HeadstartError, ModelError, ModelSpec, Request
 
 if TYPE_CHECKING:
     from engine.generate import Responder
 
 CLOSED = "The engine is closed. Start Headstart again."
 EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
-
-
-@dataclass(slots=True)
-class _Job:
-    """A load or an answer: its events come one by one, light commands are served in between."""
-
-    request_id: int
-    events: Iterator[Event]
 
 
 class Engine:
@@ -54,7 +41,7 @@ class Engine:
         self._events: deque[Event] = deque()
         self._open: set[int] = set()
         self._cancelled: set[int] = set()
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[Job] = deque()
         self._previews: list[tuple[int, Request]] = []
         self._responder: Responder | None = None
         self._view = EMPTY_VIEW
@@ -91,13 +78,26 @@ class Engine:
         """See `EnginePort.set_cache_budget`."""
         self._commands.put(lambda: self._change_cache(lambda responder: responder.cache.set_budget(budget_bytes)))
 
+    def set_disk_budget(self, budget_bytes: int | None) -> None:
+        """See `EnginePort.set_disk_budget`."""
+        self._commands.put(
+            lambda: self._change_disk(
+                lambda responder: responder.cache.disk.set_budget(budget_bytes),
+                lambda root: None if budget_bytes != 0 else delete_all_files(root),
+            )
+        )
+
     def clear_cache(self) -> None:
         """See `EnginePort.clear_cache`."""
-        self._commands.put(lambda: self._drop_from_cache(lambda responder: responder.cache.clear()))
+        self._commands.put(lambda: self._drop_from_cache(lambda responder: responder.clear()))
 
     def forget(self, conversation: str) -> None:
         """See `EnginePort.forget`."""
-        self._commands.put(lambda: self._drop_from_cache(lambda responder: responder.forget(conversation)))
+        self._commands.put(
+            lambda: self._change_disk(
+                lambda responder: responder.forget(conversation), lambda root: forget_files(root, conversation)
+            )
+        )
 
     def keep_prefix(self, block: int) -> None:
         """See `EnginePort.keep_prefix`."""
@@ -135,7 +135,7 @@ class Engine:
             self._events.append(Failed(request_id, CLOSED))
             return request_id
         self._open.add(request_id)
-        self._commands.put(lambda: self._jobs.append(_Job(request_id, make(request_id))))
+        self._commands.put(lambda: self._jobs.append(Job(request_id, make(request_id))))
         return request_id
 
     def _run(self) -> None:
@@ -151,7 +151,9 @@ class Engine:
                 self._work_idly()
         self._stop_idle_work()
         for job in self._jobs:
-            _close(job.events)
+            close_events(job.events)
+        if self._responder is not None:
+            self._responder.cache.disk.close()
         self._responder = None
 
     def _serve_commands(self) -> None:
@@ -165,20 +167,20 @@ class Engine:
             self._guarded(command)
             has_work = True
 
-    def _advance(self, job: _Job) -> None:
+    def _advance(self, job: Job) -> None:
         try:
             event = next(job.events)
         except StopIteration:
             self._end(job)
         except Exception as error:
             self._end(job)
-            self._events.append(_failure(job.request_id, error))
+            self._events.append(failure(job.request_id, error))
         else:
             if isinstance(event, CacheView):
                 self._refresh_view()
             self._events.append(event)
 
-    def _end(self, job: _Job) -> None:
+    def _end(self, job: Job) -> None:
         self._jobs.remove(job)
         self._open.discard(job.request_id)
         self._cancelled.discard(job.request_id)
@@ -199,8 +201,11 @@ class Engine:
         past = {} if self._responder is None else dict(self._responder.past)
         let_go = None if self._responder is None else self._let_go
         responder, model = switch_model(spec, self._clock, progress, self._empty_cache, let_go)
+        if self._responder is not None:
+            self._responder.cache.disk.close()
         responder.take_over(past)
         self._responder = responder
+        responder.cache.disk.open()
         self._refresh_view()
         yield responder.cache.view(request_id)
         yield Loaded(request_id, model)
@@ -210,7 +215,7 @@ class Engine:
         yield from responder.answer(
             request_id, request, submitted, lambda: self._closing or request_id in self._cancelled
         )
-        self._idle_work = responder.settle()
+        self._idle_work = responder.work_idly()
 
     def _empty_cache(self) -> None:
         """Before another model is read: what the present one cached is of no use to it."""
@@ -218,7 +223,8 @@ class Engine:
             self._responder.cache.clear()
 
     def _let_go(self) -> None:
-        """No model is there any more: all its memory is free."""
+        """No model is there any more: all its memory is free, and its folder on disk."""
+        self._loaded().cache.disk.close()
         self._responder = None
         self._view = EMPTY_VIEW
         gc.collect()
@@ -230,14 +236,23 @@ class Engine:
         try:
             self._events.append(self._loaded().preview(request_id, request))
         except Exception as error:
-            self._events.append(_failure(request_id, error))
+            self._events.append(failure(request_id, error))
         if is_settling and self._responder is not None:
-            self._idle_work = self._responder.settle()
+            self._idle_work = self._responder.work_idly()
+
+    def _change_disk(self, change: Callable[[Responder], None], without_model: Callable[[Path], None]) -> None:
+        """As `_drop_from_cache`, also where no model is loaded: what is on disk outlives it."""
+        if self._responder is not None:
+            self._drop_from_cache(change)
+            return
+        without_model(blocks_dir())
+        self._events.append(replace(self._view, time_s=self._clock()))
 
     def _drop_from_cache(self, change: Callable[[Responder], None]) -> None:
-        """Idle work ends for good: it would compute anew what somebody does not want."""
+        """Nothing is settled any more: that would compute anew what somebody does not want. Only writing goes on."""
         self._stop_idle_work()
         self._change_cache(change)
+        self._idle_work = self._loaded().write_back()
 
     def _change_cache(self, change: Callable[[Responder], None]) -> None:
         responder = self._loaded()
@@ -260,7 +275,7 @@ class Engine:
         try:
             command()
         except Exception as error:
-            self._events.append(_failure(0, error))
+            self._events.append(failure(0, error))
 
     def _work_idly(self) -> None:
         """One step of what can be done while nobody waits."""
@@ -274,25 +289,10 @@ class Engine:
             self._idle_work = None
         except Exception as error:
             self._idle_work = None
-            self._events.append(_failure(0, error))
+            self._events.append(failure(0, error))
 
     def _stop_idle_work(self) -> None:
         """Before a request starts: idle work holds the lane."""
         if self._idle_work is not None:
-            _close(self._idle_work)
+            close_events(self._idle_work)
             self._idle_work = None
-
-
-def _close(events: Iterator[object]) -> None:
-    """Let a half-way job give back what it holds."""
-    if hasattr(events, "close"):
-        events.close()
-
-
-def _failure(request_id: int, error: Exception) -> Failed:
-    """An error as the one event that ends a request."""
-    if isinstance(error, HeadstartError):
-        is_refused = isinstance(error, PromptTooLongError | InvalidRequestError)
-        return Failed(request_id, str(error), error.detail, is_refused, isinstance(error, ModelGoneError))
-    sentence = "Something went wrong inside the engine. The conversation is safe: try again, or restart Headstart."
-    return Failed(request_id, sentence, "".join(traceback.format_exception(error)))

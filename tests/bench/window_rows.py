@@ -41,7 +41,7 @@ class _Window:
 
     def __init__(self, folder: Path, player: Player) -> None:
         self._player = player
-        self._application: Application = build(Engine(), Settings(), folder / "bench.db")
+        self._application: Application = build(Engine(), Settings(disk_budget_mb=0), folder / "bench.db")
         self._session = self._application.session
         self._application.window.resize(1280, 800)
         self._wait_for(self._session.model_changed, lambda: self._application.open(ModelSpec(player.model.path)))

@@ -1,22 +1,30 @@
 """PrefixCache against NullCache under random sequences of everything that can happen, with a model of digests.
 
+Restarts too: a new cache over the same folder on disk.
+
 Kinds of ENGINE_BUGS that this machine looks for after every step: B (a wrong block), C (a pin or a block lost or freed
 twice), D (an orphan, a budget exceeded), E30 (stale slots: fresh lanes are NaN).
 """
 
 from __future__ import annotations
 
+import itertools
 import random
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from engine.cache import PrefixCache
+from engine.disk import DiskTier
+from engine.diskfiles import HEADER_BYTES
 from engine.nullcache import NullCache, Run
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
-from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
 from tests.engine.inside import forget_lanes, is_idle, lane_buffers
 
 CONTEXT = 160
@@ -33,6 +41,7 @@ few = st.builds(text, st.integers(0, 3), st.integers(1, 40))
 many = st.builds(text, st.integers(0, 3), st.integers(40, CONTEXT))
 answers = st.builds(text, st.integers(4, 6), st.integers(0, 20))
 index = st.integers(0, 1)
+damages = st.sampled_from(["", "", "cut", "flip", "delete", "swap"])
 
 
 @dataclass
@@ -66,13 +75,19 @@ class CacheMachine(RuleBasedStateMachine):
         lanes=st.integers(1, 2),
         grid=st.sampled_from([0, 0, 32]),
         switch=st.sampled_from([None, None, 90]),
+        disk_blocks=st.sampled_from([0, 3, 1000]),
     )
-    def start(self, budget: int, lanes: int, grid: int, switch: int | None) -> None:
-        """An ample or a tight budget, one lane or two, the default mode or the exact one, one regime or two."""
+    def start(self, budget: int, lanes: int, grid: int, switch: int | None, disk_blocks: int) -> None:
+        """An ample or a tight budget, one lane or two, the default mode or the exact one, one regime or two, and a disk
+        that holds much, little, or nothing."""
         self.models = {name: DigestModel(name) for name in "ab"}
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr("engine.cache.LANE_STEP", LANE_STEP)
-        self.cache = make_cache(context=CONTEXT, tokens=budget, step=grid, max_lanes=lanes, switch=switch)
+        self.folder = tempfile.TemporaryDirectory()
+        self.times = itertools.count(1)
+        self.disk_bytes = disk_blocks * (HEADER_BYTES + LAYOUT.bytes_per_block)
+        self.sizes = {"context": CONTEXT, "step": grid, "max_lanes": lanes, "switch": switch}
+        self.cache = self._new_cache(budget, "a")
         self.histories: list[list[int]] = []
         self.turns: list[Turn] = []
         self.finished: dict[str, list[list[int]]] = {}
@@ -212,6 +227,51 @@ class CacheMachine(RuleBasedStateMachine):
         """One of the next allocations will be refused, and perhaps those right after it."""
         self.store.fail_after, self.store.fail_for = after, times
 
+    @rule(steps=st.integers(0, 20))
+    def write_back(self, steps: int) -> None:
+        """Nobody waits: some files are written, then somebody comes."""
+        writing = self.cache.write_back()
+        for _ in zip(range(steps), writing, strict=False):
+            self.cache.disk.check()
+        writing.close()  # type: ignore[attr-defined]
+
+    @precondition(lambda self: not self.turns)
+    @rule(steps=st.integers(0, 20), budget=st.integers(160, 1400))
+    def restart(self, steps: int, budget: int) -> None:
+        """The program ends, with everything written or not, and starts again."""
+        self.write_back(steps)
+        self.cache.disk.close()
+        self.cache = self._new_cache(budget, self.cache.namespace)
+        self.has_lost = True
+
+    @precondition(lambda self: not self.turns)
+    @rule(chat=chats, question=few, answer=answers, number=st.integers(0, 10**6), kind=damages)
+    def come_back(self, chat: int, question: list[int], answer: list[int], number: int, kind: str) -> None:
+        """Everything is written, the program ends, a file is damaged or none, and the chat goes on."""
+        self.restart(1000, 1400)
+        self.damage_a_file(number, kind)
+        self._ask(chat, self.histories[chat] + question, answer)
+
+    @rule(chat=chats)
+    def forget(self, chat: int) -> None:
+        """The chat is deleted: nothing that only it used is on disk any more, nor ever will be."""
+        self.cache.forget(f"chat {chat}")
+        assert f"chat {chat}" not in self.cache.disk.owners()
+
+    @rule(number=st.integers(0, 10**6), kind=damages)
+    def damage_a_file(self, number: int, kind: str) -> None:
+        """A file is cut, changed, taken away, or gets the place of another."""
+        files = sorted(Path(self.folder.name).glob("*/*.kv"))
+        if files and kind:
+            self.is_damaged = True
+            damage_file(files[number % len(files)], files[number // 2 % len(files)], kind)
+
+    @rule()
+    def clear_disk(self) -> None:
+        """The user clears what is on disk."""
+        self.cache.disk.clear()
+        assert self.cache.disk.used_bytes == 0
+
     @precondition(lambda self: not self.turns)
     @rule()
     def switch_namespace(self) -> None:
@@ -239,7 +299,18 @@ class CacheMachine(RuleBasedStateMachine):
             assert is_idle(self.cache)
             self.cache.clear()
             assert self.store.used_bytes == 0
+            self.cache.disk.close()
+            self.folder.cleanup()
             self.patch.undo()
+
+    def _new_cache(self, budget: int, namespace: str) -> PrefixCache:
+        """A cache that finds on disk what the one before it left."""
+        self.is_damaged = False
+        disk = DiskTier(Path(self.folder.name), "model", LAYOUT, self.disk_bytes, lambda: next(self.times))
+        cache = make_cache(tokens=budget, disk=disk, **self.sizes)  # type: ignore[arg-type]
+        cache.namespace = namespace
+        disk.open()
+        return cache
 
     def _ask(self, chat: int, prompt: list[int], answer: list[int]) -> None:
         turn = self._begin(chat, prompt, answer)
@@ -249,7 +320,7 @@ class CacheMachine(RuleBasedStateMachine):
     def _begin(self, chat: int, prompt: list[int], answer: list[int]) -> Turn | None:
         """Start a request; None where the cache refuses it, which it may only do for a reason."""
         prompt, answer = prompt[: CONTEXT - 1], answer[: max(0, CONTEXT - len(prompt))]
-        before, failing = self.cache.peek(prompt, len(answer)), self.store.fail_after >= 0
+        before, failing = self.cache.foresee(prompt, len(answer)), self.store.fail_after >= 0
         expected = self._expected_reuse(prompt, self.cache.regime(len(prompt) + len(answer)))
         try:
             run = self.cache.begin(prompt, len(answer), f"chat {chat}")
@@ -258,8 +329,12 @@ class CacheMachine(RuleBasedStateMachine):
             self.has_lost = True
             return None
         self.has_lost |= failing
+        foreseen = (run.reused, run.disk_tokens)
         self.cache.restore(run)
-        assert run.reused <= min(before, len(prompt) - 1) or self.turns
+        assert run.reused <= min(before.tokens, len(prompt) - 1) or self.turns
+        assert run.disk_tokens <= run.reused
+        assert self.is_damaged or (run.reused, run.disk_tokens) == foreseen
+        assert self.turns or failing or foreseen == before
         assert run.lane.ids == prompt[: run.reused]
         if not self.has_lost and not self.cache.evicted_bytes:
             assert run.reused >= expected, "a hit was lost though nothing was evicted"
@@ -293,6 +368,20 @@ class CacheMachine(RuleBasedStateMachine):
         """The last logits of the same path in a fresh cache that reuses nothing."""
         store = FlakyStore(self.store.layout, 10**9, fill=fake_kv.NAN)
         return run_prompt(NullCache(store, regime=self.cache.regime), self.model, turn.path)[1][-1]
+
+
+def damage_file(path: Path, other: Path, kind: str) -> None:
+    """Damage the file of a block: a swapped one is whole, but another block's."""
+    data = bytearray(path.read_bytes())
+    if kind == "delete":
+        path.unlink()
+    elif kind == "swap":
+        path.write_bytes(other.read_bytes())
+    elif kind == "flip":
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    else:
+        path.write_bytes(data[:-3])
 
 
 def _common(one: list[int], other: list[int]) -> int:

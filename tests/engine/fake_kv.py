@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.cache import PrefixCache
+from engine.disk import DiskTier
 from engine.nullcache import Cache, Run
 from engine.store import KVLayout, KVStore, Lane, LayerGroup
 from engine.types import BLOCK_TOKENS
@@ -170,6 +171,7 @@ def make_cache(
     step: int = 0,
     max_lanes: int = 1,
     switch: int | None = None,
+    disk: DiskTier | None = None,
 ) -> PrefixCache:
     """A cache whose budget holds `tokens` tokens, lanes included. Fresh lanes are full of NaN, block numbers in no
     order. Sequences of more than `switch` tokens are in the regime "long"."""
@@ -184,6 +186,7 @@ def make_cache(
         step=step,
         max_lanes=max_lanes,
         regime=regimes(switch),
+        disk=disk,
     )
 
 

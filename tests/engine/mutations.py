@@ -16,7 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-TESTS = ("tree", "store", "cache_hits", "cache_lifetime", "cache_budget", "cache_machine", "hot_cold", "responder")
+TESTS = (
+    "tree",
+    "store",
+    "disk",
+    "disk_answers",
+    "cache_hits",
+    "cache_lifetime",
+    "cache_budget",
+    "cache_machine",
+    "hot_cold",
+    "responder",
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,22 @@ MUTATIONS = (
     Mutation(
         "a split forgets the pin", "tree.py", "node.last_used, node.pins, node.hits", "node.last_used, 0, node.hits"
     ),
+    Mutation("believe any file on disk", "diskfiles.py", "if is_ours and is_whole else None", ""),
+    Mutation("believe a damaged file", "diskfiles.py", "if is_ours and is_whole else None", "if is_ours else None"),
+    Mutation(
+        "believe another block's file", "diskfiles.py", "if is_ours and is_whole else None", "if is_whole else None"
+    ),
+    Mutation(
+        "read from disk into the wrong place",
+        "disk.py",
+        "copy_in(lane, number * BLOCK_TOKENS,",
+        "copy_in(lane, (number + 1) * BLOCK_TOKENS,",
+    ),
+    Mutation(
+        "count what could not be read", "cache.py", "del run.prefix[self._cut_to_grid(", "run.prefix[self._cut_to_grid("
+    ),
+    Mutation("orphans on disk", "diskindex.py", "found += [self._entries[child] for child in entry.children]", "pass"),
+    Mutation("write for a deleted conversation", "cache.py", "run.is_forgotten |= run.owner == owner", "pass"),
     Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
 )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from engine.cache import PrefixCache
+from engine.disk import DiskTier
 from engine.events import Event, Finished, Matched, TextDelta
 from engine.generate import Responder
 from engine.model import LoadedModel
@@ -61,11 +63,16 @@ def make_responder(
     step: int = 0,
     context: int = 1024,
     clock: Callable[[], float] | None = None,
+    folder: Path | None = None,
 ) -> Responder:
-    """A responder whose cache holds `tokens` tokens, lane included. Fresh lanes are full of NaN."""
+    """A responder whose cache holds `tokens` tokens, lane included. Fresh lanes are full of NaN. What lies in `folder`
+    is reused."""
     clock = clock or Ticks()
     store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=NAN)
-    return Responder(model, PrefixCache(store, "tiny", context, clock, step=step), clock)  # type: ignore[arg-type]
+    disk = DiskTier(folder, "tiny", model.layout, 10**8) if folder else None
+    responder = Responder(model, PrefixCache(store, "tiny", context, clock, step=step, disk=disk), clock)  # type: ignore[arg-type]
+    responder.cache.disk.open()
+    return responder
 
 
 def events(

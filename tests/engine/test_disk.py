@@ -1,0 +1,391 @@
+"""The disk tier: what is read back is what was written, for these tokens, or nothing."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.disk import OTHER_HEADSTART, DiskTier
+from engine.diskfiles import HEADER_BYTES, forget_files
+from engine.diskindex import chain
+from engine.tree import Key, block_keys
+from engine.types import BLOCK_TOKENS
+from tests.engine.fake_kv import LAYOUT
+
+BLOCK_BYTES = HEADER_BYTES + LAYOUT.bytes_per_block
+ONE, TWO, THREE = ([number] * 16 for number in (1, 2, 3))
+Open = Callable[..., DiskTier]
+
+
+@pytest.fixture
+def reopen(tmp_path: Path) -> Iterator[Open]:
+    """Closes the tier there is, as the end of the program does, and opens another over the same folder."""
+    tiers: list[DiskTier] = []
+    times = itertools.count(1000)
+
+    def open_tier(blocks: int = 100, namespace: str = "model", root: Path = tmp_path / "blocks") -> DiskTier:
+        for tier in tiers:
+            tier.close()
+        tiers.append(DiskTier(root, namespace, LAYOUT, blocks * BLOCK_BYTES, lambda: next(times)))
+        tiers[-1].open()
+        return tiers[-1]
+
+    yield open_tier
+    for tier in tiers:
+        tier.close()
+
+
+def tensor(key: Key) -> Tensor:
+    """What a block of these ids holds, for the tests: numbers of its own."""
+    return torch.arange(LAYOUT.elements_per_token * BLOCK_TOKENS, dtype=LAYOUT.dtype) + 1000 * key[0]
+
+
+def keep(tier: DiskTier, ids: list[int], owner: str = "chat", space: str = "model") -> None:
+    """Have a path written."""
+    tier.want(space, ids, owner)
+    for _ in tier.write_back(lambda space, keys: [tensor(key) for key in keys]):
+        tier.check()
+    tier.check()
+    assert sum(path.stat().st_size for path in files(tier)) == tier.used_bytes or not tier.is_on
+
+
+def read(tier: DiskTier, ids: list[int], first: int = 0, space: str = "model") -> int:
+    """How many blocks are read back, each one as it was written."""
+    blocks = list(tier.read(space, ids, first))
+    for block, key in zip(blocks, block_keys(ids)[first:], strict=False):
+        assert torch.equal(block, tensor(key))
+    tier.check()
+    return len(blocks)
+
+
+def files(tier: DiskTier) -> list[Path]:
+    """The files of blocks, in the order in which they were used last."""
+    return sorted(tier._files.root.glob("*/*.kv"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+def test_a_path_survives_a_restart(reopen: Open) -> None:
+    keep(reopen(), ONE + TWO + THREE)
+    tier = reopen()
+    assert (tier.extent("model", ONE + TWO + ONE), tier.used_bytes) == (32, 3 * BLOCK_BYTES)
+    assert (read(tier, ONE + TWO + THREE), read(tier, ONE + TWO + ONE), read(tier, ONE + TWO, first=1)) == (3, 2, 1)
+    assert read(tier, TWO + THREE) == read(tier, ONE + TWO, space="model/long") == 0
+
+
+def test_another_namespace_sees_nothing_and_shares_the_budget(reopen: Open) -> None:
+    keep(reopen(), ONE + TWO)
+    other = reopen(namespace="other", blocks=3)
+    assert (other.extent("other", ONE), other.used_bytes) == (0, 2 * BLOCK_BYTES)
+    keep(other, TWO + THREE, space="other")
+    assert (other.extent("model", ONE + TWO), other.extent("other", TWO + THREE)) == (16, 32)
+
+
+def cut(data: bytearray) -> bytearray:
+    return data[:-1]
+
+
+def cut_in_the_header(data: bytearray) -> bytearray:
+    return data[: HEADER_BYTES - 1]
+
+
+def lengthened(data: bytearray) -> bytearray:
+    return data + b"\0"
+
+
+def emptied(data: bytearray) -> bytearray:
+    return bytearray()
+
+
+def flipped(at: int) -> Callable[[bytearray], bytearray]:
+    def damage(data: bytearray) -> bytearray:
+        data[at] ^= 1
+        return data
+
+    return damage
+
+
+DAMAGES = [cut, cut_in_the_header, lengthened, emptied, *map(flipped, (0, 8, 17, 40, 100, HEADER_BYTES, -1))]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_a_miss_and_goes(
+    reopen: Open, damage: Callable[[bytearray], bytearray], is_restarted: bool
+) -> None:
+    """So does all that only it leads to; what is written afterwards is good again."""
+    tier = reopen()
+    keep(tier, ONE + TWO + THREE)
+    path = tier._files.path(tier._index[_digest(tier, ONE + TWO)])
+    path.write_bytes(damage(bytearray(path.read_bytes())))
+    tier = reopen() if is_restarted else tier
+    assert len(list(tier.read("model", ONE + TWO + THREE, 0))) == 1
+    assert len(files(tier)) == 1
+    tier.check()
+    keep(tier, ONE + TWO + THREE)
+    assert read(tier, ONE + TWO + THREE) == 3
+
+
+def test_a_file_under_the_name_of_another_is_a_miss(reopen: Open) -> None:
+    """The ids themselves are compared, and where they stand: no name is believed."""
+    tier = reopen()
+    keep(tier, ONE + TWO)
+    keep(tier, ONE + THREE)
+    keep(tier, TWO + TWO)
+    for other in (ONE + THREE, TWO + TWO):
+        keep(tier, ONE + TWO)
+        mine, theirs = (tier._files.path(tier._index[_digest(tier, ids)]) for ids in (ONE + TWO, other))
+        mine.write_bytes(theirs.read_bytes())
+        assert (read(tier, ONE + TWO), mine.exists()) == (1, False)
+
+
+def test_a_file_that_is_gone_or_unreadable_is_a_miss(reopen: Open) -> None:
+    tier = reopen()
+    keep(tier, ONE + TWO)
+    path = tier._files.path(tier._index[_digest(tier, ONE + TWO)])
+    path.unlink()
+    path.mkdir()
+    assert len(list(tier.read("model", ONE + TWO, 0))) == 1
+    path.rmdir()
+    assert read(tier, ONE + TWO) == 1
+
+
+def test_the_least_recently_used_leaf_goes_first(reopen: Open) -> None:
+    tier = reopen(blocks=4)
+    keep(tier, ONE + TWO)
+    keep(tier, TWO + THREE)
+    read(tier, ONE + TWO)
+    keep(tier, THREE)
+    assert [tier.extent("model", ids) for ids in (ONE + TWO, TWO + THREE, THREE)] == [32, 16, 16]
+    tier = reopen(blocks=4)  # the order outlives the program
+    keep(tier, THREE + ONE + TWO)
+    assert [tier.extent("model", ids) for ids in (ONE + TWO, TWO + THREE, THREE + ONE + TWO)] == [16, 0, 48]
+
+
+def test_writing_what_lies_there_counts_as_using_it(reopen: Open) -> None:
+    tier = reopen(blocks=2)
+    keep(tier, ONE)
+    keep(tier, TWO)
+    keep(tier, ONE)
+    keep(tier, THREE)
+    assert [tier.extent("model", ids) for ids in (ONE, TWO, THREE)] == [16, 0, 16]
+
+
+def test_a_path_longer_than_the_budget_keeps_its_start(reopen: Open) -> None:
+    tier = reopen(blocks=2)
+    keep(tier, ONE + TWO + THREE)
+    assert (tier.extent("model", ONE + TWO + THREE), len(files(tier))) == (32, 2)
+
+
+def test_what_does_not_fit_any_more_goes_at_the_start(reopen: Open) -> None:
+    keep(reopen(), ONE + TWO + THREE)
+    tier = reopen(blocks=1)
+    tier.check()
+    assert (read(tier, ONE + TWO + THREE), len(files(tier))) == (1, 1)
+
+
+def test_a_budget_of_nothing_deletes_everything(reopen: Open, tmp_path: Path) -> None:
+    keep(reopen(namespace="other"), TWO)
+    tier = reopen()
+    keep(tier, ONE)
+    tier.set_budget(BLOCK_BYTES)
+    assert (tier.extent("model", ONE), tier.extent("model", TWO), tier.used_bytes) == (16, 0, BLOCK_BYTES)
+    tier.set_budget(0)
+    keep(tier, ONE)
+    assert (files(tier), tier.used_bytes, tier.is_on, tier.note) == ([], 0, False, "")
+    tier.set_budget(None)
+    keep(tier, ONE)
+    assert (read(tier, ONE), tier.budget_bytes > BLOCK_BYTES) == (1, True)
+    closed = DiskTier(tmp_path / "blocks", "model", LAYOUT, 0)
+    tier.close()
+    closed.set_budget(0)
+    assert files(tier) == []
+
+
+def test_a_tier_that_is_off_touches_nothing(tmp_path: Path) -> None:
+    tier = DiskTier(tmp_path / "blocks", "model", LAYOUT, 0)
+    tier.open()
+    keep(tier, ONE)
+    tier.forget("chat")
+    tier.clear()
+    assert (tier.extent("model", ONE), read(tier, ONE), list(tmp_path.iterdir())) == (0, 0, [])
+
+
+def test_left_overs_go_at_the_start(reopen: Open) -> None:
+    """Half-written files, blocks that nothing leads to or nobody owns, lists that cannot be read; no other file."""
+    tier = reopen()
+    keep(tier, ONE + TWO + THREE)
+    keep(tier, THREE, owner="other")
+    folder = files(tier)[0].parent
+    (folder / "half.tmp").write_bytes(b"half")
+    (folder / "note.txt").write_bytes(b"mine")
+    (folder / "nonsense.kv").write_bytes(b"nonsense")
+    (folder / f"{'0' * 40}.owner").write_text(json.dumps({"conversation": "chat", "blocks": []}))
+    tier._files.path(tier._index[_digest(tier, ONE)]).unlink()
+    tier._files._owner_path(folder.name, "other").write_text("[")
+    tier = reopen()
+    tier.check()
+    assert (tier.used_bytes, [path.name for path in folder.iterdir()]) == (0, ["note.txt"])
+
+
+def test_a_copy_under_another_folder_counts_once(reopen: Open) -> None:
+    tier = reopen()
+    keep(tier, ONE)
+    copy = tier._files.root / "copy" / files(tier)[0].name
+    copy.parent.mkdir()
+    copy.write_bytes(files(tier)[0].read_bytes())
+    tier = reopen()
+    tier.check()
+    assert len(files(tier)) == 1
+
+
+def test_forgetting_deletes_what_only_this_conversation_used(reopen: Open) -> None:
+    tier = reopen()
+    keep(tier, ONE + TWO, owner="a")
+    keep(tier, ONE + THREE, owner="b")
+    keep(reopen(namespace="other"), ONE, owner="a", space="other")
+    tier = reopen()
+    tier.forget("a")
+    tier.check()
+    assert [tier.extent("model", ids) for ids in (ONE + TWO, ONE + THREE)] == [16, 32]
+    assert tier.extent("other", ONE) == 0
+    tier.forget("b")
+    assert list(tier._files.root.glob("*/*")) == []
+
+
+def test_forgetting_without_an_open_tier(reopen: Open) -> None:
+    tier = reopen()
+    keep(tier, ONE + TWO, owner="a")
+    keep(tier, ONE, owner="b")
+    tier.close()
+    forget_files(tier._files.root, "a")
+    assert (reopen().extent("model", ONE + TWO), len(files(tier))) == (16, 1)
+    forget_files(tier._files.root / "nowhere", "a")
+
+
+def test_what_is_forgotten_while_it_is_written_is_written_no_further(reopen: Open) -> None:
+    tier = reopen()
+    tier.want("model", ONE + TWO + THREE, "a")
+    tier.want("model", TWO, "b")
+    writing = tier.write_back(lambda space, keys: [tensor(key) for key in keys])
+    for _ in range(5):
+        next(writing)
+    tier.forget("a")
+    assert sum(1 for _ in writing) == 0
+    assert (tier.extent("model", ONE), tier.extent("model", TWO)) == (0, 16)
+
+
+def test_writing_goes_on_where_it_was_broken_off(reopen: Open) -> None:
+    tier = reopen()
+    tier.want("model", ONE + TWO + THREE, "a")
+    writing = tier.write_back(lambda space, keys: [tensor(key) for key in keys])
+    next(writing)
+    next(writing)
+    writing.close()  # type: ignore[attr-defined]
+    assert tier.extent("model", ONE + TWO + THREE) == 16
+    tier.want("model", TWO, "b")
+    keep(tier, THREE, owner="c")
+    assert [tier.extent("model", ids) for ids in (ONE + TWO + THREE, TWO, THREE)] == [48, 16, 16]
+
+
+def test_what_is_kept_is_written_first_then_the_newest(reopen: Open) -> None:
+    tier = reopen()
+    tier.want("model", ONE, "a")
+    tier.want("model", TWO, "b")
+    tier.want("model", THREE, "a", is_kept=True)
+    order: list[int] = []
+    for _ in tier.write_back(lambda space, keys: [tensor(key) for key in keys]):
+        order += [ids[0] for ids in (ONE, TWO, THREE) if tier.extent("model", ids) and ids[0] not in order]
+    assert order == [3, 2, 1]
+
+
+def test_only_what_is_cached_is_written(reopen: Open) -> None:
+    """What was evicted from memory meanwhile cannot be written; it is no error."""
+    tier = reopen()
+    tier.want("model", ONE + TWO + THREE, "a")
+    cached = [tensor(key) for key in block_keys(ONE + TWO)]
+    for _ in tier.write_back(lambda space, keys: cached):
+        del cached[1:]
+    assert (tier.extent("model", ONE + TWO), read(tier, ONE)) == (16, 1)
+
+
+def test_dropping_and_clearing(reopen: Open) -> None:
+    keep(reopen(namespace="other"), ONE, space="other")
+    tier = reopen()
+    keep(tier, ONE + TWO + THREE)
+    tier.drop("model", ONE + TWO)
+    assert read(tier, ONE + TWO) == 1
+    tier.clear()
+    tier.check()
+    assert (tier.extent("model", ONE), tier.extent("other", ONE)) == (0, 16)
+
+
+@pytest.mark.parametrize("place", ["blocks", "blocks/below"])
+def test_a_folder_that_cannot_be_written_switches_the_tier_off(
+    reopen: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture, place: str
+) -> None:
+    (tmp_path / "blocks").write_text("in the way")
+    with caplog.at_level(logging.WARNING, "headstart"):
+        tier = reopen(root=tmp_path / place)
+        keep(tier, ONE)
+    assert (tier.is_on, tier.extent("model", ONE), len(caplog.records)) == (False, 0, 1)
+    assert "cannot be written" in tier.note
+
+
+@pytest.mark.parametrize("call", ["write", "write_owner"])
+def test_a_full_disk_switches_the_tier_off(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, call: str
+) -> None:
+    tier = reopen()
+    keep(tier, ONE)
+    monkeypatch.setattr(tier._files, call, _full)
+    with caplog.at_level(logging.WARNING, "headstart"):
+        keep(tier, ONE + TWO, owner="other")
+        keep(tier, TWO)
+    assert (tier.is_on, tier.extent("model", ONE), len(caplog.records)) == (False, 0, 1)
+    assert "full" in tier.note
+    tier = reopen()
+    tier.check()
+    assert (tier.note, read(tier, ONE + TWO)) == ("", 1)
+
+
+def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    tier = reopen()
+    monkeypatch.setattr("engine.diskfiles.os.replace", _full)
+    keep(tier, ONE)
+    assert list(tier._files.root.glob("*/*")) == []
+
+
+def test_a_second_program_leaves_the_folder_alone(
+    reopen: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tier = reopen()
+    keep(tier, ONE)
+    second = DiskTier(tmp_path / "blocks", "model", LAYOUT, 10 * BLOCK_BYTES)
+    second.open()
+    keep(second, TWO)
+    assert (second.is_on, second.note, second.extent("model", ONE)) == (False, OTHER_HEADSTART, 0)
+    tier.close()
+    second.open()
+    assert (read(second, ONE), second.note) == (1, "")
+    second.close()
+
+
+def test_only_the_user_may_look_into_the_folder(reopen: Open) -> None:
+    tier = reopen()
+    keep(tier, ONE)
+    modes = {path.stat().st_mode & 0o077 for path in (tier._files.root, files(tier)[0].parent)}
+    assert modes == {0}
+
+
+def _digest(tier: DiskTier, ids: list[int]) -> str:
+    return chain("model", block_keys(ids))[-1]
+
+
+def _full(*_: object) -> None:
+    raise OSError(28, "No space left on device")

@@ -1,0 +1,212 @@
+"""The disk tier behind the engine: over restarts and switches of the model, and for whoever deletes what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine import Engine, data_dir
+from engine.datadir import blocks_dir
+from engine.events import CacheView, Failed, Loaded, Matched
+from engine.types import ModelSpec
+from tests.engine.tiny_models import make_folder
+from tests.engine.worker_driver import PATIENCE_S, Driver, request
+
+Start = Callable[..., Driver]
+
+
+@pytest.fixture(autouse=True)
+def blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the disk tier, which is not there yet."""
+    monkeypatch.setenv("HEADSTART_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data" / "cache" / "blocks"
+
+
+@pytest.fixture
+def start(tiny_folder: Path) -> Iterator[Start]:
+    """Ends the program that runs and starts it again with the tiny model loaded, `disk_bytes` for the disk."""
+    engines: list[Engine] = []
+
+    def start_again(disk_bytes: int = 10**8) -> Driver:
+        assert all(engine.close(PATIENCE_S) for engine in engines)
+        engines.append(Engine())
+        driver = Driver(engines[-1])
+        load(driver, tiny_folder, disk_bytes)
+        return driver
+
+    yield start_again
+    assert all(engine.close(PATIENCE_S) for engine in engines)
+
+
+def load(driver: Driver, folder: Path, disk_bytes: int = 10**8) -> None:
+    """Load a model."""
+    spec = ModelSpec(str(folder), "cpu", "fp32", cache_bytes=10**8, disk_bytes=disk_bytes)
+    end = driver.end(driver.engine.load(spec))
+    assert isinstance(end, Loaded), end
+
+
+def ask(driver: Driver, **changes: object) -> Matched:
+    """Answer a request and wait until everything is written; what was matched."""
+    number = driver.engine.submit(request(**changes))  # type: ignore[arg-type]
+    driver.finished(number)
+    driver.until(lambda: reports(driver))
+    matched = driver.of(number)[0]
+    assert isinstance(matched, Matched)
+    return matched
+
+
+def reports(driver: Driver) -> list[CacheView]:
+    """What was said of the cache since the newest answer began, by idle work or a command."""
+    views = [event for event in driver.events if isinstance(event, CacheView | Matched)]
+    newest = max((at for at, event in enumerate(views) if isinstance(event, Matched)), default=-1)
+    return [event for event in views[newest + 1 :] if isinstance(event, CacheView) and event.request_id == 0]
+
+
+def told(driver: Driver, command: Callable[[], None]) -> CacheView:
+    """What a command reports."""
+    before = len(reports(driver))
+    command()
+    driver.until(lambda: len(reports(driver)) > before)
+    return reports(driver)[-1]
+
+
+def files(blocks: Path) -> list[Path]:
+    return list(blocks.glob("*/*"))
+
+
+def test_a_chat_is_read_from_disk_after_a_restart(start: Start, blocks: Path) -> None:
+    driver = start()
+    assert ask(driver).disk_tokens == 0
+    assert driver.engine.cache_view().disk_bytes == sum(path.stat().st_size for path in blocks.glob("*/*.kv"))
+    matched = ask(start())
+    assert matched.disk_tokens == matched.reused_tokens == (matched.prompt_tokens - 1) // 16 * 16
+    assert str(blocks).startswith(str(data_dir()))
+    assert blocks == blocks_dir()
+
+
+def test_nothing_is_written_unless_asked_for(start: Start, blocks: Path) -> None:
+    driver = start(disk_bytes=0)
+    driver.finished(driver.engine.submit(request()))
+    driver.quiet()
+    assert not blocks.exists()
+    assert ModelSpec().disk_bytes == 0
+
+
+def test_another_model_and_back(start: Start, tiny_folder: Path, tmp_path: Path) -> None:
+    """The folder goes from one model to the next; none sees what is another's. A load that fails changes nothing."""
+    driver = start()
+    ask(driver)
+    load(driver, make_folder(tmp_path / "other", seed=1))
+    assert ask(driver).disk_tokens == 0
+    assert isinstance(driver.end(driver.engine.load(ModelSpec(str(tmp_path)))), Failed)
+    assert ask(driver, conversation="b", messages=request("And the tent?").messages).disk_tokens == 0
+    load(driver, tiny_folder)
+    assert ask(driver).disk_tokens > 0
+    assert driver.engine.cache_view().disk_note == ""
+
+
+def test_a_deleted_chat_is_deleted_everywhere(start: Start, tiny_folder: Path, tmp_path: Path, blocks: Path) -> None:
+    """Of every model that it was asked with."""
+    driver = start()
+    ask(driver)
+    load(driver, make_folder(tmp_path / "other", seed=1))
+    ask(driver)
+    assert len({path.parent for path in files(blocks)}) == 2
+    told(driver, lambda: driver.engine.forget("chat"))
+    assert files(blocks) == []
+
+
+def test_a_chat_is_deleted_also_where_another_program_has_the_folder(
+    start: Start, engine: Engine, blocks: Path
+) -> None:
+    first = start()
+    ask(first)
+    second = Driver(engine)
+    model = first.engine._responder
+    assert model is not None
+    load(second, Path(model.model.path))
+    assert second.engine.cache_view().disk_note
+    told(second, lambda: engine.forget("chat"))
+    assert files(blocks) == []
+
+
+def test_a_chat_is_deleted_before_a_model_is_loaded(start: Start, engine: Engine, blocks: Path) -> None:
+    ask(start())
+    start(disk_bytes=0).engine.close(PATIENCE_S)
+    assert files(blocks)
+    driver = Driver(engine)
+    told(driver, lambda: engine.forget("chat"))
+    assert files(blocks) == []
+
+
+def test_nothing_is_left_on_disk_also_without_a_model(start: Start, engine: Engine, blocks: Path) -> None:
+    ask(start())
+    start(disk_bytes=0).engine.close(PATIENCE_S)
+    driver = Driver(engine)
+    told(driver, lambda: engine.set_disk_budget(10**8))
+    assert files(blocks)
+    told(driver, lambda: engine.set_disk_budget(0))
+    assert files(blocks) == []
+
+
+def test_clearing_the_cache_clears_the_disk(start: Start, blocks: Path) -> None:
+    driver = start()
+    ask(driver)
+    view = told(driver, driver.engine.clear_cache)
+    assert (view.disk_bytes, view.cached_tokens, list(blocks.glob("*/*.kv"))) == (0, 0, [])
+    assert ask(driver).reused_tokens == 0
+
+
+def test_the_budget_on_disk_changes_at_once(start: Start, blocks: Path) -> None:
+    driver = start()
+    ask(driver)
+    half = driver.engine.cache_view().disk_bytes // 2
+    view = told(driver, lambda: driver.engine.set_disk_budget(half))
+    assert 0 < view.disk_bytes <= half
+    view = told(driver, lambda: driver.engine.set_disk_budget(0))
+    assert (view.disk_bytes, list(blocks.glob("*/*.kv"))) == (0, [])
+    told(driver, lambda: driver.engine.set_disk_budget(None))
+    ask(driver, conversation="b", messages=request("And the tent?").messages)
+    assert list(blocks.glob("*/*.kv"))
+
+
+def test_a_folder_in_the_way_is_said_and_answers_go_on(
+    start: Start, blocks: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocks.parent.mkdir(parents=True)
+    blocks.write_text("in the way")
+    driver = start()
+    answer = driver.finished(driver.engine.submit(request()))
+    assert answer.token_ids
+    assert "cannot be written" in driver.engine.cache_view().disk_note
+    assert len(caplog.records) == 1
+
+
+def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another torch, another processor, other threads, another layout: each gets a folder of its own."""
+    from engine import device, loading
+
+    responder = start().engine._responder
+    assert responder is not None
+    model, spec = responder.model, ModelSpec(dtype="fp32")
+    names = [loading._namespace(model, spec)]
+    layout = model.layout
+    one_head = replace(layout, groups=(replace(layout.groups[0], kv_heads=1),))
+    for other in (one_head, replace(layout, dtype=torch.bfloat16)):
+        monkeypatch.setattr(model, "layout", other)
+        names.append(loading._namespace(model, spec))
+    monkeypatch.setattr(model, "layout", layout)
+    for target, value in (
+        ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
+        ("torch.get_num_threads", 97),
+        ("engine.device.metadata.version", "0"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(target, lambda *_, value=value: value)
+            names.append(loading._namespace(model, spec))
+    assert len(set(names)) == len(names)
+    assert device.arithmetic("cpu") in names[0]
