@@ -224,8 +224,7 @@ class Answers(QObject):
             self._let_go(conversation_id)
 
     def _let_go(self, conversation_id: int) -> None:
-        if self.model:  # before the first one nothing is kept, and the engine could only complain
-            self._bridge.forget(label_of(conversation_id))
+        self._bridge.forget(label_of(conversation_id))
 
     def _fail_loading(self, event: Failed) -> None:
         self._loading_id = 0

@@ -127,4 +127,5 @@ def badge_of(preview: Preview) -> Badge:
     """Warm where at least half of the next prompt is reused."""
     is_warm = 2 * preview.reused_tokens >= preview.prompt_tokens
     fits = preview.prompt_tokens < preview.context_length
-    return Badge(is_warm, preview.seconds, preview.reused_tokens, preview.prompt_tokens, fits)
+    reused, prompt = preview.reused_tokens, preview.prompt_tokens
+    return Badge(is_warm, preview.seconds, reused, prompt, fits, preview.disk_tokens)

@@ -111,6 +111,11 @@ class Bridge(QObject):
         self._engine.set_cache_budget(budget_bytes)
         self._expect_cache_report()
 
+    def set_disk_budget(self, budget_bytes: int | None) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.set_disk_budget(budget_bytes)
+        self._expect_cache_report()
+
     def clear_cache(self) -> None:
         """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
         self._engine.clear_cache()

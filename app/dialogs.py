@@ -22,7 +22,17 @@ from app.window import Window
 from engine import Failed, HeadstartError, Loaded, ModelSpec, Sampling
 
 MEGABYTE = 1_000_000
-_SHOWN = ("theme", "device", "dtype", "exact", "cache_budget_mb", "too_long", "sampling", "system_prompt")
+_SHOWN = (
+    "theme",
+    "device",
+    "dtype",
+    "exact",
+    "cache_budget_mb",
+    "disk_budget_mb",
+    "too_long",
+    "sampling",
+    "system_prompt",
+)
 
 
 class Dialogs(QObject):
@@ -115,7 +125,7 @@ class Dialogs(QObject):
         """Take over what was chosen; the model is loaded again where that is needed."""
         settings = self._settings
         before = (settings.device, settings.dtype, settings.exact)
-        budget_before = settings.cache_budget_mb
+        budget_before, disk_before = settings.cache_budget_mb, settings.disk_budget_mb
         for name in _SHOWN:
             setattr(settings, name, getattr(values, name))
         self._save_settings()
@@ -126,6 +136,8 @@ class Dialogs(QObject):
         elif settings.cache_budget_mb != budget_before:
             self._bridge.set_cache_budget(settings.cache_budget_mb * MEGABYTE)
             self._say_budget(settings.cache_budget_mb * MEGABYTE)
+        if settings.disk_budget_mb != disk_before:
+            self._bridge.set_disk_budget(disk_bytes(settings))
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""
@@ -198,4 +210,10 @@ class Dialogs(QObject):
 def model_spec(settings: Settings) -> ModelSpec:
     """Which model the settings ask for, and how it is to be loaded."""
     budget = settings.cache_budget_mb * MEGABYTE or None
-    return ModelSpec(settings.model_path, settings.device, settings.dtype, settings.exact, budget)
+    disk = disk_bytes(settings)
+    return ModelSpec(settings.model_path, settings.device, settings.dtype, settings.exact, budget, disk)
+
+
+def disk_bytes(settings: Settings) -> int | None:
+    """What may be kept on disk; None lets the engine choose."""
+    return None if settings.disk_budget_mb < 0 else settings.disk_budget_mb * MEGABYTE

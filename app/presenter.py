@@ -28,6 +28,7 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
+        self._disk_note = ""
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
@@ -227,6 +228,9 @@ class Presenter(QObject):
 
     def _on_cache(self, view: CacheView) -> None:
         self._window.sidebar.model_button.show_cache(view)
+        if view.disk_note and view.disk_note != self._disk_note:
+            self._window.notice.show_notice(view.disk_note)
+        self._disk_note = view.disk_note
 
     def _on_error(self, sentence: str, detail: str) -> None:
         self._window.notice.show_error(sentence, detail)

@@ -18,4 +18,6 @@ def price_of_change(preview: Preview, model: ModelInfo) -> Preview:
     computed = preview.prompt_tokens - start
     seconds = computed / model.prefill_tokens_per_s if model.prefill_tokens_per_s > 0 else preview.seconds
     pinned = min(preview.pinned_tokens, start)
-    return replace(preview, reused_tokens=start, computed_tokens=computed, pinned_tokens=pinned, seconds=seconds)
+    disk = max(0, preview.disk_tokens - (preview.reused_tokens - start))
+    changed = replace(preview, reused_tokens=start, computed_tokens=computed, pinned_tokens=pinned, seconds=seconds)
+    return replace(changed, disk_tokens=disk)

@@ -55,6 +55,14 @@ class Settings:
     cache_budget_mb: int = field(
         default=0, metadata={"about": "Memory for cached prompts in MB; 0 chooses by the memory that is free."}
     )
+    disk_budget_mb: int = field(
+        default=-1,
+        metadata={
+            "about": "Disk space in MB for what was read of prompts, so that it need not be read again after a "
+            "restart; automatic takes 2 GB, but at most a tenth of the free space. With 0 nothing is kept there, and "
+            "what is there is deleted at once."
+        },
+    )
     sampling: Sampling = field(default=Sampling(), metadata={"about": "How tokens are chosen in new conversations."})
     system_prompt: str = field(default="", metadata={"about": "System prompt of new conversations; empty for none."})
     too_long: TooLong = field(
@@ -161,7 +169,7 @@ class Settings:
                 settings._foreign[name] = value
             elif name == "sampling":
                 settings.sampling = _read_sampling(value, wrong)
-            elif reason := _fault(value, hints[name], most=_MOST.get(name)):
+            elif reason := _fault(value, hints[name], _RANGES.get(name)):
                 wrong.append(f"{name} is {_shown(value)}, {reason}")
             else:
                 setattr(settings, name, value)
@@ -173,10 +181,11 @@ def describe(name: str) -> str:
     return next(option.metadata["about"] for option in fields(Settings) if option.name == name)
 
 
-_MOST = {"cache_budget_mb": MOST_MEGABYTES}
+_RANGES = {"cache_budget_mb": (0, MOST_MEGABYTES), "disk_budget_mb": (-1, MOST_MEGABYTES)}
+"""The least and the largest value; -1 lets the engine choose."""
 
 
-def _fault(value: Any, hint: Any, most: int | None) -> str:
+def _fault(value: Any, hint: Any, span: tuple[int, int] | None) -> str:
     """What is wrong with a value of this type, "" where nothing is."""
     choices = get_args(hint)
     if choices:
@@ -185,7 +194,8 @@ def _fault(value: Any, hint: Any, most: int | None) -> str:
         return f"not of type {hint.__name__}"
     if isinstance(value, float) and not math.isfinite(value):
         return "no number"
-    return f"not between 0 and {most:,}" if most is not None and not 0 <= value <= most else ""
+    is_outside = span is not None and not span[0] <= value <= span[1]
+    return f"not between {span[0]} and {span[1]:,}" if span is not None and is_outside else ""
 
 
 def _read_sampling(values: Any, wrong: list[str]) -> Sampling:

@@ -17,6 +17,9 @@ AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf")
 MOST_LETTERS = 24
 """Of a title that stands in a row with others."""
 
+TIERS = {"device": "in the GPU's memory"}
+"""Where a run lies; main memory needs no word."""
+
 DELETED = "Deleted conversation"
 NOBODYS = "from a proof"
 """Only proofs run in nobody's name: what they wrote belongs to no conversation."""
@@ -82,6 +85,7 @@ def figures(node: NodeView) -> str:
     place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
     parts = [words.count(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
     parts.append(hits(node.hits))
+    parts += [TIERS[node.tier]] if node.tier in TIERS else []
     return " · ".join([*parts, "kept resident"] if node.pinned else parts)
 
 

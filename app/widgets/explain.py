@@ -49,6 +49,11 @@ TERMS = {
         "The system prompt of a conversation stays in memory when other blocks are evicted. "
         "What is kept takes at most half of the budget; beyond that the oldest is let go.",
     ),
+    "disk": Explanation(
+        "From disk",
+        "What was read of a prompt before the last start, or was dropped from memory since, is taken from disk. "
+        "That takes a moment longer than memory, and far less than reading the prompt again.",
+    ),
     "cold": Explanation(
         "Cold",
         "This is what the same prompt would take with an empty cache, estimated from how fast this model reads here. "
@@ -62,10 +67,11 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
-            "last. Cells with a line through their foot are kept resident, plain ones are reused, tall ones must be "
-            "computed, crossed ones do not fit into the context, and dashes are room left in it.",
+            "last. Cells with a line through their foot are kept resident, plain ones are reused, hollow ones with a "
+            "bar are reused from disk, tall ones must be computed, crossed ones do not fit into the context, and "
+            "dashes are room left in it.",
         ),
-        ("block", "kept"),
+        ("block", "kept", "disk"),
     ),
     "strip": (
         Explanation(

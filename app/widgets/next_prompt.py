@@ -97,9 +97,11 @@ def _became(newest: Preview | None, matched: Matched, context_length: int) -> Pr
     prompt, reused = matched.prompt_tokens, matched.reused_tokens
     if newest is not None and (newest.prompt_tokens, newest.spans) == (prompt, matched.spans):
         pinned = min(newest.pinned_tokens, reused)
-        return replace(newest, reused_tokens=reused, computed_tokens=matched.computed_tokens, pinned_tokens=pinned)
+        became = replace(newest, reused_tokens=reused, computed_tokens=matched.computed_tokens, pinned_tokens=pinned)
+        return replace(became, disk_tokens=matched.disk_tokens)
     computed, number = matched.computed_tokens, matched.request_id
-    return Preview(number, prompt, reused, computed, 0.0, 0, context_length, matched.spans)
+    disk = matched.disk_tokens
+    return Preview(number, prompt, reused, computed, 0.0, 0, context_length, matched.spans, disk_tokens=disk)
 
 
 def _label(parent: QWidget) -> QLabel:

@@ -36,17 +36,23 @@ DTYPES = (
     ("int8", "int8, for decoding"),
     ("int4", "int4, for decoding"),
 )
+ON_DISK = (
+    "What was read of your prompts is kept on disk, so that it need not be read again after a restart. "
+    "With 0 MB nothing is kept there, and what is there is deleted."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceValues:
-    """What the dialog shows and gives back. `cache_budget_mb` 0 chooses by the free memory."""
+    """What the dialog shows and gives back. `cache_budget_mb` 0 chooses by the free memory, `disk_budget_mb` -1 by the
+    free disk space."""
 
     theme: str
     device: str
     dtype: str
     exact: bool
     cache_budget_mb: int
+    disk_budget_mb: int
     sampling: Sampling
     system_prompt: str
     too_long: str = "ask"
@@ -69,13 +75,8 @@ class PreferencesDialog(QDialog):
         self.dtype = _choice(DTYPES, values.dtype)
         self.exact = QCheckBox("Equal to a run without the cache, bit for bit")
         self.exact.setChecked(values.exact)
-        self.budget = QSpinBox()
-        self.budget.setRange(0, 10_000_000)
-        self.budget.setSingleStep(256)
-        self.budget.setSuffix(" MB")
-        self.budget.setSpecialValueText("automatic")
-        self.budget.setValue(values.cache_budget_mb)
-        self.budget.lineEdit().setTextMargins(6, 0, 0, 0)
+        self.budget = _megabytes(0, values.cache_budget_mb)
+        self.disk = _megabytes(-1, values.disk_budget_mb)
         self.budget_note = _note(budget_note)
         self.too_long = _choice(TOO_LONG, values.too_long)
         self.sampling = SamplingForm()
@@ -117,6 +118,7 @@ class PreferencesDialog(QDialog):
             ("exact", "Exact", self.exact),
             ("cache_budget_mb", "Cache budget", self.budget),
             ("too_long", "Chat too long", self.too_long),
+            ("disk_budget_mb", "Keep on disk", self.disk),
         )
         form = QFormLayout()
         form.setSpacing(8)
@@ -125,15 +127,15 @@ class PreferencesDialog(QDialog):
             field.setAccessibleName(label)
             field.setToolTip(about.get(name, ""))
             form.addRow(label, field)
-        if self.budget_note.text():
-            form.addRow("", self.budget_note)
-        note = _note("A change of device, number format or exactness loads the model again.")
+            if field is self.budget and self.budget_note.text():
+                form.addRow("", self.budget_note)
         self.system_prompt.setAccessibleName("System prompt of new conversations")
         column = QVBoxLayout()
         column.setSpacing(8)
         column.addWidget(_heading("Program and model"))
         column.addLayout(form)
-        column.addWidget(note)
+        column.addWidget(_note(ON_DISK))
+        column.addWidget(_note("A change of device, number format or exactness loads the model again."))
         column.addSpacing(8)
         column.addWidget(_heading("System prompt of new conversations"))
         column.addWidget(self.system_prompt, 1)
@@ -148,6 +150,7 @@ class PreferencesDialog(QDialog):
             exact=self.exact.isChecked(),
             cache_budget_mb=self.budget.value(),
             too_long=self.too_long.currentData(),
+            disk_budget_mb=self.disk.value(),
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
         )
@@ -162,6 +165,18 @@ def _choice(options: tuple[tuple[str, str], ...], chosen: str) -> QComboBox:
     for value, label in options:
         box.addItem(label, value)
     box.setCurrentIndex(max(0, box.findData(chosen)))
+    return box
+
+
+def _megabytes(least: int, chosen: int) -> QSpinBox:
+    """A size in MB; the least value is "automatic"."""
+    box = QSpinBox()
+    box.setRange(least, 10_000_000)
+    box.setSingleStep(256)
+    box.setSuffix(" MB")
+    box.setSpecialValueText("automatic")
+    box.setValue(chosen)
+    box.lineEdit().setTextMargins(6, 0, 0, 0)
     return box
 
 

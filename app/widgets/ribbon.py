@@ -41,8 +41,9 @@ _STEPS = {
 
 
 class Ribbon(QWidget):
-    """Each state has a colour and a shape: kept resident with a line through its foot, reused plain, to compute tall,
-    past the context crossed, free a thin dash. `current` is the cell that the keyboard is at, -1 for none."""
+    """Each state has a colour and a shape: kept resident with a line through its foot, reused plain, from disk hollow
+    with a bar inside, to compute tall, past the context crossed, free a thin dash. `current` is the cell that the
+    keyboard is at, -1 for none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -180,6 +181,9 @@ def _paint(painter: QPainter, box: QRectF, state: State) -> None:
         _outline(painter, low, colours.evicted)
         painter.drawLine(low.bottomLeft() + QPointF(1, -1), low.topRight() + QPointF(-1, 1))
         painter.drawLine(low.topLeft() + QPointF(1, 1), low.bottomRight() + QPointF(-1, -1))
+    elif state == "disk":
+        _outline(painter, low, colours.reused)
+        painter.fillRect(low.adjusted(0, 4, 0, -4), QColor(colours.reused))
     elif state == "computed":
         painter.setBrush(QColor(colours.computed))
         painter.drawRoundedRect(box, 1.5, 1.5)

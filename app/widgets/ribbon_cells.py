@@ -10,10 +10,11 @@ from typing import Literal
 from app.widgets.words import ordinal_message
 from engine import BLOCK_TOKENS, Preview, TokenSpan
 
-State = Literal["pinned", "reused", "computed", "past", "free"]
+State = Literal["pinned", "reused", "disk", "computed", "past", "free"]
 STATE_WORDS: dict[State, str] = {
     "pinned": "kept resident",
     "reused": "reused",
+    "disk": "from disk",
     "computed": "to compute",
     "past": "past the context",
     "free": "free",
@@ -60,9 +61,11 @@ def stretches(preview: Preview) -> Iterator[tuple[State, int, int]]:
     prompt, context = preview.prompt_tokens, preview.context_length
     inside = min(prompt, context)
     reused = min(preview.reused_tokens, inside)
-    pinned = min(preview.pinned_tokens, reused)
+    near = max(0, min(preview.reused_tokens - preview.disk_tokens, reused))
+    pinned = min(preview.pinned_tokens, near)
     yield "pinned", 0, pinned
-    yield "reused", pinned, reused
+    yield "reused", pinned, near
+    yield "disk", near, reused
     yield "computed", reused, inside
     yield "past", inside, prompt
     yield "free", prompt, context

@@ -145,9 +145,16 @@ class ModelButton(QAbstractButton):
         budget = self._cache.budget_bytes if self._cache else model.cache_budget_bytes
         return f"cache {size(held)} of {size(budget)}"
 
+    def _disk_words(self) -> str:
+        """What lies on disk, or why nothing does; "" where that is not known or nothing to speak of."""
+        if self._cache is None or self._model is None:
+            return ""
+        return self._cache.disk_note or (f"{size(self._cache.disk_bytes)} on disk" if self._cache.disk_bytes else "")
+
     def _say(self, first: str, second: str) -> None:
         self._lines = (first, second)
         lines = [first, second, *([f"{token_cost(self._model)} in the cache"] if self._model else [])]
+        lines += [disk] if (disk := self._disk_words()) else []
         self.setAccessibleName(f"Model: {'. '.join(lines)}")
         self.setToolTip("\n".join([*lines, "Open another model"]))
         self.update()

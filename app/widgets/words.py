@@ -22,7 +22,13 @@ def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str
     if stats.tokens_per_s:
         rest.append(f"{stats.tokens_per_s:,.0f} tok/s")
     rest += [ENDINGS[finish_reason]] if finish_reason in ENDINGS else []
-    return f"{stats.reused_tokens:,} reused", f"{stats.computed_tokens:,} computed", " · ".join(rest)
+    reused = f"{stats.reused_tokens:,} reused{from_disk(stats.disk_tokens)}"
+    return reused, f"{stats.computed_tokens:,} computed", " · ".join(rest)
+
+
+def from_disk(count: int) -> str:
+    """What is said behind a number of reused tokens: " (512 from disk)", or nothing where none were."""
+    return f" ({count:,} from disk)" if count else ""
 
 
 ENDINGS = {
@@ -48,14 +54,15 @@ def next_prompt(preview: Preview) -> str:
     if too_many > 0:
         return f"{tokens(too_many)} too long for this model"
     return (
-        f"{preview.reused_tokens:,} reused · {preview.computed_tokens:,} to compute"
+        f"{preview.reused_tokens:,} reused{from_disk(preview.disk_tokens)} · {preview.computed_tokens:,} to compute"
         f" · about {about_seconds(preview.seconds)}"
     )
 
 
 def this_prompt(preview: Preview) -> str:
     """What became of the prompt that is being answered."""
-    return f"{preview.reused_tokens:,} reused · {preview.computed_tokens:,} computed"
+    reused = f"{preview.reused_tokens:,} reused{from_disk(preview.disk_tokens)}"
+    return f"{reused} · {preview.computed_tokens:,} computed"
 
 
 def recomputes(preview: Preview) -> str:

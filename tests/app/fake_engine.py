@@ -134,6 +134,11 @@ class FakeEngine:
         self.budget_bytes = budget_bytes
         self._ready.append(self._view(0))
 
+    def set_disk_budget(self, budget_bytes: int | None) -> None:
+        """Noted in `calls`."""
+        self.calls.append(f"set_disk_budget {budget_bytes}")
+        self._ready.append(self._view(0))
+
     def clear_cache(self) -> None:
         """Nothing is reused after this."""
         self.calls.append("clear_cache")

@@ -76,6 +76,7 @@ def test_what_a_newer_version_wrote_is_kept(path: Path) -> None:
         '{"cache_budget_mb": "much"}',
         '{"cache_budget_mb": true}',
         '{"cache_budget_mb": -1}',
+        '{"disk_budget_mb": -2}',
         '{"model_path": null}',
         '{"sampling": 3}',
         '{"sampling": {"temperature": "hot"}}',

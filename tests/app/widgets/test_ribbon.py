@@ -44,22 +44,23 @@ def counts(made: list[Cell]) -> Counter[State]:
 
 @given(
     prompt=st.integers(1, 40_000),
-    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)),
     context=st.integers(16, 40_000),
     room=st.integers(3, 200),
 )
 def test_every_token_of_the_prompt_is_in_one_cell(
-    prompt: int, shares: tuple[float, float], context: int, room: int
+    prompt: int, shares: tuple[float, float, float], context: int, room: int
 ) -> None:
     reused = int(shares[0] * (prompt - 1))
     given_ = preview(prompt, reused, int(shares[1] * reused), context)
+    given_ = replace(given_, disk_tokens=int(shares[2] * reused))
     made = cells(given_, room)
     assert 0 < len(made) <= room
     assert [cell.start for cell in made[1:]] == [cell.end for cell in made[:-1]]
     expected = {state: max(0, b - a) for state, a, b in stretches(given_)}
     shown = counts(made)
-    assert sum(expected[state] for state in ("pinned", "reused", "computed", "past")) == prompt
-    assert all(shown[state] == expected[state] for state in ("pinned", "reused", "computed", "past"))
+    assert sum(expected[state] for state in ("pinned", "reused", "disk", "computed", "past")) == prompt
+    assert all(shown[state] == expected[state] for state in ("pinned", "reused", "disk", "computed", "past"))
     assert shown["free"] <= expected["free"]
 
 
@@ -115,6 +116,22 @@ def test_arrow_keys_go_through_the_cells_and_say_them(ribbon: Ribbon) -> None:
     assert ribbon.current == 3
     ribbon.clearFocus()
     assert (ribbon.current, ribbon.accessibleDescription()) == (-1, "")
+
+
+def test_what_comes_from_disk_has_cells_of_its_own(ribbon: Ribbon) -> None:
+    """The last of the reused ones: another shape, and said in words, also without a mouse."""
+    ribbon.show_preview(replace(preview(), disk_tokens=52))
+    assert [cell.states for cell in ribbon.cells[7:12]] == [
+        ("reused",),
+        ("disk",),
+        ("disk",),
+        ("disk",),
+        ("disk", "computed"),
+    ]
+    assert ribbon.text_of(8).startswith("Tokens 128 to 143: from disk")
+    assert ribbon.text_of(11).startswith("Tokens 176 to 191: 4 from disk, 12 to compute")
+    shapes = {number: _column(ribbon, number) for number in (0, 7, 8, 12)}
+    assert len(set(shapes.values())) == 4, "kept, reused, from disk and to compute look alike"
 
 
 def test_each_place_has_its_cell(ribbon: Ribbon) -> None:
@@ -197,3 +214,11 @@ def test_states_have_the_colours_of_the_charts(
     image = ribbon.grab().toImage()
     middle = [image.pixelColor(int((cell + 0.4) * ribbon._pitch), HIGH // 2 - 2).name() for cell in (1, 8, 12)]
     assert middle == [worn.pinned, worn.reused, worn.computed]
+
+
+def _column(ribbon: Ribbon, number: int) -> tuple[bool, ...]:
+    """Which pixels down the middle of a cell are painted: its shape without its colours."""
+    image = ribbon.grab().toImage()
+    x = ribbon._box(number).center().x()
+    ground = image.pixelColor(0, 0)
+    return tuple(image.pixelColor(x, y) != ground for y in range(image.height()))

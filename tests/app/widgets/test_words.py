@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
+from app.badges import badge_of
 from app.widgets import words
 from engine import Preview, Sampling, TtftParts, TurnStats
 
@@ -24,6 +26,22 @@ def test_an_estimated_cold_run_is_called_about() -> None:
         "57 computed",
         "43 written · first token 0.13 s (cold about 1.7 s) · 52 tok/s",
     )
+
+
+def test_what_came_from_disk_is_said() -> None:
+    assert words.turn_parts(replace(stats(), disk_tokens=512))[0] == "3,008 reused (512 from disk)"
+    seen = replace(preview(400, 320, 100), disk_tokens=64)
+    assert words.next_prompt(seen).startswith("320 reused (64 from disk) · 80 to compute")
+    assert words.this_prompt(seen) == "320 reused (64 from disk) · 80 computed"
+
+
+def test_a_badge_says_where_it_is_warm() -> None:
+    """By where most of it comes from; the explanation has the number."""
+    badge = badge_of(replace(preview(400, 320, 100), disk_tokens=320))
+    assert badge.text == "warm (on disk) · 0.10 s"
+    assert "320 of 400 tokens of its next prompt are in the cache (320 from disk)" in badge.explanation
+    assert badge_of(replace(preview(400, 320, 100), disk_tokens=16)).text == "warm · 0.10 s"
+    assert badge_of(replace(preview(400, 32, 100), disk_tokens=32)).text == "cold · 0.10 s"
 
 
 def test_a_measured_cold_run_is_not() -> None:

@@ -397,3 +397,17 @@ def test_the_charts_name_the_message_that_changed(make_screen: Callable[..., Scr
         screen.play()
     screen.window.charts.redraw()
     assert screen.window.charts.tokens.more == "Turn 2 read 2,600 again: the system prompt changed"
+
+
+def test_what_lies_on_disk_is_said_where_the_model_is(screen: Screen) -> None:
+    """Hovering the model says how much; a disk that cannot be used is said once, and stays to be read there."""
+    button, show = screen.window.sidebar.model_button, screen.application.bridge.cache_view.emit
+    show(CacheView(0, 1.0, 10, 0, 0, 0, 5, 0, disk_bytes=214_000_000))
+    assert "214 MB on disk" in button.toolTip()
+    assert "214 MB on disk" in button.accessibleName()
+    broken = CacheView(0, 2.0, 10, 0, 0, 0, 5, 0, disk_note="The disk is full.")
+    show(broken)
+    assert (screen.window.notice.text, "The disk is full." in button.toolTip()) == ("The disk is full.", True)
+    screen.window.notice.hide()
+    show(broken)
+    assert not screen.window.notice.isVisible()

@@ -153,7 +153,7 @@ def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
     dialog._save()
     assert screen.engine.calls == ["set_cache_budget 256000000"]
     assert len(screen.engine.specs) == 1
-    values = PreferenceValues("dark", "cpu", "fp32", True, 256, Sampling(temperature=0.2), "Be brief.")
+    values = PreferenceValues("dark", "cpu", "fp32", True, 256, -1, Sampling(temperature=0.2), "Be brief.")
     screen.application.dialogs.save_preferences(values)
     assert (screen.engine.specs[1].device, screen.engine.specs[1].exact) == ("cpu", True)
     assert theme.current() is theme.DARK
@@ -162,13 +162,27 @@ def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
     assert screen.session.conversation.sampling.temperature == 0.2
 
 
+def test_what_may_be_kept_on_disk_is_a_preference(screen: Screen) -> None:
+    """Automatic at first; a change holds at once, without a load. 0 is off."""
+    assert screen.engine.specs[-1].disk_bytes is None
+    for chosen, asked in ((300, 300_000_000), (0, 0), (-1, None)):
+        screen.window.commands.preferences.trigger()
+        dialog = screen.application.dialogs.open_dialog
+        assert isinstance(dialog, PreferencesDialog)
+        dialog.disk.setValue(chosen)
+        dialog._save()
+        assert screen.engine.calls[-1] == f"set_disk_budget {asked}"
+    assert dialog.disk.text() == "automatic"
+    assert len(screen.engine.specs) == 1
+
+
 def test_preferences_reload_the_model_that_answers(make_screen: Callable[..., Screen]) -> None:
     screen = make_screen(loaded=False)
     screen.session.load_model(ModelSpec("/models/named-on-the-command-line"))
     settings = screen.application.settings
-    values = PreferenceValues("light", "cpu", "fp32", True, 0, settings.sampling, "")
+    values = PreferenceValues("light", "cpu", "fp32", True, 0, 0, settings.sampling, "")
     screen.application.dialogs.save_preferences(values)
-    assert screen.engine.specs[-1] == ModelSpec("/models/named-on-the-command-line", "cpu", "fp32", True)
+    assert screen.engine.specs[-1] == ModelSpec("/models/named-on-the-command-line", "cpu", "fp32", True, disk_bytes=0)
     assert settings.model_path == ""
     screen.play()
 
@@ -428,7 +442,7 @@ def test_closing_ends_everything_once(make_screen: Callable[..., Screen]) -> Non
 
 
 def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(qtbot: QtBot) -> None:
-    values = PreferenceValues("dark", "auto", "auto", False, 0, Sampling(), "")
+    values = PreferenceValues("dark", "auto", "auto", False, 0, -1, Sampling(), "")
     dialog, editor = PreferencesDialog(values, {}), SystemPromptEditor("")
     for shown in (dialog, editor):
         qtbot.addWidget(shown)
