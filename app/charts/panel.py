@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPalette, QShowEvent
@@ -49,6 +50,7 @@ class ChartPanel(QWidget):
         self.prefixes = PrefixCard(theme)
         self.saver = Saver(self)
         self._changed: set[Card] = set()
+        self._live: TurnStats | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(REDRAW_MS)
@@ -69,16 +71,21 @@ class ChartPanel(QWidget):
 
     def add_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
         """A turn that is complete; see ShownTurn."""
+        self._live = None
         self.turns.add(stats, message_id, conversation)
         self._change(self.first_token, self.tokens, self.saved)
 
     def update_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
         """The figures so far of the turn that is being answered."""
         self.turns.update(stats, message_id, conversation)
-        self._change(self.first_token, self.tokens, self.saved)
+        drawn = replace(stats, written_tokens=0, tokens_per_s=0.0, cache_bytes=0)
+        if drawn != self._live:  # while it writes, nothing of what the cards show moves
+            self._live = drawn
+            self._change(self.first_token, self.tokens, self.saved)
 
     def load_turns(self, turns: Iterable[ShownTurn]) -> None:
         """Another conversation, branch or scope is in view; these are its finished turns."""
+        self._live = None
         self.turns.load(turns)
         self._change(self.first_token, self.tokens, self.saved)
 

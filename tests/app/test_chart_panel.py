@@ -332,3 +332,20 @@ def test_a_short_window_scrolls_and_nothing_is_wider_than_the_column(panel: Char
         panel.redraw()
         panel.grab()
         assert all(card.mapTo(panel, QPoint(card.width(), 0)).x() <= 344 for card in panel.cards)
+
+
+def test_written_tokens_alone_redraw_nothing(panel: ChartPanel) -> None:
+    """Twenty figures a second come while an answer is written; what the cards show stands still."""
+    stats = turn(3137, 3096, 0.1)
+    panel.update_turn(stats)
+    panel.redraw()
+    panel.update_turn(replace(stats, written_tokens=9, tokens_per_s=30.0, cache_bytes=5))
+    assert not panel.redraw_pending
+    panel.update_turn(replace(stats, ttft_s=0.2))
+    assert panel.redraw_pending
+    panel.redraw()
+    panel.load_turns([])
+    panel.redraw()
+    panel.update_turn(replace(stats, ttft_s=0.2))
+    assert panel.redraw_pending
+    panel.redraw()
