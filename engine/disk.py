@@ -1,7 +1,4 @@
-"""The disk tier of the prefix cache: published blocks as files, so that a start of a prompt survives a restart.
-
-What is read is compared with the tokens that are asked for and checked against a checksum; anything else is a miss.
-"""
+"""The disk tier of the prefix cache: published blocks as files, so that a start of a prompt survives a restart."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -19,9 +16,9 @@ import torch
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-from engine.diskfiles import HEADER_BYTES, DiskFiles, delete, forget_files
+from engine.diskfiles import HEADER_BYTES, DiskFiles, delete, delete_all_files, forget_files
 from engine.diskindex import DiskIndex, Entry, chain, short_digest
-from engine.store import KVLayout, KVStore, Lane
+from engine.store import KVLayout, KVStore, Lane, is_out_of_memory
 from engine.tree import Key, block_keys
 from engine.types import BLOCK_TOKENS
 
@@ -46,10 +43,7 @@ class Wanted:
     space: str
     keys: list[Key]
     owner: str
-    digests: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.digests = chain(self.space, self.keys)
+    digests: list[str]
 
 
 def no_disk(layout: KVLayout) -> DiskTier:
@@ -106,13 +100,14 @@ class DiskTier:
     def set_budget(self, budget_bytes: int | None) -> None:
         """Change the budget at once; 0 deletes everything of every model and switches the tier off."""
         self._asked_bytes = budget_bytes
-        if not self.is_on:
-            self._take_folder()
-        elif self._guarded(self._choose_budget):
-            self._make_room(0)
         if budget_bytes == 0:
             self.close()
             self.note = ""
+            delete_all_files(self._files.root)  # also what another program that holds the folder has there
+        elif not self.is_on:
+            self._take_folder()
+        elif self._guarded(self._choose_budget):
+            self._make_room(0)
 
     def extent(self, space: str, ids: Sequence[int]) -> int:
         """Tokens at the start of `ids` that are on disk, without reading them."""
@@ -147,7 +142,7 @@ class DiskTier:
         """Write what is cached of `ids` when there is time: what is kept first, then the newest."""
         if self.is_on and len(ids):
             self._wanted.pop((is_kept, owner), None)
-            self._wanted[is_kept, owner] = Wanted(space, block_keys(ids), owner)
+            self._wanted[is_kept, owner] = Wanted(space, keys := block_keys(ids), owner, chain(space, keys))
             if len(self._wanted) > MOST_WANTED:
                 del self._wanted[next(iter(self._wanted))]
 
@@ -156,7 +151,11 @@ class DiskTier:
         at that moment."""
         while self._wanted:
             place = min(reversed(self._wanted), key=lambda place: not place[0])
-            yield from self._write_path(place, self._wanted[place], cached)
+            try:
+                yield from self._write_path(place, self._wanted[place], cached)
+            except (MemoryError, RuntimeError) as error:  # nobody asked for it: no memory, no copy on disk
+                if not is_out_of_memory(error):
+                    raise
             self._wanted.pop(place, None)
 
     def forget(self, conversation: str) -> None:
@@ -263,6 +262,9 @@ class DiskTier:
     def _delete(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             delete(self._files.path(entry))
+        if lost := {owner for entry in entries for owner in entry.owners}:
+            for owner in lost - self.owners() - {wanted.owner for wanted in self._wanted.values()}:
+                self._files.delete_owner(owner)
 
     def _choose_budget(self) -> None:
         if self._asked_bytes is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -114,18 +115,19 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
 def _open_network(path: Path, where: torch.device, dtype: Dtype) -> Network:
     if (config := plain.read_config(path)) is not None:
         number, bits = choose_dtype(dtype, where, config.width, config.dtype, _checkpoint_bytes(path))
-        return plain.PlainNetwork(config, path, number, where, bits)
+        with suppress(plain.NotPlainError):  # then transformers opens it, or says why not
+            return plain.PlainNetwork(config, path, number, where, bits)
     from engine import network  # only here: importing transformers' model classes takes seconds
 
-    config = network.read_config(path)
-    text = config.get_text_config()
+    found = network.read_config(path)
+    text = found.get_text_config()
     own = getattr(text, "dtype", None) or torch.float32
     number, bits = choose_dtype(dtype, where, text.hidden_size, own, _checkpoint_bytes(path))
-    if not network.config_fits(config):
+    if not network.config_fits(found):
         if dtype in ("int4", "int8"):
             raise ModelError(f"{path.name} can be run in bf16 or fp32 only. Choose one of these number types.")
         bits = None
-    return network.open_network(config, path, number, where, bits)
+    return network.open_network(found, path, number, where, bits)
 
 
 def _open_tokenizer(path: Path) -> Any:

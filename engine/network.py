@@ -121,8 +121,13 @@ def config_fits(config: PreTrainedConfig) -> bool:
         config.model_type in CLASSES
         and config.hidden_act == "silu"
         and set(layer_types) == {"full_attention"}
-        and (getattr(config, "sliding_window", None) is None or not getattr(config, "use_sliding_window", True))
+        and (getattr(config, "sliding_window", None) is None or _has_window_switched_off(config))
     )
+
+
+def _has_window_switched_off(config: PreTrainedConfig) -> bool:
+    """Only the Qwens look at this flag."""
+    return config.model_type != "mistral" and not getattr(config, "use_sliding_window", True)
 
 
 def weights_of(model: Any, bits: Bits | None) -> Weights:

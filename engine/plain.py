@@ -22,7 +22,6 @@ from engine.quant import Bits
 from engine.reuse import FULL
 from engine.rotary import PlainRotary
 from engine.store import KVLayout, Lane, LayerGroup
-from engine.types import ModelError
 
 CLASSES = {
     "llama": "LlamaForCausalLM",
@@ -31,6 +30,10 @@ CLASSES = {
     "qwen3": "Qwen3ForCausalLM",
 }
 NUMBERS = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
+
+
+class NotPlainError(Exception):
+    """The weights are not what a plain configuration promises: transformers may know what to make of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class PlainConfig:
     context_length: int
     dtype: torch.dtype
     is_tied: bool
+    has_attention_bias: bool
+    has_mlp_bias: bool
     end_ids: frozenset[int]
 
 
@@ -67,7 +72,9 @@ def _is_plain(config: Mapping[str, Any]) -> bool:
         config["architectures"] == [CLASSES.get(config["model_type"])]
         and config["hidden_act"] == "silu"
         and set(config.get("layer_types") or ["full_attention"]) == {"full_attention"}
-        and (config.get("sliding_window") is None or config.get("use_sliding_window") is False)
+        and _looks_back_without_end(config)
+        and config.get("is_causal", True) is True
+        and not any(config.get(key) for key in ("is_encoder_decoder", "use_bidirectional_attention"))
         and set(rope) == {"rope_theta", "rope_type"}
         and rope["rope_type"] == "default"
         and not any(config.get(key) for key in ("rope_scaling", "quantization_config", "adapter_path", "auto_map"))
@@ -75,10 +82,17 @@ def _is_plain(config: Mapping[str, Any]) -> bool:
     )
 
 
+def _looks_back_without_end(config: Mapping[str, Any]) -> bool:
+    """Whether no layer has a window. Mistral's class has one unless told otherwise, the Qwens' only on request."""
+    if config["model_type"] == "mistral":
+        return "sliding_window" in config and config["sliding_window"] is None
+    return not config.get("use_sliding_window")
+
+
 def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
     rope = config.get("rope_parameters") or config
     heads, width = int(config["num_attention_heads"]), int(config["hidden_size"])
-    dim = int(config.get("head_dim") or width // heads)
+    dim = int(config["head_dim"] if config["model_type"] == "qwen3" else config.get("head_dim") or width // heads)
     layers = int(config["num_hidden_layers"])
     return PlainConfig(
         architecture=config["architectures"][0],
@@ -90,6 +104,8 @@ def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
         context_length=int(config["max_position_embeddings"]),
         dtype=NUMBERS[config.get("dtype") or config["torch_dtype"]],
         is_tied=bool(config["tie_word_embeddings"]),
+        has_attention_bias=bool(config.get("attention_bias")),
+        has_mlp_bias=bool(config.get("mlp_bias")),
         end_ids=ends,
     )
 
@@ -100,7 +116,7 @@ def _ids(config: Mapping[str, Any]) -> frozenset[int]:
 
 
 class PlainNetwork:
-    """The lean forward pass over a folder's weights. Raises ModelError where some are missing."""
+    """The lean forward pass over a folder's weights. Raises NotPlainError where they do not fit the configuration."""
 
     reuse = FULL
 
@@ -112,9 +128,7 @@ class PlainNetwork:
         self.end_ids = config.end_ids
         sizes = config.sizes
         tensors = _read_tensors(folder, dtype, device)
-        if config.is_tied:
-            tensors.pop("lm_head.weight", None)
-        _check_shapes(tensors, config, folder.name)
+        tensors = _checked(tensors, config)
         self._forward = LeanForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
         self.layout = KVLayout((group,), dtype, device)
@@ -135,9 +149,9 @@ class PlainNetwork:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that make up the checkpoint: those its index names, or its only one."""
+    """The files that make up the checkpoint: its only one, or those its index names. As transformers chooses them."""
     index = folder / "model.safetensors.index.json"
-    if index.is_file():
+    if index.is_file() and not (folder / "model.safetensors").is_file():
         names: set[str] = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
         return [folder / name for name in sorted(names)]
     return [folder / "model.safetensors"]
@@ -146,35 +160,57 @@ def weight_files(folder: Path) -> list[Path]:
 def _read_tensors(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     for file in weight_files(folder):
-        tensors |= {name: tensor.to(device, dtype) for name, tensor in load_file(file).items()}
+        # A copy: the file may be written to while the model is in use.
+        tensors |= {name: tensor.to(device, dtype, copy=True) for name, tensor in load_file(file).items()}
     return tensors
 
 
-def _check_shapes(tensors: Mapping[str, Tensor], config: PlainConfig, name: str) -> None:
-    """Raise ModelError where a matrix or norm is missing or has not the shape that the configuration gives it."""
+def _checked(tensors: Mapping[str, Tensor], config: PlainConfig) -> dict[str, Tensor]:
+    """The tensors that the configuration asks for, and no others: a bias it does not know is not used.
+
+    Raises NotPlainError where one is missing or has another shape, or where tied matrices are stored as two.
+    """
     expected = dict(_shapes(config))
     if missing := sorted(set(expected) - set(tensors)):
-        raise ModelError(f"{name} lacks some of its weights. Download it again.", ", ".join(missing))
-    wrong = [each for each, shape in expected.items() if tuple(tensors[each].shape) != shape]
-    if wrong:
-        raise ModelError(f"{name} cannot be opened as a chat model. Choose another model.", ", ".join(wrong))
+        raise NotPlainError("missing: " + ", ".join(missing))
+    if wrong := [each for each, shape in expected.items() if tuple(tensors[each].shape) != shape]:
+        raise NotPlainError("of another shape: " + ", ".join(wrong))
+    own_head = tensors.get("lm_head.weight")
+    if config.is_tied and own_head is not None and not torch.equal(own_head, tensors["model.embed_tokens.weight"]):
+        raise NotPlainError("tied, with two matrices")
+    return {each: tensors[each] for each in expected}
 
 
 def _shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
-    sizes, width = config.sizes, config.width
-    queries, keys = sizes.heads * sizes.dim, sizes.kv_heads * sizes.dim
-    yield "model.embed_tokens.weight", (config.vocabulary, width)
-    yield "model.norm.weight", (width,)
+    yield "model.embed_tokens.weight", (config.vocabulary, config.width)
+    yield "model.norm.weight", (config.width,)
     if not config.is_tied:
-        yield "lm_head.weight", (config.vocabulary, width)
-    for index in range(sizes.num_layers):
-        layer = f"model.layers.{index}"
-        yield f"{layer}.input_layernorm.weight", (width,)
-        yield f"{layer}.post_attention_layernorm.weight", (width,)
-        yield f"{layer}.self_attn.q_proj.weight", (queries, width)
-        yield f"{layer}.self_attn.k_proj.weight", (keys, width)
-        yield f"{layer}.self_attn.v_proj.weight", (keys, width)
-        yield f"{layer}.self_attn.o_proj.weight", (width, queries)
-        yield f"{layer}.mlp.gate_proj.weight", (config.inner, width)
-        yield f"{layer}.mlp.up_proj.weight", (config.inner, width)
-        yield f"{layer}.mlp.down_proj.weight", (width, config.inner)
+        yield "lm_head.weight", (config.vocabulary, config.width)
+    for index in range(config.sizes.num_layers):
+        for name, shape in _layer_shapes(config):
+            yield f"model.layers.{index}.{name}", shape
+
+
+def _layer_shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    sizes, width, inner = config.sizes, config.width, config.inner
+    kind = config.architecture
+    attention_bias = config.has_attention_bias and kind in (CLASSES["llama"], CLASSES["qwen3"])
+    mlp_bias = config.has_mlp_bias and kind == CLASSES["llama"]
+    yield "input_layernorm.weight", (width,)
+    yield "post_attention_layernorm.weight", (width,)
+    for name, outputs in (("q", sizes.heads), ("k", sizes.kv_heads), ("v", sizes.kv_heads)):
+        yield f"self_attn.{name}_proj.weight", (outputs * sizes.dim, width)
+        if attention_bias or kind == CLASSES["qwen2"]:
+            yield f"self_attn.{name}_proj.bias", (outputs * sizes.dim,)
+    for name, rows, columns, has_bias in (
+        ("self_attn.o", width, sizes.heads * sizes.dim, attention_bias),
+        ("mlp.gate", inner, width, mlp_bias),
+        ("mlp.up", inner, width, mlp_bias),
+        ("mlp.down", width, inner, mlp_bias),
+    ):
+        yield f"{name}_proj.weight", (rows, columns)
+        if has_bias:
+            yield f"{name}_proj.bias", (rows,)
+    if kind == CLASSES["qwen3"]:
+        yield "self_attn.q_norm.weight", (sizes.dim,)
+        yield "self_attn.k_norm.weight", (sizes.dim,)

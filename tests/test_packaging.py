@@ -83,3 +83,14 @@ def test_every_dependency_is_named_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text()
     names = {re.split(r"[><=;]", line)[0] for line in project["dependencies"]}
     assert {name for name in names if name not in readme} == set()
+
+
+def test_the_speed_table_is_the_committed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """README says what tests/bench/bench.json holds, to the letter."""
+    fill = script("fill_speed")
+    readme = tmp_path / "README.md"
+    shutil.copy(ROOT / "README.md", readme)
+    monkeypatch.setattr(fill, "README", readme)
+    fill.main()
+    assert readme.read_text() == (ROOT / "README.md").read_text()
+    assert "| 1 | warm TTFT" in readme.read_text()

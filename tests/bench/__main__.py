@@ -18,11 +18,11 @@ os.environ.setdefault("GOMP_SPINCOUNT", "5000")  # before torch is imported, as 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import psutil
+from transformers import AutoTokenizer
 
 from engine import fetch_model
 from tests.bench import engine_rows, exact_rows, llama_rows, quality_rows, scaling_rows, window_rows
 from tests.bench.chat import Player
-from tests.bench.peers import Transformers
 from tests.bench.rows import Row
 
 PACKAGES = ("torch", "transformers", "PySide6-Essentials", "pyqtgraph", "llama-cpp-python")
@@ -55,12 +55,12 @@ def _rows(count: int, only: str | None) -> Iterator[Row]:
     if "scaling" in wanted:
         yield from scaling_rows.measure(count)
     if {"engine", "llama", "window", "exact"} & set(wanted):
-        player, peer = Player(), Transformers(folder)
+        player = Player()
         try:
             if "engine" in wanted:
-                yield from engine_rows.measure(player, peer, count)
+                yield from engine_rows.measure(player, folder, count)
             if "llama" in wanted:
-                yield from llama_rows.measure(player, peer, count)
+                yield from llama_rows.measure(player, AutoTokenizer.from_pretrained(folder), count)
             if "window" in wanted:
                 yield from window_rows.measure(player, count)
             if "exact" in wanted:

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+import torch
 
 from engine import Finished, Message
 from engine.model import LoadedModel
@@ -18,10 +21,11 @@ from tests.bench.rows import Row, alternate, ratio_row
 SHORT = "Write one long paragraph about a walk along a river in autumn, with the weather, the birds and the light."
 
 
-def measure(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
-    """All rows of this module, `count` samples a side."""
-    yield from _first_token(player, peer, count)
-    yield from _decode(player, peer, count)
+def measure(player: Player, folder: Path, count: int) -> Iterator[Row]:
+    """All rows of this module, `count` samples a side. The peer reads prompts in the number type that we do."""
+    assert player.engine._responder is not None
+    yield from _first_token(player, Transformers(folder, player.engine._responder.model.layout.dtype), count)
+    yield from _decode(player, Transformers(folder, torch.bfloat16), count)
     yield _switch(player, count)
     yield _busy(player, count)
 
@@ -47,7 +51,7 @@ def _first_token(player: Player, peer: Transformers, count: int) -> Iterator[Row
     yield ratio_row("1", "warm TTFT / bare transformers forward", samples, "headstart", "transformers", "<= 1.0", "0.6")
     cold = alternate(
         {"headstart": lambda: player.ttft(use_cache=False), "transformers": lambda: peer.cold(prompt)},
-        max(3, count // 2),
+        count,
     )
     yield ratio_row(
         "2", "cold TTFT / one-shot transformers forward", cold, "headstart", "transformers", "<= 1.05", "0.8"
@@ -71,8 +75,10 @@ def _decode(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
             return _written(player, is_short).stats.tokens_per_s
 
         with endless(player.engine):
+            if not is_short:
+                peer.fill(prompt[:-16])
             sides = {"headstart": own, "transformers": lambda prompt=prompt: peer.decode(prompt, WRITTEN)}
-            samples = alternate(sides, max(3, count // 2))
+            samples = alternate(sides, count)
         title = f"decode tok/s / generate() in bf16, {name} tokens of context"
         yield ratio_row(row, title, samples, "headstart", "transformers", ">= 2.5", "5")
 

@@ -11,16 +11,16 @@ import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from engine import Message, fetch_model
 from engine.template import PromptBuilder
 from tests.bench.chat import SCRIPT, WRITTEN, Player
 from tests.bench.engine_rows import SHORT, endless
-from tests.bench.peers import Transformers
 from tests.bench.rows import Row, alternate, ratio_row
 
 
-def measure(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
+def measure(player: Player, tokenizer: Any, count: int) -> Iterator[Row]:
     """Decode speed, warm and cold TTFT against llama.cpp; nothing where it was not asked for or is not there."""
     if "llama.cpp" not in os.environ.get("PEERS", ""):
         print("row 5 is left out: PEERS=llama.cpp adds it")
@@ -29,7 +29,7 @@ def measure(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
         print("row 5 is left out: the package llama-cpp-python is not installed")
         return
     llama = _Llama(next(Path(fetch_model(lambda *_: None)).glob("*.gguf")))
-    builder = PromptBuilder(peer.tokenizer)
+    builder = PromptBuilder(tokenizer)
     short = builder.build([Message("system", "You write."), Message("user", SHORT)]).ids
     system = Message("system", SCRIPT.system_prompt)
 
@@ -39,15 +39,15 @@ def measure(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
     def own_decode() -> float:
         return player.ask_plainly("You write.", SHORT, WRITTEN).stats.tokens_per_s
 
-    few = max(3, count // 2)
     with endless(player.engine):
-        samples = alternate({"headstart": own_decode, "llama.cpp": lambda: llama.decode(short, WRITTEN)}, few)
+        samples = alternate({"headstart": own_decode, "llama.cpp": lambda: llama.decode(short, WRITTEN)}, count)
     yield ratio_row("5a", "decode tok/s / llama.cpp Q4_1", samples, "headstart", "llama.cpp", ">= 0.6", "1")
     llama.read(prompt())
-    warm = alternate({"headstart": player.ttft, "llama.cpp": lambda: llama.read(prompt())}, few)
+    warm = alternate({"headstart": player.ttft, "llama.cpp": lambda: llama.read(prompt())}, count)
     yield ratio_row("5b", "warm TTFT / llama.cpp", warm, "headstart", "llama.cpp", "<= 1", "0.5")
     cold = alternate(
-        {"headstart": lambda: player.ttft(use_cache=False), "llama.cpp": lambda: llama.read(prompt(), cold=True)}, 2
+        {"headstart": lambda: player.ttft(use_cache=False), "llama.cpp": lambda: llama.read(prompt(), cold=True)},
+        max(3, count // 2),
     )
     yield ratio_row("5c", "cold TTFT / llama.cpp", cold, "headstart", "llama.cpp", "<= 1", "0.5")
 

@@ -77,7 +77,7 @@ def _tree_row(count: int) -> Row:
     for number, ids in enumerate(prompts):
         match = tree.match("bench", ids, is_hit=False)
         keys = block_keys(ids, len(match.blocks))
-        tree.insert(match, keys, [next(numbers) for _ in keys], f"chat {number % 50}")
+        tree.own(tree.insert(match, keys, [next(numbers) for _ in keys]).node, f"chat {number % 50}")
 
     def once() -> float:
         ids = pick.choice(prompts)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from engine.disk import OTHER_HEADSTART, DiskTier
 from engine.diskfiles import HEADER_BYTES, forget_files
-from engine.diskindex import chain
+from engine.diskindex import chain, short_digest
 from engine.tree import Key, block_keys
 from engine.types import BLOCK_TOKENS
 from tests.engine.fake_kv import LAYOUT
@@ -389,3 +389,34 @@ def _digest(tier: DiskTier, ids: list[int]) -> str:
 
 def _full(*_: object) -> None:
     raise OSError(28, "No space left on device")
+
+
+def test_a_conversation_without_blocks_is_named_nowhere(reopen: Open) -> None:
+    """Its file says what it had used: it goes with the last of its blocks, whatever deleted them."""
+    tier = reopen(2)
+    keep(tier, ONE + TWO, "first")
+    keep(tier, THREE + ONE, "second")
+    assert [path.stem for path in tier._files.paths() if path.suffix == ".owner"] == [short_digest(b"second")]
+    tier.clear()
+    assert not list(tier._files.paths())
+
+
+def test_no_memory_for_a_copy_is_no_error(reopen: Open) -> None:
+    tier = reopen()
+    tier.want("model", ONE, "chat")
+
+    def scarce(space: str, keys: list[Key]) -> list[Tensor]:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    assert list(tier.write_back(scarce)) == []
+    assert tier.is_on
+    assert not list(tier.write_back(scarce)), "it is not tried again"
+
+
+def test_nothing_is_left_where_another_program_holds_the_folder(reopen: Open, tmp_path: Path) -> None:
+    keep(reopen(), ONE, "chat")
+    second = DiskTier(tmp_path / "blocks", "model", LAYOUT, 5 * BLOCK_BYTES)
+    second.open()
+    assert second.note == OTHER_HEADSTART
+    second.set_budget(0)
+    assert not list(second._files.paths())

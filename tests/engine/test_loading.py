@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 from engine.loading import EXACT_STEP, open_model
 from engine.model import LoadedModel, default_cache_bytes, load
 from engine.types import BLOCK_TOKENS, ModelSpec
+from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
 
 GIB = 1024**3
@@ -68,3 +70,14 @@ def test_each_step_of_loading_is_told(tiny_folder: Path) -> None:
     told: list[str] = []
     open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda stage, fraction: told.append(stage))
     assert told == ["Loading the model", "Measuring the reading speed"]
+
+
+def test_other_weights_of_the_same_age_are_another_model(tiny_folder: Path, tmp_path: Path) -> None:
+    """What lies on disk outlives a start: equal sizes and times must not be taken for equal weights."""
+    names = set()
+    for seed in (0, 1):
+        folder = make_folder(tmp_path / str(seed), seed=seed)
+        for file in folder.iterdir():
+            os.utime(file, (1, 1))
+        names.add(open_model(ModelSpec(str(folder), "cpu", "fp32"), Ticks(), lambda *_: None)[0].cache.namespace)
+    assert len(names) == 2

@@ -15,10 +15,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, Mistr
 from engine import plain
 from engine.model import load
 from engine.network import TransformersNetwork
-from engine.plain import PlainNetwork
+from engine.plain import NotPlainError, PlainNetwork
 from engine.store import Lane
 from engine.types import ModelError
 from tests.engine.test_lean import CONFIGS, IDS, SIZES, build, own_logits
+from tests.engine.tiny_models import make_tokenizer
 
 CPU = torch.device("cpu")
 
@@ -69,6 +70,12 @@ def test_facts_equal_those_of_the_class(name: str, tmp_path: Path) -> None:
         {"layer_types": ["sliding_attention"] * 3},
         {"rms_norm_eps": None},
         {"num_hidden_layers": "three"},
+        {"is_causal": False},
+        {"use_bidirectional_attention": True},
+        {"is_encoder_decoder": True},
+        {"model_type": "mistral", "architectures": ["MistralForCausalLM"]},
+        {"model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"], "use_sliding_window": True},
+        {"model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "head_dim": None},
     ],
 )
 def test_what_is_not_plain_goes_the_other_way(changes: dict[str, object], tmp_path: Path) -> None:
@@ -90,15 +97,67 @@ def test_shards_are_read_as_the_index_says(tmp_path: Path) -> None:
     assert open_plainly(tmp_path)._forward.weights.norm.abs().sum() > 0
 
 
+def folder_without(folder: Path, config: PreTrainedConfig, gone: str) -> Path:
+    """A whole model folder, but for the tensors whose name holds `gone`."""
+    saved(folder, config)
+    make_tokenizer().save_pretrained(folder)
+    file = folder / "model.safetensors"
+    kept = {name: tensor for name, tensor in load_file(file).items() if gone not in name}
+    save_file(kept, file, metadata={"format": "pt"})
+    return folder
+
+
 @pytest.mark.parametrize("gone", ["model.layers.2.mlp.up_proj.weight", "lm_head.weight", "model.norm.weight"])
 def test_missing_weights_are_refused(gone: str, tmp_path: Path) -> None:
-    saved(tmp_path, LlamaConfig(**SIZES))
+    folder = folder_without(tmp_path, LlamaConfig(**SIZES), gone)
+    with pytest.raises(NotPlainError):
+        open_plainly(folder)
+    with pytest.raises(ModelError, match="lacks some of its weights"):
+        load(folder, "cpu", "fp32")
+
+
+def test_a_bias_that_the_configuration_does_not_know_is_not_used(tmp_path: Path) -> None:
+    """As in transformers' classes, which leave such tensors out."""
+    expected = own_logits(saved(tmp_path, LlamaConfig(**SIZES)), IDS)
+    file = tmp_path / "model.safetensors"
+    save_file(load_file(file) | {"model.layers.0.self_attn.q_proj.bias": torch.ones(64)}, file)
+    network = open_plainly(tmp_path)
+    with torch.inference_mode():
+        logits = network.forward(IDS, Lane(network.layout, 80), 0)
+    torch.testing.assert_close(logits, expected, atol=2e-5, rtol=2e-5)
+
+
+def test_a_bias_that_is_missing_is_refused(tmp_path: Path) -> None:
+    folder = folder_without(tmp_path, CONFIGS["qwen2"], "k_proj.bias")
+    with pytest.raises(ModelError, match="lacks some of its weights"):
+        load(folder, "cpu", "fp32")
+
+
+@torch.inference_mode()
+def test_tied_matrices_that_differ_go_the_other_way(tmp_path: Path) -> None:
+    """transformers keeps both of them then."""
+    saved(tmp_path, CONFIGS["llama, tied"])
+    make_tokenizer().save_pretrained(tmp_path)
     file = tmp_path / "model.safetensors"
     tensors = load_file(file)
-    del tensors[gone]
-    save_file(tensors, file)
-    with pytest.raises(ModelError, match="lacks some of its weights"):
+    head = {"lm_head.weight": tensors["model.embed_tokens.weight"].flip(0).contiguous()}
+    save_file(tensors | head, file, metadata={"format": "pt"})
+    with pytest.raises(NotPlainError):
         open_plainly(tmp_path)
+    opened = load(tmp_path, "cpu", "fp32")
+    own = AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32)
+    torch.testing.assert_close(
+        opened.forward(IDS, Lane(opened.layout, 80), 0), own_logits(own, IDS), atol=2e-5, rtol=2e-5
+    )
+
+
+def test_a_file_that_is_written_over_does_not_change_the_loaded_model(tmp_path: Path) -> None:
+    saved(tmp_path, LlamaConfig(**SIZES))
+    network = open_plainly(tmp_path)
+    before = network._forward.weights.embedding.clone()
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(bytes(file.stat().st_size))
+    assert torch.equal(network._forward.weights.embedding, before)
 
 
 def test_the_default_model_is_plain_and_its_tokenizer_the_same(default_model_dir: Path) -> None:

@@ -1,0 +1,42 @@
+"""Writes the figures of a bench run (tests/bench/bench.json) into README.md, between the comments that name the table.
+
+`python packaging/fill_speed.py` after `make bench OUT=tests/bench/bench.json`
+"""
+
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+README, FIGURES = ROOT / "README.md", ROOT / "tests" / "bench" / "bench.json"
+BEGIN, END = "<!-- speed table: made by packaging/fill_speed.py -->", "<!-- end of speed table -->"
+
+
+def table(report: dict) -> str:
+    """One line a row of the bench: the value, the bound it must keep and the one it aims at."""
+    versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    lines = [
+        f"{report['machine']}; {versions}:",
+        "",
+        "| # | measure | value | must | aim |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for row in report["rows"]:
+        value = f"{row['value']:.3g} {row['unit']}" if row["unit"] not in ("ratio", "share") else f"{row['value']:.3g}"
+        lines.append(f"| {row['id']} | {row['name']} | {value.strip()} | {row['must']} | {row['aim']} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Replace what stands between the comments."""
+    text = README.read_text(encoding="utf-8")
+    head, _, rest = text.partition(BEGIN)
+    _, found, tail = rest.partition(END)
+    if not found:
+        sys.exit(f"README.md has lost its comments {BEGIN} and {END}")
+    report = json.loads(FIGURES.read_text(encoding="utf-8"))
+    README.write_text(f"{head}{BEGIN}\n{table(report)}\n{END}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
