@@ -5,12 +5,13 @@ Grouped queries are computed without repeating K and V: the query heads that sha
 
 from __future__ import annotations
 
-import time
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from engine.race import fastest
 
 ROWS_AT_ONCE = 256
 """Query rows whose scores are held at a time when attention is written as matrix products: they stay in the cache."""
@@ -53,16 +54,13 @@ def matmul_is_faster(dtype: torch.dtype) -> bool:
         return False
     query, key = torch.ones(1, 4, 64, 64, dtype=dtype), torch.ones(1, 2, 1024, 64, dtype=dtype)
     mask = causal_mask(64, 1024, dtype, query.device)
-    times: dict[bool, float] = {True: float("inf"), False: float("inf")}
-    for _ in range(10):
-        for by_products in times:
-            start = time.perf_counter()
-            if by_products:
-                _attend_by_products(query, key, key, 0.125)
-            else:
-                attend_packed(query, key, key, mask, 0.125)
-            times[by_products] = min(times[by_products], time.perf_counter() - start)
-    return times[True] < times[False]
+    return fastest(
+        {
+            True: lambda: _attend_by_products(query, key, key, 0.125),
+            False: lambda: attend_packed(query, key, key, mask, 0.125),
+        },
+        rounds=10,
+    )
 
 
 def attend_packed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:

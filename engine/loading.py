@@ -79,15 +79,16 @@ def switch_model(
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float]) -> PrefixCache:
     budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
     fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
+    namespace = _namespace(model, spec)
     return PrefixCache(
         KVStore(model.layout, budget),
-        _namespace(model, spec),
+        namespace,
         min(model.context_length, max(fits, 1024)),
         clock,
         step=EXACT_STEP if spec.exact else 0,
         decode=model.decode,
         regime=model.reuse.regime,
-        disk=DiskTier(_blocks_root(), _namespace(model, spec), model.layout, spec.disk_bytes),
+        disk=DiskTier(_blocks_root(), namespace, model.layout, spec.disk_bytes),
     )
 
 

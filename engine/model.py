@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from engine import plain
 from engine.modelfiles import tokenizer_class
 from engine.quant import Bits, few_bits_are_faster
+from engine.race import fastest
 from engine.reuse import ReuseClass
 from engine.store import KVLayout, Lane, is_out_of_memory
 from engine.types import Device, Dtype, ModelError
@@ -192,17 +193,9 @@ def _checkpoint_bytes(path: Path) -> int:
 
 
 def _fastest_dtype(width: int) -> torch.dtype:
-    """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer.
+    """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer."""
 
-    The best of several in turn: on a busy machine single ones say little. Where one is far ahead, a few do.
-    """
-    best = {torch.bfloat16: float("inf"), torch.float32: float("inf")}
-    for count in range(10):
-        if count >= 3 and max(best.values()) > 2 * min(best.values()):
-            break
-        for dtype in best:
-            left, right = torch.ones(256, width, dtype=dtype), torch.ones(width, width, dtype=dtype)
-            start = time.perf_counter()
-            left @ right
-            best[dtype] = min(best[dtype], time.perf_counter() - start)
-    return min(best, key=best.__getitem__)
+    def product(dtype: torch.dtype) -> Callable[[], Tensor]:
+        return partial(torch.mm, torch.ones(256, width, dtype=dtype), torch.ones(width, width, dtype=dtype))
+
+    return fastest({dtype: product(dtype) for dtype in (torch.bfloat16, torch.float32)}, rounds=10)

@@ -15,7 +15,7 @@ from engine import interface
 from engine.lanecache import LaneCache, check_reuse, probe_layout
 from engine.layers import Sizes, Weights
 from engine.lean import LeanForward
-from engine.plain import CLASSES
+from engine.plain import CLASSES, end_ids
 from engine.quant import Bits
 from engine.regime import RegimeSwitch
 from engine.reuse import ReuseClass, check_reusable, classify
@@ -144,8 +144,5 @@ def weights_of(model: Any, bits: Bits | None) -> Weights:
 
 
 def _end_ids(model: PreTrainedModel) -> frozenset[int]:
-    ids: set[int] = set()
-    for source in (model.generation_config, model.config.get_text_config()):
-        value = getattr(source, "eos_token_id", None)
-        ids.update(value if isinstance(value, list) else [] if value is None else [value])
-    return frozenset(ids)
+    sources = (model.generation_config, model.config.get_text_config())
+    return frozenset().union(*(end_ids(getattr(source, "eos_token_id", None)) for source in sources))

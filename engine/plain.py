@@ -60,7 +60,8 @@ def read_config(folder: Path) -> PlainConfig | None:
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
         generation = folder / "generation_config.json"
-        ends = _ids(config) | (_ids(json.loads(generation.read_text("utf-8"))) if generation.is_file() else frozenset())
+        sources = [config, json.loads(generation.read_text("utf-8"))] if generation.is_file() else [config]
+        ends = frozenset().union(*(end_ids(source.get("eos_token_id")) for source in sources))
         return _parsed(config, ends) if _is_plain(config) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -110,8 +111,8 @@ def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
     )
 
 
-def _ids(config: Mapping[str, Any]) -> frozenset[int]:
-    value = config.get("eos_token_id")
+def end_ids(value: int | list[int] | None) -> frozenset[int]:
+    """What configurations say of the tokens that end an answer: none, one or several."""
     return frozenset(value if isinstance(value, list) else [] if value is None else [value])
 
 
@@ -127,8 +128,7 @@ class PlainNetwork:
         self.context_length = config.context_length
         self.end_ids = config.end_ids
         sizes = config.sizes
-        tensors = _read_tensors(folder, dtype, device)
-        tensors = _checked(tensors, config)
+        tensors = _checked(_read_tensors(folder, dtype, device), config)
         self._forward = LeanForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
         self.layout = KVLayout((group,), dtype, device)

@@ -6,12 +6,13 @@ int8: a scale for each output, `w = scale * q`, for `_weight_int8pack_mm`.
 
 from __future__ import annotations
 
-import time
 from functools import lru_cache
 from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
+
+from engine.race import fastest
 
 GROUP = 32
 LOSSLESS = 0.1
@@ -77,16 +78,13 @@ def few_bits_are_faster(dtype: torch.dtype) -> bool:
     """
     weight = torch.ones(1024, 4096, dtype=dtype)
     packed, row = Int8(weight), torch.ones(1, 4096, dtype=dtype)
-    best = {True: float("inf"), False: float("inf")}
-    for _ in range(3):
-        for is_packed in best:
-            start = time.perf_counter()
-            if is_packed:
-                packed(row.to(torch.bfloat16))
-            else:
-                torch.nn.functional.linear(row, weight)
-            best[is_packed] = min(best[is_packed], time.perf_counter() - start)
-    return best[True] < best[False]
+    return fastest(
+        {
+            True: lambda: packed(row.to(torch.bfloat16)),
+            False: lambda: torch.nn.functional.linear(row, weight),
+        },
+        rounds=3,
+    )
 
 
 def quantise_int4(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -25,6 +25,7 @@ LAYERS: tuple[set[str], ...] = (
     {"events"},
     {
         "port",
+        "race",
         "tree",
         "store",
         "quant",
