@@ -83,7 +83,7 @@ def few_bits_are_faster(dtype: torch.dtype) -> bool:
             True: lambda: packed(row.to(torch.bfloat16)),
             False: lambda: torch.nn.functional.linear(row, weight),
         },
-        rounds=3,
+        rounds=10,
     )
 
 

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
+
+import torch
 
 Way = TypeVar("Way")
 
+LEAST_ROUNDS = 5
+
 
 def fastest(ways: Mapping[Way, Callable[[], object]], rounds: int) -> Way:
-    """The way whose shortest run of up to `rounds`, in turn with the others, is the shortest: on a busy machine single
-    runs say little. Where one is far ahead, three rounds do."""
+    """The way whose shortest run of up to `rounds`, in turn with the others, is the shortest.
+
+    In one thread: several wait for whichever of them another program holds up, and a model's whole session would go
+    by what happened to run while it was loaded. Where one way is far ahead, a few rounds do.
+    """
     best = dict.fromkeys(ways, float("inf"))
-    for count in range(rounds):
-        if count >= 3 and max(best.values()) > 2 * min(best.values()):
-            break
-        for way, run in ways.items():
-            start = time.perf_counter()
-            run()
-            best[way] = min(best[way], time.perf_counter() - start)
+    with _one_thread():
+        for count in range(rounds):
+            if count >= LEAST_ROUNDS and max(best.values()) > 2 * min(best.values()):
+                break
+            for way, run in ways.items():
+                start = time.perf_counter()
+                run()
+                best[way] = min(best[way], time.perf_counter() - start)
     return min(best, key=best.__getitem__)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

@@ -1,0 +1,53 @@
+"""The measurement at load: the shortest run counts, in one thread."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine import race
+from engine.race import fastest
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> _Clock:
+    clock = _Clock()
+    monkeypatch.setattr(race, "time", clock)
+    return clock
+
+
+def _way(clock: _Clock, *seconds: float):
+    left = list(seconds)
+
+    def run() -> None:
+        clock.now += left.pop(0) if len(left) > 1 else left[0]
+
+    return run
+
+
+def test_the_shortest_run_counts_not_the_first_ones(clock: _Clock) -> None:
+    ways = {"held up at first": _way(clock, 9, 9, 9, 9, 1), "steady": _way(clock, 2)}
+    assert fastest(ways, rounds=10) == "held up at first"
+
+
+def test_a_way_that_is_far_ahead_ends_the_race_early(clock: _Clock) -> None:
+    fastest({"slow": _way(clock, 100), "fast": _way(clock, 1)}, rounds=10)
+    assert clock.now == 5 * 101
+
+
+def test_the_race_is_run_in_one_thread_and_the_threads_come_back() -> None:
+    before, seen = torch.get_num_threads(), []
+    torch.set_num_threads(2)
+    try:
+        fastest({"a": lambda: seen.append(torch.get_num_threads())}, rounds=1)
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
