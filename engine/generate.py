@@ -17,7 +17,7 @@ from engine.model import LoadedModel
 from engine.nullcache import NullCache, Run
 from engine.pieces import pieces
 from engine.room import lack_in_words, with_room
-from engine.sampling import make_generator, margin, penalise, sample
+from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
@@ -208,10 +208,10 @@ class Responder:
         generator = make_generator(sampling)
         text = Detokenizer(self.model.decode, turn.request.stop)
         told = self._clock()
-        seen = list(turn.prompt.ids)
+        penalise = Penalty(sampling.repetition_penalty, turn.prompt.ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
-            logits = penalise(logits, seen, sampling.repetition_penalty)
+            logits = penalise(logits)
             token = sample(logits, sampling, generator)
             if turn.request.record_margins:
                 turn.margins.append(margin(logits))
@@ -221,7 +221,7 @@ class Responder:
                 break
             turn.clock.token()
             turn.ids.append(token)
-            seen.append(token)
+            penalise.see(token)
             if delta := text.add(token):
                 yield TextDelta(turn.request_id, delta)
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:

@@ -38,14 +38,13 @@ class Player:
     def ask(self, history: list[Message], question: str, *, use_cache: bool = True, written: int = 1) -> Finished:
         """Answer a question greedily on top of a history."""
         messages = (Message("system", SCRIPT.system_prompt), *history, Message("user", question))
-        return self._answer(messages, use_cache, written)
+        return self._answer(messages, use_cache, Sampling(temperature=0, max_tokens=written))
 
-    def ask_plainly(self, system_prompt: str, question: str, written: int) -> Finished:
-        """Answer a question greedily behind a short system prompt."""
-        return self._answer((Message("system", system_prompt), Message("user", question)), True, written)
+    def ask_plainly(self, system_prompt: str, question: str, sampling: Sampling) -> Finished:
+        """Answer a question behind a short system prompt."""
+        return self._answer((Message("system", system_prompt), Message("user", question)), True, sampling)
 
-    def _answer(self, messages: tuple[Message, ...], use_cache: bool, written: int) -> Finished:
-        sampling = Sampling(temperature=0, max_tokens=written)
+    def _answer(self, messages: tuple[Message, ...], use_cache: bool, sampling: Sampling) -> Finished:
         self.engine.submit(Request(messages, sampling, "bench", use_cache=use_cache))
         finished = self._wait()
         assert isinstance(finished, Finished), finished

@@ -6,11 +6,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import torch
 
-from engine import Finished, Message
+from engine import Finished, Message, Sampling
 from engine.model import LoadedModel
 from engine.template import PromptBuilder
 from engine.worker import Engine
@@ -19,6 +20,7 @@ from tests.bench.peers import Transformers
 from tests.bench.rows import Row, alternate, ratio_row
 
 SHORT = "Write one long paragraph about a walk along a river in autumn, with the weather, the birds and the light."
+GREEDY = Sampling(temperature=0, max_tokens=WRITTEN)
 
 
 def measure(player: Player, folder: Path, count: int) -> Iterator[Row]:
@@ -26,6 +28,7 @@ def measure(player: Player, folder: Path, count: int) -> Iterator[Row]:
     assert player.engine._responder is not None
     yield from _first_token(player, Transformers(folder, player.engine._responder.model.layout.dtype), count)
     yield from _decode(player, Transformers(folder, torch.bfloat16), count)
+    yield _sampling(player, count)
     yield _switch(player, count)
     yield _busy(player, count)
 
@@ -83,10 +86,22 @@ def _decode(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
         yield ratio_row(row, title, samples, "headstart", "transformers", ">= 2.5", "5")
 
 
+def _sampling(player: Player, count: int) -> Row:
+    """What choosing tokens as the app does by itself costs, with the repetition penalty over a prompt."""
+
+    def speed(sampling: Sampling) -> float:
+        return player.ask_plainly("You write.", SHORT, sampling).stats.tokens_per_s
+
+    sides = {"default": partial(speed, Sampling(max_tokens=WRITTEN)), "greedy": partial(speed, GREEDY)}
+    with endless(player.engine):
+        samples = alternate(sides, count)
+    return ratio_row("4c", "decode tok/s, default sampling / greedy", samples, "default", "greedy", "", "0.95")
+
+
 def _written(player: Player, is_short: bool) -> Finished:
     question = SHORT if is_short else player.new_question()
     if is_short:
-        return player.ask_plainly("You write.", question, WRITTEN)
+        return player.ask_plainly("You write.", question, GREEDY)
     return player.ask([], question, written=WRITTEN)
 
 

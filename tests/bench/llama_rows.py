@@ -16,7 +16,7 @@ from typing import Any
 from engine import Message, fetch_model
 from engine.template import PromptBuilder
 from tests.bench.chat import SCRIPT, WRITTEN, Player
-from tests.bench.engine_rows import SHORT, endless
+from tests.bench.engine_rows import GREEDY, SHORT, endless
 from tests.bench.rows import Row, alternate, ratio_row
 
 
@@ -37,7 +37,7 @@ def measure(player: Player, tokenizer: Any, count: int) -> Iterator[Row]:
         return builder.build([system, Message("user", player.new_question())]).ids
 
     def own_decode() -> float:
-        return player.ask_plainly("You write.", SHORT, WRITTEN).stats.tokens_per_s
+        return player.ask_plainly("You write.", SHORT, GREEDY).stats.tokens_per_s
 
     with endless(player.engine):
         samples = alternate({"headstart": own_decode, "llama.cpp": lambda: llama.decode(short, WRITTEN)}, count)
@@ -47,7 +47,7 @@ def measure(player: Player, tokenizer: Any, count: int) -> Iterator[Row]:
     yield ratio_row("5b", "warm TTFT / llama.cpp", warm, "headstart", "llama.cpp", "<= 1", "0.5")
     cold = alternate(
         {"headstart": lambda: player.ttft(use_cache=False), "llama.cpp": lambda: llama.read(prompt(), cold=True)},
-        max(3, count // 2),
+        count,
     )
     yield ratio_row("5c", "cold TTFT / llama.cpp", cold, "headstart", "llama.cpp", "<= 1", "0.5")
 

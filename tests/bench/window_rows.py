@@ -41,13 +41,11 @@ class _Window:
 
     def __init__(self, folder: Path, player: Player) -> None:
         self._player = player
-        self._application: Application = build(Engine(), Settings(disk_budget_mb=0), folder / "bench.db")
+        settings = Settings(disk_budget_mb=0, sampling=Sampling(temperature=0, max_tokens=WRITTEN))
+        self._application: Application = build(Engine(), settings, folder / "bench.db")
         self._session = self._application.session
         self._application.window.resize(1280, 800)
         self._wait_for(self._session.model_changed, lambda: self._application.open(ModelSpec(player.model.path)))
-        self._session.new_conversation()
-        self._session.set_system_prompt(SCRIPT.system_prompt)
-        self._session.set_sampling(Sampling(temperature=0, max_tokens=WRITTEN))
         self.gaps: list[float] = []
 
     def rows(self, count: int) -> Iterator[Row]:

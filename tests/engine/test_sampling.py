@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.sampling import distribution, make_generator, margin, penalise, sample
+from engine.sampling import Penalty, candidates, make_generator, margin, sample
 from engine.types import InvalidRequestError, Sampling
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0, 3.0, -5.0])
@@ -30,6 +30,25 @@ def plain(**rules: float) -> Sampling:
     return Sampling(**{"temperature": 1.0, "top_p": 1.0, **rules})  # type: ignore[arg-type]
 
 
+def distribution(logits: Tensor, sampling: Sampling) -> Tensor:
+    """The probabilities `[vocabulary]` that a token is drawn from."""
+    tokens, probabilities = candidates(logits, sampling)
+    return torch.zeros(len(logits)).index_copy(0, tokens, probabilities)
+
+
+def over_all(logits: Tensor, sampling: Sampling) -> Tensor:
+    """The rules as they are written down, over the whole vocabulary."""
+    values, tokens = (logits / sampling.temperature).sort(descending=True)
+    if sampling.top_k:
+        values[sampling.top_k :] = float("-inf")
+    probabilities = torch.softmax(values, 0)
+    out = probabilities.cumsum(0) - probabilities >= sampling.top_p
+    out |= probabilities < sampling.min_p * probabilities[0]
+    out[0] = False
+    kept = probabilities.masked_fill(out & (sampling.top_p < 1 or sampling.min_p > 0), 0.0)
+    return torch.zeros(len(logits)).index_copy(0, tokens, kept / kept.sum())
+
+
 def allowed(logits: Tensor, sampling: Sampling) -> list[int]:
     return torch.nonzero(distribution(logits, sampling)).flatten().tolist()
 
@@ -43,6 +62,23 @@ def test_a_distribution_is_one(values: list[float], sampling: Sampling) -> None:
     assert float(probabilities.min()) >= 0
     assert float(probabilities.sum()) == pytest.approx(1, abs=1e-5)
     assert float(probabilities[logits.argmax()]) > 0
+
+
+@given(st.integers(0, 2**31), st.floats(0.1, 6), samplings)
+def test_looking_at_likely_tokens_first_changes_nothing(seed: int, spread: float, sampling: Sampling) -> None:
+    """From one token that has nearly all of the probability to 3,000 that share it."""
+    logits = torch.randn(3000, generator=torch.Generator().manual_seed(seed)) * spread
+    expected = over_all(logits, sampling)
+    assert float((distribution(logits, sampling) - expected).abs().sum()) < 2 * float(expected.max()) * 1e-2 + 1e-3
+
+
+def test_many_unlikely_tokens_together_are_not_cut() -> None:
+    """One token with 62%, and 2,999 that share the rest, each 4,900 times less likely."""
+    logits = torch.zeros(3000)
+    logits[0] = 8.5
+    kept = distribution(logits, plain(top_p=0.9))
+    assert float(kept[0]) == pytest.approx(0.62 / 0.9, abs=0.01)
+    assert int((kept > 0).sum()) == int((over_all(logits, plain(top_p=0.9)) > 0).sum()) > 2000
 
 
 @given(logit_lists, samplings)
@@ -114,16 +150,24 @@ def test_min_p(min_p: float, kept: int) -> None:
 
 
 def test_the_penalty_makes_seen_tokens_less_likely() -> None:
-    penalised = penalise(LOGITS, [4, 3, 4], 2.0)
+    penalised = Penalty(2.0, [4, 3, 4])(LOGITS)
     assert penalised.tolist() == [2.0, 1.0, 0.0, -2.0, 1.5, -5.0]
     assert LOGITS[4] == 3.0, "the logits themselves are left alone"
     assert sample(penalised, plain(temperature=0.0), make_generator(plain())) == 0
 
 
+@given(st.lists(st.integers(0, 5)), st.lists(st.integers(0, 5)))
+def test_tokens_seen_one_by_one_count_as_those_of_the_prompt(prompt: list[int], answer: list[int]) -> None:
+    penalise = Penalty(1.5, prompt)
+    for token in answer:
+        penalise.see(token)
+    assert torch.equal(penalise(LOGITS), Penalty(1.5, prompt + answer)(LOGITS))
+
+
 @given(logit_lists, st.lists(st.integers(0, 1), max_size=5))
 def test_a_penalty_of_one_changes_nothing(values: list[float], seen: list[int]) -> None:
     logits = torch.tensor(values)
-    assert torch.equal(penalise(logits, seen, 1.0), logits)
+    assert torch.equal(Penalty(1.0, seen)(logits), logits)
 
 
 def test_margin_is_the_distance_of_the_two_best() -> None:
