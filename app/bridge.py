@@ -26,14 +26,14 @@ from engine import (
     TurnStats,
 )
 
-DRAIN_EVERY_MS = 33
+DRAIN_EVERY_MS = 60
 DRAIN_FOR_S = 0.008
 
 
 class Bridge(QObject):
     """Owns the engine for the window: commands pass through, events come out as signals.
 
-    Events are taken every 33 ms while anything is outstanding, for at most 8 ms at a time. What belongs to no
+    Events are taken every 60 ms while anything is outstanding, for at most 8 ms at a time. What belongs to no
     outstanding request is dropped, so that each request, load or preview ends exactly once.
 
     Signals, each with one event of engine/events.py: loading, loaded, matched, prefill, text, stats, cache_view,

@@ -28,7 +28,8 @@ CHUNK_TOKENS = 512
 """Prefill piece of the default mode: a stop is heard after at most one."""
 
 WARM_UP_TOKENS = 128
-STATS_INTERVAL_S = 0.05
+STATS_INTERVAL_S = 0.2
+"""Between two reports while an answer is written: nobody reads figures that change more often."""
 REMEMBERED_CONVERSATIONS = 256
 
 

@@ -20,7 +20,7 @@ from engine import Engine, ModelSpec, Sampling, TurnStats
 from tests.bench.chat import SCRIPT, Player
 from tests.bench.rows import Row, alternate, ratio_row
 
-WRITTEN = 64
+WRITTEN = 128
 
 
 def measure(player: Player, count: int) -> Iterator[Row]:
