@@ -21,10 +21,16 @@ def table(report: dict) -> str:
         "| # | measure | value | must | aim |",
         "|---|---|---:|---:|---:|",
     ]
-    for row in report["rows"]:
+    for row in sorted(report["rows"], key=_number):
         value = f"{row['value']:.3g} {row['unit']}" if row["unit"] not in ("ratio", "share") else f"{row['value']:.3g}"
         lines.append(f"| {row['id']} | {row['name']} | {value.strip()} | {row['must']} | {row['aim']} |")
     return "\n".join(lines)
+
+
+def _number(row: dict) -> tuple[float, int, str]:
+    """The rows of the table by number, then what has a letter."""
+    digits = "".join(letter for letter in row["id"] if letter.isdigit())
+    return (float(digits) if row["id"][0].isdigit() else float("inf"), "XQD".find(row["id"][0]), row["id"])
 
 
 def main() -> None:

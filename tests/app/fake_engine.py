@@ -1,7 +1,7 @@
 """A scripted engine: the same methods as the real one, no model, no thread, the same events every time.
 
 Events are made when they are polled. By default everything is there at once. With `tokens_per_poll` a drain gets that
-many tokens (33 with the bridge's 33 ms: 1,000 tokens a second). With `manual=True` nothing comes until the test calls
+many tokens (60 with the bridge's 60 ms: 1,000 tokens a second). With `manual=True` nothing comes until the test calls
 `advance`, `run_all` or `release`.
 """
 

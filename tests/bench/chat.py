@@ -75,4 +75,4 @@ class Player:
     def _events(self) -> Iterator[Event]:
         while True:
             yield from self.engine.poll()
-            time.sleep(0.02)  # the times are the engine's own; a window looks every 33 ms
+            time.sleep(0.02)  # the times are the engine's own; a window looks every 60 ms
