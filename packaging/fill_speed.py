@@ -1,4 +1,5 @@
-"""Writes the figures of a bench run (tests/bench/bench.json) into README.md, between the comments that name the table.
+"""Writes the figures of a bench run (tests/bench/bench.json) into README.md, between the comments that name the table,
+and those that the window shows into resources/measured.json.
 
 `python packaging/fill_speed.py` after `make bench OUT=tests/bench/bench.json`
 """
@@ -6,9 +7,11 @@
 import json
 import sys
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).parent.parent
 README, FIGURES = ROOT / "README.md", ROOT / "tests" / "bench" / "bench.json"
+MEASURED = ROOT / "resources" / "measured.json"
 BEGIN, END = "<!-- speed table: made by packaging/fill_speed.py -->", "<!-- end of speed table -->"
 
 
@@ -27,6 +30,19 @@ def table(report: dict) -> str:
     return "\n".join(lines)
 
 
+def measured(report: dict) -> dict:
+    """Perplexity for each number format, and medians of the first token of a third turn in exact and default mode."""
+    rows = {row["id"]: row for row in report["rows"]}
+    perplexities = [row for name, row in rows.items() if name.startswith("Q")]
+    return {
+        "perplexity": {row["name"].rpartition(", ")[2]: round(row["value"], 2) for row in perplexities},
+        "exact": {
+            f"{side}_s": round(median(sample[side] for sample in rows["X1b"]["samples"]), 3)
+            for side in ("exact", "default")
+        },
+    }
+
+
 def _number(row: dict) -> tuple[float, int, str]:
     """The rows of the table by number, then what has a letter."""
     digits = "".join(letter for letter in row["id"] if letter.isdigit())
@@ -34,13 +50,14 @@ def _number(row: dict) -> tuple[float, int, str]:
 
 
 def main() -> None:
-    """Replace what stands between the comments."""
+    """Replace what stands between the comments, and the file for the window."""
     text = README.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)
     _, found, tail = rest.partition(END)
     if not found:
         sys.exit(f"README.md has lost its comments {BEGIN} and {END}")
     report = json.loads(FIGURES.read_text(encoding="utf-8"))
+    MEASURED.write_text(json.dumps(measured(report), indent=1) + "\n", encoding="utf-8")
     README.write_text(f"{head}{BEGIN}\n{table(report)}\n{END}{tail}", encoding="utf-8")
 
 

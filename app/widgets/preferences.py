@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.measured import quality
 from app.widgets.sampling_popover import SamplingForm
 from engine import Sampling
 
@@ -73,6 +74,9 @@ class PreferencesDialog(QDialog):
         self.theme = _choice(THEMES, values.theme)
         self.device = _choice(DEVICES, values.device)
         self.dtype = _choice(DTYPES, values.dtype)
+        self.quality = _note("")
+        self.dtype.currentIndexChanged.connect(self._show_quality)
+        self._show_quality()
         self.exact = QCheckBox("Equal to a run without the cache, bit for bit")
         self.exact.setChecked(values.exact)
         self.budget = _megabytes(0, values.cache_budget_mb)
@@ -109,6 +113,9 @@ class PreferencesDialog(QDialog):
         whole.setSpacing(16)
         whole.addLayout(columns)
         whole.addWidget(buttons)
+        width = max(760, self.sizeHint().width())
+        # The size hint takes wrapped notes for shorter than they are; the system prompt gives way on small screens.
+        self.resize(width, min(700, whole.totalHeightForWidth(width)))
 
     def _left_column(self, about: Mapping[str, str]) -> QVBoxLayout:
         rows = (
@@ -127,6 +134,8 @@ class PreferencesDialog(QDialog):
             field.setAccessibleName(label)
             field.setToolTip(about.get(name, ""))
             form.addRow(label, field)
+            if field is self.dtype:
+                form.addRow("", self.quality)
             if field is self.budget and self.budget_note.text():
                 form.addRow("", self.budget_note)
         self.system_prompt.setAccessibleName("System prompt of new conversations")
@@ -140,6 +149,9 @@ class PreferencesDialog(QDialog):
         column.addWidget(_heading("System prompt of new conversations"))
         column.addWidget(self.system_prompt, 1)
         return column
+
+    def _show_quality(self) -> None:
+        self.quality.setText(quality(self.dtype.currentData()) or "How much this changes answers was not measured.")
 
     def values(self) -> PreferenceValues:
         """What the fields hold."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import locale
 from collections.abc import Callable
 from contextlib import suppress
@@ -453,3 +454,14 @@ def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(q
             theme.style_sheet(colours)
         )
         assert (ICON_FOLDER / f"check-{colours.name}.svg").is_file()
+
+
+def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
+    figures = json.loads((ICON_FOLDER.parent / "measured.json").read_text("utf-8"))["perplexity"]
+    dialog = PreferencesDialog(PreferenceValues("dark", "auto", "auto", False, 0, -1, Sampling(), ""), {})
+    qtbot.addWidget(dialog)
+    for index in range(dialog.dtype.count()):
+        dialog.dtype.setCurrentIndex(index)
+        dtype = dialog.dtype.currentData()
+        said = f"{figures[dtype]:.1f}" if dtype in figures else "not measured"
+        assert said in dialog.quality.text()
