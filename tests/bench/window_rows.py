@@ -33,7 +33,7 @@ def measure(player: Player, count: int) -> Iterator[Row]:
             yield from window.rows(count)
         finally:
             window.close()
-    yield from _start_rows(max(3, count // 2))
+    yield from _start_rows(count)
 
 
 class _Window:
