@@ -76,7 +76,7 @@ def attend_packed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 
 def _attend_by_products(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
     """Scores, softmax and sum as matrix products, a KV head and some rows at a time. Only the newest q columns are
-    masked: every query sees all tokens before them."""
+    masked: every query sees all tokens before them. Columns that no row of a piece sees are left out."""
     _, heads, q, dim = query.shape
     kv_heads, n = key.shape[1], key.shape[2]
     rows = (query * scale).reshape(kv_heads, heads // kv_heads * q, dim)
@@ -84,8 +84,12 @@ def _attend_by_products(query: Tensor, key: Tensor, value: Tensor, scale: float)
     out = torch.empty(kv_heads, rows.shape[1], value.shape[-1], dtype=query.dtype)
     for head in range(kv_heads):
         for first in range(0, rows.shape[1], ROWS_AT_ONCE):
-            some = slice(first, first + ROWS_AT_ONCE)
-            scores = functional.linear(rows[head, some], key[0, head])
-            scores[:, n - q :] += tail[some]
-            torch.mm(torch.softmax(scores, dim=-1), value[0, head], out=out[head, some])
+            last = min(first + ROWS_AT_ONCE, rows.shape[1])
+            some = slice(first, last)
+            is_one_head = first // q == (last - 1) // q
+            new = (last - 1) % q + 1 if is_one_head else q
+            end = n - q + new
+            scores = functional.linear(rows[head, some], key[0, head, :end])
+            scores[:, n - q :] += tail[some, :new]
+            torch.mm(torch.softmax(scores, dim=-1), value[0, head, :end], out=out[head, some])
     return out.reshape(1, heads, q, value.shape[-1])
