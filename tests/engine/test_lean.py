@@ -118,14 +118,17 @@ def test_fitting_takes_int4_only_for_weights_that_were_four_bit() -> None:
     assert isinstance(quant.pack(torch.randn(63, 96).bfloat16(), "int4"), quant.Int8)
 
 
-@pytest.mark.parametrize("q", [2, 16, 100])
+@pytest.mark.parametrize("before", [0, 20])
+@pytest.mark.parametrize("q", [2, 16, 100, 256, 512, 600])
 @torch.inference_mode()
-def test_attention_by_products_equals_the_fused_kernel(q: int) -> None:
+def test_attention_by_products_equals_the_fused_kernel(q: int, before: int) -> None:
+    """Pieces of 256 rows lie in one head, or in two, or begin in the middle of one."""
     torch.manual_seed(4)
-    query, key, value = torch.randn(1, 6, q, 16), torch.randn(1, 2, 128, 16)[:, :, :120], torch.randn(1, 2, 120, 16)
+    n = q + before
+    query, key, value = torch.randn(1, 6, q, 16), torch.randn(1, 2, n + 8, 16)[:, :, :n], torch.randn(1, 2, n, 16)
     expected = torch.nn.functional.scaled_dot_product_attention(
         query, key.repeat_interleave(3, 1), value.repeat_interleave(3, 1), scale=0.25,
-        attn_mask=attention.causal_mask(q, 120, torch.float32, query.device),
+        attn_mask=attention.causal_mask(q, n, torch.float32, query.device),
     )  # fmt: skip
     torch.testing.assert_close(attention._attend_by_products(query, key, value, 0.25), expected)
     torch.testing.assert_close(attention.attend_causally(query, key, value, 0.25), expected)
