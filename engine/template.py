@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from functools import lru_cache
@@ -78,17 +79,19 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """What a template gets to see besides the messages."""
+    """What a template gets to see besides the messages. One `now` for a whole prompt, however often it is rendered."""
 
-    day: date | None = None
+    now: datetime
     tools: tuple[dict[str, Any], ...] = ()
 
 
 class PromptBuilder:
-    """Builds prompts with one tokenizer and its chat template. `tokenizer` is a transformers fast tokenizer."""
+    """Builds prompts with one tokenizer and its chat template. `tokenizer` is a transformers fast tokenizer. Its model
+    knows the tokens below `vocabulary`."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, vocabulary: int = sys.maxsize) -> None:
         self._tokenizer = tokenizer
+        self._vocabulary = vocabulary
         if not tokenizer.chat_template:
             tokenizer.chat_template = PLAIN_TEMPLATE
         self._special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
@@ -102,7 +105,8 @@ class PromptBuilder:
         and where a text cannot be encoded.
         """
         _check_encodable(messages, tools)
-        pieces = self._pieces(messages, _Setting(day, self._described(tools)))
+        now = datetime.combine(day, time(12)) if day else datetime.now()
+        pieces = self._pieces(messages, _Setting(now, self._described(tools)))
         ids: list[int] = []
         spans: list[TokenSpan] = []
         for run in _runs(pieces):
@@ -130,10 +134,15 @@ class PromptBuilder:
 
     def _wrote(self, piece: _Piece, messages: Sequence[Message]) -> bool:
         """Whether a piece's ids are this tokenizer's. After another model answered, they mean something else here."""
-        return not piece.ids or self._says(piece.ids, messages[piece.message].content)
+        if not piece.ids:
+            return True
+        return max(piece.ids) < self._vocabulary and self._says(piece.ids, messages[piece.message].content)
 
     def _says_text(self, ids: tuple[int, ...], content: str) -> bool:
-        """Whether ids read as this content: at once, or as they were read when they came one by one."""
+        """Whether ids read as this content: at once, or as they were read when they came one by one. An empty answer
+        could be anybody's: then none of them may be a special token."""
+        if not content.strip() and not set(self._special).isdisjoint(self._tokenizer.convert_ids_to_tokens(list(ids))):
+            return False
         if self._decode(ids).strip() == content.strip():
             return True
         text = Detokenizer(self._decode)
@@ -199,16 +208,22 @@ class PromptBuilder:
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
     def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:
-        now = datetime.combine(setting.day, time(12)) if setting.day else datetime.now()
+        """By transformers' own environment, but not through `apply_chat_template`: that takes no clock from us."""
+        from transformers.utils.chat_template_utils import _compile_jinja_template
+
+        tools = list(setting.tools) or None
+        seen = {
+            **self._tokenizer.special_tokens_map,
+            "messages": [{"role": role, "content": content} for role, content in messages],
+            "tools": tools,
+            "documents": None,
+            "add_generation_prompt": True,
+            "strftime_now": setting.now.strftime,
+            "date_string": setting.now.strftime("%d %b %Y"),
+        }
         try:
-            rendered: str = self._tokenizer.apply_chat_template(
-                [{"role": role, "content": content} for role, content in messages],
-                tokenize=False,
-                add_generation_prompt=True,
-                tools=list(setting.tools) or None,
-                strftime_now=_frozen_clock(now),
-                date_string=now.strftime("%d %b %Y"),
-            )
+            template = _compile_jinja_template(self._tokenizer.get_chat_template(tools=tools))
+            rendered: str = template.render(seen)
         except Exception as error:  # a template may raise anything: what it says is for whoever wrote the messages
             has_tools = setting.tools or any(role == "tool" for role, _ in messages)
             advice = "without tools" if has_tools else "without a system prompt"
@@ -226,10 +241,6 @@ def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None
         "".join(texts).encode()
     except UnicodeEncodeError as error:
         raise InvalidRequestError(NO_TEXT, str(error)) from error
-
-
-def _frozen_clock(now: datetime) -> Callable[[str], str]:
-    return now.strftime
 
 
 def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:

@@ -29,6 +29,16 @@ LLAMA3 = (
 )
 """A date in the system prompt, contents trimmed."""
 
+SMOLLM3 = (
+    "{% set today = strftime_now('%d %B %Y') %}"
+    "{{ '<|im_start|>system\n## Metadata\n\nToday Date: ' + today + '\n\n' }}"
+    "{% if messages[0]['role'] == 'system' %}{{ messages[0]['content'] }}{% set rest = messages[1:] %}"
+    "{% else %}{% set rest = messages %}{% endif %}{{ '<|im_end|>\n' }}"
+    "{% for message in rest %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+"""Asks the clock for today's date, as SmolLM3, GPT-OSS and the later Mistrals do."""
+
 MISTRAL = (
     "{% if messages[0]['role'] == 'system' %}{% set system = messages[0]['content'] + '\n\n' %}"
     "{% set rest = messages[1:] %}{% else %}{% set system = '' %}{% set rest = messages %}{% endif %}"
@@ -150,6 +160,7 @@ FAMILIES = {
     "chatml": (CHATML, "<|im_end|>"),
     "chatml, own system prompt": (CHATML_DEFAULT_SYSTEM, "<|im_end|>"),
     "llama-3": (LLAMA3, "<|eot_id|>"),
+    "smollm3": (SMOLLM3, "<|im_end|>"),
     "mistral": (MISTRAL, "</s>"),
     "gemma": (GEMMA, "<end_of_turn>"),
     "qwen3": (QWEN3, "<|im_end|>"),

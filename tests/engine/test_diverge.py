@@ -126,10 +126,11 @@ def test_a_clock_in_the_system_prompt_is_a_date(chat: Chat) -> None:
     check_recomputed(chat)
 
 
-def test_a_date_that_the_template_prints(tiny) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("family", ["llama-3", "smollm3"])
+def test_a_date_that_the_template_prints(tiny, family: str) -> None:  # type: ignore[no-untyped-def]
     """ENGINE_BUGS kind G44, scenario 2: the clock moved over midnight and the chat was asked for today's date."""
     responder = make_responder(tiny)
-    responder._builder = PromptBuilder(make_tokenizer(*FAMILIES["llama-3"]))
+    responder._builder = PromptBuilder(make_tokenizer(*FAMILIES[family]))
     chat = Chat(responder, SYSTEM, options={"day": DAY})
     chat.ask(QUESTION)
     chat.ask(QUESTION)

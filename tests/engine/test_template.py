@@ -6,7 +6,7 @@ ENGINE_BUGS kinds G42 (generated ids are the history), G45 (nothing is encoded a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime, tzinfo
 
 import pytest
 from hypothesis import given
@@ -143,12 +143,14 @@ def test_thoughts_that_the_template_opens_itself() -> None:
     assert starts_with(later, prompt.ids[: -len(opening)])
 
 
-def test_the_day_of_the_chat_is_the_day_of_the_prompt() -> None:
-    """Kind G44, scenario 2: a template that prints the date gets the chat's, whatever the clock says."""
-    tokens = builder("llama-3")
+@pytest.mark.parametrize(("family", "day"), [("llama-3", "09 Mar 2025"), ("smollm3", "09 March 2025")])
+def test_the_day_of_the_chat_is_the_day_of_the_prompt(family: str, day: str) -> None:
+    """Kind G44, scenario 2: a template that prints the date gets the chat's, whatever the clock says, be it handed over
+    or asked for."""
+    tokens = builder(family)
     messages = [SYSTEM, Message("user", "Where?")]
     one, two = tokens.build(messages, DAY), tokens.build(messages, DAY.replace(day=10))
-    assert "09 Mar 2025" in tokens._tokenizer.decode(one.ids)
+    assert day in tokens._tokenizer.decode(one.ids)
     assert one == tokens.build(messages, DAY)
     assert one.ids != two.ids
 
@@ -271,3 +273,46 @@ def test_ids_of_another_tokenizer_are_not_spliced() -> None:
     assert own.ids != expected
     assert tokens.build([question, shifted, again]).ids == expected
     assert tokens.build([question, beyond, again]).ids == expected
+
+
+@pytest.mark.parametrize("ids", [(99_999,), (3, 99_999)])
+def test_an_empty_answer_of_another_model_is_not_spliced(ids: tuple[int, ...]) -> None:
+    """Stopped in the middle of a character it has ids and no text: to another tokenizer they may be anything, such as
+    tokens it does not have, or the one that ends a message."""
+    tokenizer = make_tokenizer()
+    tokens = PromptBuilder(tokenizer, vocabulary=340)
+    question, again = Message("user", "Where is it?"), Message("user", "And now?")
+    expected = tokens.build([question, Message("assistant", ""), again]).ids
+    special = tuple(tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|im_start|>"]))
+    for foreign in (ids, special):
+        assert tokens.build([question, Message("assistant", "", foreign), again]).ids == expected
+    half = tokenizer("👩", add_special_tokens=False).input_ids[:1]
+    own = tokens.build([question, Message("assistant", "", tuple(half)), again])
+    assert len(own.ids) == len(expected) + 1, "its own half character is"
+
+
+def test_tokens_that_the_model_does_not_have_are_not_spliced() -> None:
+    """The same tokenizer in front of a model with fewer rows: an id that only the larger one has reads as nothing."""
+    tokens = PromptBuilder(make_tokenizer(), vocabulary=340)
+    question, again = Message("user", "Where is it?"), Message("user", "And now?")
+    answer = generated(tokens, "On Monday.")
+    padded = Message("assistant", answer.content, (*answer.token_ids, 350))
+    assert max(tokens.build([question, padded, again]).ids) < 340
+
+
+def test_a_prompt_is_made_at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A template that prints the time is rendered more than once: the answers are found again all the same."""
+
+    class Clock(datetime):
+        seconds = iter(range(60))
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Clock:
+            return cls(2025, 3, 9, 23, 59, next(cls.seconds), tzinfo=tz)
+
+    monkeypatch.setattr("engine.template.datetime", Clock)
+    tokens = PromptBuilder(make_tokenizer("{{ strftime_now('%X') }}" + chat_templates.CHATML))
+    answer = generated(tokens, "On Monday.")
+    prompt = tokens.build([Message("user", "When?"), answer, Message("user", "Sure?")])
+    (span,) = (span for span in prompt.spans if span.role == "assistant")
+    assert prompt.ids[span.start : span.end] == answer.token_ids
