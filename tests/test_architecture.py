@@ -82,7 +82,7 @@ MODEL = {
     "reuse",
     "regime",
 }  # what makes transformers' models run on our cache
-TORCH = {"store", "sampling", "generate", "disk", "convert", "device", "quant"} | MODEL
+TORCH = {"store", "sampling", "generate", "disk", "convert", "device", "quant", "race"} | MODEL
 TRANSFORMERS = {"template", "convert"} | MODEL
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {"app/history.py", "app/records.py", "app/words.py", "app/markdown.py"} | {

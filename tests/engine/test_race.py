@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import torch
 
@@ -49,5 +51,35 @@ def test_the_race_is_run_in_one_thread_and_the_threads_come_back() -> None:
     try:
         fastest({"a": lambda: seen.append(torch.get_num_threads())}, rounds=1)
         assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def _broken() -> None:
+    raise RuntimeError("no kernel for this")
+
+
+@pytest.mark.parametrize("is_worker", [False, True])
+def test_the_threads_come_back_after_an_error_on_any_thread(is_worker: bool) -> None:
+    """The engine measures on a thread of its own; others may compute meanwhile or later."""
+    before, seen = torch.get_num_threads(), []
+
+    def measure() -> None:
+        torch.set_num_threads(2)
+        with pytest.raises(RuntimeError, match="no kernel"):
+            fastest({"good": lambda: None, "bad": _broken}, rounds=3)
+        seen.append(torch.get_num_threads())
+
+    try:
+        if is_worker:
+            thread = threading.Thread(target=measure)
+            thread.start()
+            thread.join()
+            other = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+            other.start()
+            other.join()
+        else:
+            measure()
+        assert set(seen) == {2}
     finally:
         torch.set_num_threads(before)
