@@ -37,14 +37,15 @@ def attend_causally(query: Tensor, key: Tensor, value: Tensor, scale: float) -> 
     return functional.scaled_dot_product_attention(query, key, value, attn_mask=bias, scale=scale, enable_gqa=grouped)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def causal_mask(q: int, n: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Additive mask `[q, n]` for the last q of n tokens. Layers ask for the same one in turn."""
+    """Additive mask `[q, n]` for the last q of n tokens. Layers ask for the same one in turn; no other is held on to,
+    because the budget of the cache does not know of it."""
     hidden = torch.ones(q, n, dtype=torch.bool, device=device).triu(n - q + 1)
     return torch.zeros(q, n, dtype=dtype, device=device).masked_fill(hidden, float("-inf"))
 
 
-@lru_cache(maxsize=1)
+@lru_cache
 def matmul_is_faster(dtype: torch.dtype) -> bool:
     """Whether attention as two matrix products beats the fused kernel on this CPU, measured once.
 

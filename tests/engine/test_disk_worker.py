@@ -187,7 +187,7 @@ def test_a_folder_in_the_way_is_said_and_answers_go_on(
 
 
 def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another torch, another processor, other threads, another layout: each gets a folder of its own."""
+    """Another torch, processor, number of threads, layout or way to attend: each gets a folder of its own."""
     from engine import device, loading
 
     responder = start().engine._responder
@@ -204,6 +204,7 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
         ("torch.get_num_threads", 97),
         ("engine.device.metadata.version", "0"),
+        ("engine.loading.matmul_is_faster", True),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(target, lambda *_, value=value: value)

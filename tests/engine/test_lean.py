@@ -144,3 +144,12 @@ def test_generic_cache_and_lean_forward_share_a_lane() -> None:
         cache.aim(lane, 0)
         model(input_ids=torch.tensor([IDS[:40]]), position_ids=torch.arange(40)[None], cache=cache, use_cache=True)
         torch.testing.assert_close(LeanForward(weights_of(model, None))(IDS[40:], lane, 40), expected)
+
+
+def test_one_mask_is_held_not_one_for_each_piece() -> None:
+    """ENGINE_BUGS kind D28: masks of long prompts are as large as blocks, and the budget does not know of them."""
+    attention.causal_mask.cache_clear()
+    for n in (32, 48, 64, 80):
+        query, key = torch.ones(1, 4, 16, 8), torch.ones(1, 2, n, 8)
+        attention.attend_causally(query, key, key, 0.5)
+    assert attention.causal_mask.cache_info().currsize == 1
