@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,7 +152,7 @@ class Engine:
                 self._work_idly()
         self._stop_idle_work()
         for job in self._jobs:
-            close_events(job.events)
+            self._guarded(partial(close_events, job.events))
         if self._responder is not None:
             self._responder.cache.disk.close()
         self._responder = None
@@ -293,6 +294,6 @@ class Engine:
 
     def _stop_idle_work(self) -> None:
         """Before a request starts: idle work holds the lane."""
-        if self._idle_work is not None:
-            close_events(self._idle_work)
-            self._idle_work = None
+        work, self._idle_work = self._idle_work, None
+        if work is not None:
+            self._guarded(partial(close_events, work))

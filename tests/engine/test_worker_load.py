@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -310,6 +311,38 @@ def test_an_error_in_idle_work_is_reported_and_the_engine_lives_on(
     assert isinstance(end, Failed)
     assert "idle and broken" in end.detail
     driver.finished(driver.engine.submit(request()))
+
+
+@pytest.mark.parametrize("then", ["submit", "preview", "clear_cache", "close"])
+def test_an_error_when_idle_work_is_broken_off(
+    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    """What it gives back may fail too, as all copies do once a device is gone: the thread lives on and says so."""
+    engine, held = driver.engine, threading.Event()
+
+    def broken(*_: object) -> Iterator[None]:
+        try:
+            held.set()
+            while True:
+                yield None
+        finally:
+            raise RuntimeError("the device is gone")
+
+    driver.end(engine.load(spec(tiny_folder, exact=True)))
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.generate.Responder.settle", broken)
+        driver.finished(engine.submit(request()))
+        assert held.wait(PATIENCE_S)
+        if then == "close":
+            assert engine.close(PATIENCE_S)
+        elif then == "clear_cache":
+            engine.clear_cache()
+        else:
+            driver.end(getattr(engine, then)(request()))
+        driver.until(lambda: any(isinstance(event, Failed) for event in driver.of(0)))
+    assert engine._responder is None or engine._thread.is_alive()
+    if then != "close":
+        driver.finished(engine.submit(request()))
 
 
 def test_an_error_in_a_request_leaves_the_next_one_alone(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
