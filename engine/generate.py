@@ -21,8 +21,8 @@ from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
-from engine.turn import Turn
-from engine.types import BLOCK_TOKENS, PromptTooLongError, Request
+from engine.turn import Turn, check_prompt
+from engine.types import BLOCK_TOKENS, Request
 
 CHUNK_TOKENS = 512
 """Prefill piece of the default mode: a stop is heard after at most one."""
@@ -41,7 +41,7 @@ class Responder:
         self.cache = cache
         self.rate = PrefillRate()
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
-        self._builder = PromptBuilder(model.tokenizer)
+        self._builder = PromptBuilder(model.tokenizer, model.vocabulary)
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._clock = clock
@@ -58,7 +58,8 @@ class Responder:
 
     def warm_up(self) -> None:
         """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
-        ids = [index % 100 for index in range(min(WARM_UP_TOKENS, self.cache.context_length - 1))]
+        kinds = min(100, self.model.vocabulary)
+        ids = [index % kinds for index in range(min(WARM_UP_TOKENS, self.cache.context_length - 1))]
         run = self._cold_cache.begin(ids, 1)
         try:
             self.model.forward(ids[: WARM_UP_TOKENS // 4], run.lane, 0)  # the first pass also sets kernels up
@@ -103,7 +104,7 @@ class Responder:
         clock = TurnClock(self._clock, submitted)
         with clock.part("template"):
             prompt = self._builder.build(request.messages, request.day, request.tools)
-        self._check_length(prompt)
+        check_prompt(prompt, self.cache.context_length, self.model.vocabulary)
         cache = self.cache if request.use_cache else self._cold_cache
         turn = Turn(request_id, request, prompt, cache, clock, is_cancelled)
         with lack_in_words():
@@ -283,10 +284,3 @@ class Responder:
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
-
-    def _check_length(self, prompt: Prompt) -> None:
-        if len(prompt.ids) >= self.cache.context_length:
-            raise PromptTooLongError(
-                f"This conversation is {len(prompt.ids):,} tokens long; the model reads {self.cache.context_length:,}. "
-                "Shorten the message or the system prompt, or start a new conversation."
-            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,16 +25,22 @@ from engine.types import Device, Dtype, ModelError
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
+NO_NUMBERS = (
+    "The model's numbers left the range that its number type can hold, so there is no answer. Load it in bf16 or fp32, "
+    "or download it again."
+)
 FP32_SHARE = 0.5
 """fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
 
 
 class Network(Protocol):
-    """Weights and the forward pass over them, without a tokenizer. `end_ids` are the tokens that end an answer."""
+    """Weights and the forward pass over them, without a tokenizer. `end_ids` are the tokens that end an answer,
+    `vocabulary` is the number of all that can be read."""
 
     layout: KVLayout
     architecture: str
     context_length: int
+    vocabulary: int
     end_ids: frozenset[int]
     reuse: ReuseClass
 
@@ -61,6 +68,7 @@ class LoadedModel:
         self.layout = network.layout
         self.architecture = network.architecture
         self.context_length = network.context_length
+        self.vocabulary = network.vocabulary
         self.reuse = network.reuse
         end = getattr(tokenizer, "eos_token_id", None)
         self.end_ids = network.end_ids | (frozenset() if end is None else {end})
@@ -83,8 +91,15 @@ class LoadedModel:
     @torch.inference_mode()
     def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Compute tokens at positions `start`... on top of the lane's first `start` tokens, writing their keys and
-        values into it. Returns the last token's logits, fp32 `[vocabulary]`."""
-        return self.network.forward(ids, lane, start).float()
+        values into it. Returns the last token's logits, fp32 `[vocabulary]`.
+
+        Raises ModelError where none of them is a number to choose by: what was written then is of no use either, and
+        the next token would be any.
+        """
+        logits = self.network.forward(ids, lane, start).float()
+        if not math.isfinite(logits.max()):  # NaN anywhere is the largest
+            raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} at {start} + {len(ids)} tokens")
+        return logits
 
     def synchronize(self) -> None:
         """Wait until the device has done everything, so that a clock tells the truth."""

@@ -35,6 +35,7 @@ class TransformersNetwork:
         config = model.config.get_text_config()
         self.architecture = type(model).__name__
         self.context_length = int(getattr(config, "max_position_embeddings", 0) or 2048)
+        self.vocabulary = int(config.vocab_size)
         self.end_ids = _end_ids(model)
         self.reuse: ReuseClass = classify(model.config)
         self._switch = RegimeSwitch(model, self.reuse)

@@ -126,6 +126,7 @@ class PlainNetwork:
     ) -> None:
         self.architecture = config.architecture
         self.context_length = config.context_length
+        self.vocabulary = config.vocabulary
         self.end_ids = config.end_ids
         sizes = config.sizes
         tensors = _checked(_read_tensors(folder, dtype, device), config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import torch
@@ -80,8 +81,8 @@ class Penalty:
 
 def margin(logits: Tensor) -> float:
     """Distance between the two best logits: how near another token was to being chosen."""
-    best, second = logits.float().topk(2).values.tolist()
-    return float(best - second)
+    best, *others = logits.float().topk(min(2, len(logits))).values.tolist()
+    return float(best - others[0]) if others else math.inf
 
 
 def _likely(probabilities: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""What one request carries from step to step."""
+"""What one request carries from step to step, and which prompts are none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.events import Divergence, FinishReason, Matched
 from engine.metrics import TurnClock
 from engine.nullcache import Cache
 from engine.template import Prompt
-from engine.types import Request
+from engine.types import InvalidRequestError, PromptTooLongError, Request
 
 
 @dataclass(slots=True)
@@ -38,4 +38,22 @@ class Turn:
             divergence=divergence,
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
+        )
+
+
+def check_prompt(prompt: Prompt, context_length: int, vocabulary: int) -> None:
+    """Whether a model that reads `context_length` tokens out of `vocabulary` can answer. Raises HeadstartError with the
+    reason where it cannot."""
+    if not prompt.ids:
+        raise InvalidRequestError("This model's chat template leaves nothing of these messages. Ask a question first.")
+    if len(prompt.ids) >= context_length:
+        raise PromptTooLongError(
+            f"This conversation is {len(prompt.ids):,} tokens long; the model reads {context_length:,}. "
+            "Shorten the message or the system prompt, or start a new conversation."
+        )
+    if max(prompt.ids) >= vocabulary:  # on a GPU this would end the whole program's use of it
+        raise InvalidRequestError(
+            "The tokenizer writes tokens that this model does not have: the two do not belong together. "
+            "Download the model again, or choose another one.",
+            f"token {max(prompt.ids)} of {vocabulary}",
         )

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tokenizers import Tokenizer, models
 from torch import Tensor
+from transformers import PreTrainedTokenizerFast
 
 from engine.model import LoadedModel
+from engine.network import TransformersNetwork
 from engine.store import Lane
-from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Sampling
+from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Request, Sampling
 from tests.engine.inside import is_idle
+from tests.engine.tiny_models import make_llama, make_model, make_tokenizer
 from tests.engine.turns import GREEDY, Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
@@ -113,6 +117,41 @@ def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
     finally:
         tiny.tokenizer.chat_template = before
     assert is_idle(chat.responder.cache)
+
+
+@pytest.mark.parametrize("step", [0, 16])
+def test_a_prompt_without_a_token_is_refused(step: int) -> None:
+    """Some templates write nothing for a system prompt alone. That is no answer that was stopped."""
+    template = "{% for m in messages if m['role'] != 'system' %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
+    responder = make_responder(make_model(template=template), step=step)
+    with pytest.raises(InvalidRequestError, match="leaves nothing"):
+        list(events(responder, Request((Message("system", "Be brief."),), GREEDY)))
+    assert is_idle(responder.cache)
+    finish(responder, Request((Message("user", "Hello"),), GREEDY))
+
+
+def test_a_tokenizer_with_tokens_that_the_model_lacks() -> None:
+    """A sentence: on a GPU an id past the end would be the end of the whole program's use of it."""
+    model = LoadedModel(TransformersNetwork(make_llama(vocabulary=321)), make_tokenizer(), "/nowhere/tiny")
+    assert model.vocabulary < len(model.tokenizer)
+    responder = make_responder(model)
+    with pytest.raises(InvalidRequestError, match="do not belong together"):
+        list(events(responder, Request((Message("user", "Hello"),), GREEDY)))
+    assert is_idle(responder.cache)
+
+
+def test_a_model_of_few_tokens_is_measured_and_answers() -> None:
+    """One that writes letters has less than a hundred tokens."""
+    letters = "abcdefghijklmnopqrstuvwxyzUA: \n"
+    alphabet = models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(alphabet))
+    model = LoadedModel(TransformersNetwork(make_llama(vocabulary=len(letters))), tokenizer, "/nowhere/letters")
+    chat = Chat(make_responder(model))
+    chat.responder.warm_up()
+    chat.ask("where is it")
+    assert chat.responder.rate.tokens_per_s > 0
+    chat.ask("and now")
+    assert chat.reused > 16
 
 
 def stop_at(text: str) -> Iterator[str]:

@@ -173,6 +173,7 @@ def test_a_penalty_of_one_changes_nothing(values: list[float], seen: list[int]) 
 def test_margin_is_the_distance_of_the_two_best() -> None:
     assert margin(LOGITS) == pytest.approx(1.0)
     assert margin(torch.tensor([1.0, 1.0])) == 0.0
+    assert margin(torch.tensor([1.0])) == float("inf"), "there was no other"
 
 
 @pytest.mark.parametrize(
