@@ -18,6 +18,7 @@ from datetime import date, datetime, time
 from functools import lru_cache
 from typing import Any
 
+from engine.control import ControlTokens
 from engine.detokenize import Detokenizer
 from engine.types import InvalidRequestError, Message, TokenSpan, Tool
 
@@ -39,7 +40,6 @@ NO_TOOL_RESULTS = (
 
 log = logging.getLogger("headstart")
 
-_JOINER = "\u2060"
 _MARK = "\ue000{}\ue001"
 _MARKS = re.compile("\ue000(\\d+)\ue001")
 
@@ -94,7 +94,7 @@ class PromptBuilder:
         self._vocabulary = vocabulary
         if not tokenizer.chat_template:
             tokenizer.chat_template = PLAIN_TEMPLATE
-        self._special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+        self._control = ControlTokens(tokenizer, self._between_messages())
         self._encode = lru_cache(maxsize=512)(self._encode_text)
         self._says = lru_cache(maxsize=4096)(self._says_text)
 
@@ -132,16 +132,24 @@ class PromptBuilder:
         pieces = [piece if self._wrote(piece, messages) else replace(piece, ids=()) for piece in pieces]
         return [replace(piece, is_plain=self._spells_special(piece)) for piece in pieces]
 
+    def _between_messages(self) -> list[str]:
+        """What the template writes between one message and the next; nothing where it refuses plain questions."""
+        roles = ("user", "assistant", "user")
+        try:
+            frame = self._render([(role, _MARK.format(i)) for i, role in enumerate(roles)], _Setting(datetime.now()))
+        except InvalidRequestError:
+            return []
+        return _MARKS.split(frame)[2:-1:2]
+
     def _wrote(self, piece: _Piece, messages: Sequence[Message]) -> bool:
         """Whether a piece's ids are this tokenizer's. After another model answered, they mean something else here."""
-        if not piece.ids:
-            return True
-        return max(piece.ids) < self._vocabulary and self._says(piece.ids, messages[piece.message].content)
+        content = messages[piece.message].content
+        return not piece.ids or (max(piece.ids) < self._vocabulary and self._says(piece.ids, content))
 
     def _says_text(self, ids: tuple[int, ...], content: str) -> bool:
         """Whether ids read as this content: at once, or as they were read when they came one by one. An empty answer
         could be anybody's: then none of them may be a special token."""
-        if not content.strip() and not set(self._special).isdisjoint(self._tokenizer.convert_ids_to_tokens(list(ids))):
+        if not content.strip() and not self._control.ids.isdisjoint(ids):
             return False
         if self._decode(ids).strip() == content.strip():
             return True
@@ -161,27 +169,21 @@ class PromptBuilder:
             {
                 "type": "function",
                 "function": {
-                    "name": self._harmless(tool.name),
-                    "description": self._harmless(tool.description),
-                    "parameters": json.loads(self._harmless(tool.parameters)),
+                    "name": self._control.broken_up(tool.name),
+                    "description": self._control.broken_up(tool.description),
+                    "parameters": json.loads(self._control.broken_up(tool.parameters)),
                 },
             }
             for tool in tools
         )
 
-    def _harmless(self, text: str) -> str:
-        """A text in which an invisible joiner breaks up special tokens."""
-        for token in self._special:
-            text = text.replace(token, f"{token[0]}{_JOINER}{token[1:]}")
-        return text
-
     def _render_harmless(self, messages: Sequence[Message], setting: _Setting) -> str:
         """For templates whose contents cannot be found again."""
         log.info("the chat template changes what is written: answers are encoded anew")
-        return self._render([(message.role, self._harmless(message.content)) for message in messages], setting)
+        return self._render([(message.role, self._control.broken_up(message.content)) for message in messages], setting)
 
     def _spells_special(self, piece: _Piece) -> bool:
-        return piece.message >= 0 and not piece.ids and any(token in piece.text for token in self._special)
+        return piece.message >= 0 and not piece.ids and self._control.are_in(piece.text)
 
     def _add_text(
         self, ids: list[int], spans: list[TokenSpan], messages: Sequence[Message], run: Sequence[_Piece]
@@ -201,10 +203,11 @@ class PromptBuilder:
         spans.append(TokenSpan(message, messages[message].role, start, end))
 
     def _encode_text(self, text: str, is_plain: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Ids of rendered text and the character each begins at. The template wrote any special tokens itself."""
-        encoded = self._tokenizer(
-            text, add_special_tokens=False, split_special_tokens=is_plain, return_offsets_mapping=True
-        )
+        """Ids of rendered text and the character each begins at; of plain text, which is one piece, the ids only."""
+        if is_plain:
+            ids = self._control.as_characters(text)
+            return tuple(ids), (0,) * len(ids)
+        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
     def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:

@@ -34,6 +34,7 @@ LAYERS: tuple[set[str], ...] = (
         "child",
         "gguf_header",
         "modelfiles",
+        "control",
         "datadir",
         "diskindex",
         "diskfiles",

@@ -22,16 +22,21 @@ SPECIAL = ("<|im_end|>", "<|im_start|>", "<s>", "</s>", "[INST]", "[/INST]", "<b
 MORE_SPECIAL = ("<start_of_turn>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|begin_of_text|>")
 
 
-def make_tokenizer(template: str = CHATML, end: str = "<|im_end|>") -> PreTrainedTokenizerFast:
-    """A byte-level BPE of about 330 tokens: every text can be encoded, an emoji takes several tokens."""
+def make_tokenizer(
+    template: str = CHATML, end: str = "<|im_end|>", *, is_special: bool = True
+) -> PreTrainedTokenizerFast:
+    """A byte-level BPE of about 330 tokens: every text can be encoded, an emoji takes several tokens. The tokens around
+    messages are added ones; that they are special is said where `is_special`."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     trainer = trainers.BpeTrainer(vocab_size=320, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator([TRAINING_TEXT], trainer)
-    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL + MORE_SPECIAL])
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=end, bos_token="<s>")
+    added = [AddedToken(token, special=is_special) for token in SPECIAL + MORE_SPECIAL]
+    tokenizer.add_special_tokens(added) if is_special else tokenizer.add_tokens(added)
+    named = {"eos_token": end, "bos_token": "<s>"} if is_special else {}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
     fast.chat_template = template
     return fast
 
