@@ -91,7 +91,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.histories: list[list[int]] = []
         self.turns: list[Turn] = []
         self.finished: dict[str, list[list[int]]] = {}
-        self.has_lost = False
+        self.has_lost = self.is_damaged = False
 
     @property
     def model(self) -> DigestModel:
@@ -304,8 +304,7 @@ class CacheMachine(RuleBasedStateMachine):
             self.patch.undo()
 
     def _new_cache(self, budget: int, namespace: str) -> PrefixCache:
-        """A cache that finds on disk what the one before it left."""
-        self.is_damaged = False
+        """A cache that finds on disk what the one before it left, damage too: it is seen when a file is read."""
         disk = DiskTier(Path(self.folder.name), "model", LAYOUT, self.disk_bytes, lambda: next(self.times))
         cache = make_cache(tokens=budget, disk=disk, **self.sizes)  # type: ignore[arg-type]
         cache.namespace = namespace
