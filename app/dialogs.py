@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
 from app.bridge import Bridge
+from app.measured import quality
 from app.presenter import Presenter
 from app.preset_choice import PresetChoice
 from app.preset_table import PresetTable
@@ -117,7 +118,7 @@ class Dialogs(QObject):
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
         model = self._session.model
         note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
-        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note)
+        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note, quality)
         dialog.saved.connect(self.save_preferences)
         self._open(dialog)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.measured import quality
 from app.widgets.sampling_popover import SamplingForm
 from engine import Sampling
 
@@ -61,12 +60,18 @@ class PreferenceValues:
 
 class PreferencesDialog(QDialog):
     """Signals: saved(PreferenceValues). `about` has a description for each field, shown on hovering; `budget_note` says
-    what the cache of the present model takes."""
+    what the cache of the present model takes; `quality` what a number format costs in quality, "" where nobody knows.
+    """
 
     saved = Signal(object)
 
     def __init__(
-        self, values: PreferenceValues, about: Mapping[str, str], parent: QWidget | None = None, budget_note: str = ""
+        self,
+        values: PreferenceValues,
+        about: Mapping[str, str],
+        parent: QWidget | None = None,
+        budget_note: str = "",
+        quality: Callable[[str], str] = lambda _: "",
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
@@ -74,6 +79,7 @@ class PreferencesDialog(QDialog):
         self.theme = _choice(THEMES, values.theme)
         self.device = _choice(DEVICES, values.device)
         self.dtype = _choice(DTYPES, values.dtype)
+        self._quality = quality
         self.quality = _note("")
         self.dtype.currentIndexChanged.connect(self._show_quality)
         self._show_quality()
@@ -151,7 +157,9 @@ class PreferencesDialog(QDialog):
         return column
 
     def _show_quality(self) -> None:
-        self.quality.setText(quality(self.dtype.currentData()) or "How much this changes answers was not measured.")
+        self.quality.setText(
+            self._quality(self.dtype.currentData()) or "How much this changes answers was not measured."
+        )
 
     def values(self) -> PreferenceValues:
         """What the fields hold."""

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.application import qt_application
+from app.measured import quality
 from app.settings import Settings
 from app.widgets.icons import ICON_FOLDER
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
@@ -458,7 +459,9 @@ def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(q
 
 def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
     figures = json.loads((ICON_FOLDER.parent / "measured.json").read_text("utf-8"))["perplexity"]
-    dialog = PreferencesDialog(PreferenceValues("dark", "auto", "auto", False, 0, -1, Sampling(), ""), {})
+    dialog = PreferencesDialog(
+        PreferenceValues("dark", "auto", "auto", False, 0, -1, Sampling(), ""), {}, quality=quality
+    )
     qtbot.addWidget(dialog)
     for index in range(dialog.dtype.count()):
         dialog.dtype.setCurrentIndex(index)
