@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from engine.disk import DiskTier, no_disk
+from engine.diskindex import chain
 from engine.events import CacheView
 from engine.lanes import Lanes, common_tokens
 from engine.nullcache import Reuse, Run
@@ -194,7 +195,7 @@ class PrefixCache:
         for lane in self._lanes.idle():
             if self._space(lane.regime) == space and common_tokens(lane, ids, lane.regime) > start:
                 lane.cut(start)
-        self.disk.drop(space, ids)
+        self.disk.drop(chain(space, block_keys(ids))[-1])
         self.tree.release_below(first)
         self.store.free(self.tree.drop(first))
 

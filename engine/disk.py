@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import shutil
@@ -18,18 +17,17 @@ from torch import Tensor
 
 from engine.diskfiles import HEADER_BYTES, DiskFiles, delete, delete_all_files, forget_files
 from engine.diskindex import DiskIndex, Entry, chain, short_digest
+from engine.disknotes import OTHER_HEADSTART, note_of
+from engine.node import Key
 from engine.store import KVLayout, KVStore, Lane, is_out_of_memory
-from engine.tree import Key, block_keys
-from engine.types import BLOCK_TOKENS
+from engine.tree import block_keys
+from engine.types import BLOCK_TOKENS, check_disk_budget
 
 DEFAULT_BYTES = 2 << 30
 """Budget where none is asked for; never more than a tenth of what the disk has free."""
 
 MOST_WANTED = 32
 """Paths that wait for their turn to be written; the oldest is given up first."""
-
-OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
-DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
 
 Cached = Callable[[str, list[Key]], Sequence[Tensor]]
 
@@ -72,18 +70,18 @@ class DiskTier:
         self.is_on = False
         self.note = ""
         self._asked_bytes = budget_bytes
-        self._folder = short_digest(namespace.encode())
+        self.folder = short_digest(namespace.encode())
         self._layout = layout
         self._now = now
-        self._files = DiskFiles(root)
-        self._index = DiskIndex()
+        self.files = DiskFiles(root)
+        self.index = DiskIndex()
         self._lock = FileLock(root / "lock")
         self._wanted: dict[tuple[bool, str], Wanted] = {}
 
     @property
     def used_bytes(self) -> int:
         """Bytes of all blocks on disk, those of other models too."""
-        return self._index.used_bytes
+        return self.index.used_bytes
 
     def open(self) -> None:
         """Take the folder, as the only process, and see what lies there."""
@@ -92,18 +90,20 @@ class DiskTier:
 
     def close(self) -> None:
         """Give the folder to others. Safe to call twice."""
+        if self.is_on:
+            self.files.remove_empty_folders()
         self.is_on = False
-        self._index = DiskIndex()
+        self.index = DiskIndex()
         self._wanted.clear()
         self._lock.release(force=True)
 
     def set_budget(self, budget_bytes: int | None) -> None:
         """Change the budget at once; 0 deletes everything of every model and switches the tier off."""
-        self._asked_bytes = budget_bytes
+        self._asked_bytes = check_disk_budget(budget_bytes)
         if budget_bytes == 0:
+            delete_all_files(self.files.root)  # also what another program that holds the folder has there
             self.close()
             self.note = ""
-            delete_all_files(self._files.root)  # also what another program that holds the folder has there
         elif not self.is_on:
             self._take_folder()
         elif self._guarded(self._choose_budget):
@@ -111,25 +111,28 @@ class DiskTier:
 
     def extent(self, space: str, ids: Sequence[int]) -> int:
         """Tokens at the start of `ids` that are on disk, without reading them."""
-        return self._index.extent(chain(space, block_keys(ids))[1:]) * BLOCK_TOKENS if len(self._index) else 0
+        return self.index.extent(chain(space, block_keys(ids))[1:]) * BLOCK_TOKENS if len(self.index) else 0
 
     def read(self, space: str, ids: Sequence[int], first: int) -> Iterator[Tensor]:
         """The blocks of `ids` from number `first` on, on the CPU, up to the first that is not there as it must be. That
-        one is deleted, with all behind it."""
+        one is deleted, with all behind it; one that the system does not let us read now stays."""
         keys = block_keys(ids)
         digests = chain(space, keys)
         now = self._now()
         for number, key in enumerate(keys):
-            if digests[number + 1] not in self._index:
+            if digests[number + 1] not in self.index:
                 return
-            entry = self._index[digests[number + 1]]
+            entry = self.index[digests[number + 1]]
             if number >= first:
-                data = self._files.read(entry, digests[number], key)
+                try:
+                    data = self.files.read(entry, digests[number], key)
+                except OSError:
+                    return
                 if data is None or len(data) != self._layout.bytes_per_block:
-                    self._delete(self._index.remove(entry.digest))
+                    self._delete(self.index.remove(entry.digest))
                     return
                 yield torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
-            self._files.touch(entry, now)
+            self.files.touch(entry, now)
 
     def fill(self, store: KVStore, lane: Lane, space: str, ids: Sequence[int], first: int) -> int:
         """Read the blocks of `ids` from number `first` on into the lane; the number of the first that was not read."""
@@ -164,59 +167,60 @@ class DiskTier:
         for is_kept in (True, False):
             self._wanted.pop((is_kept, conversation), None)
         if self.is_on:
-            self._delete(self._index.disown(conversation))
-            self._files.delete_owner(conversation)
+            self._delete(self.index.disown(conversation))
+            self.files.delete_owner(conversation)
         elif self._asked_bytes != 0:
-            forget_files(self._files.root, conversation)
+            forget_files(self.files.root, conversation)
 
-    def drop(self, space: str, ids: Sequence[int]) -> None:
-        """Delete the last block of this path and all behind it."""
-        digest = chain(space, block_keys(ids))[-1]
+    def drop(self, digest: str) -> None:
+        """Delete the block of this name and all behind it."""
         self._wanted = {place: wanted for place, wanted in self._wanted.items() if digest not in wanted.digests}
-        self._delete(self._index.remove(digest))
+        self._delete(self.index.remove(digest))
 
     def clear(self) -> None:
-        """Delete every block of this model."""
+        """Delete every block of this model; also where the tier could not be opened, as `forget` does."""
         self._wanted.clear()
-        starts = [entry.digest for entry in self._index if entry.folder == self._folder and not entry.parent]
-        self._delete([entry for digest in starts for entry in self._index.remove(digest)])
+        self._delete([entry for digest in self.starts() for entry in self.index.remove(digest)])
+        if not self.is_on and self._asked_bytes != 0:
+            delete_all_files(self.files.root, self.folder)
 
-    def owners(self) -> set[str]:
-        """The conversations that have blocks on disk."""
-        return {owner for entry in self._index for owner in entry.owners}
+    def starts(self) -> list[str]:
+        """The blocks of this model at the start of a path."""
+        return [digest for digest in self.index.starts if self.index[digest].folder == self.folder]
 
     def check(self) -> None:
         """Raise AssertionError where an invariant is broken."""
-        self._index.check()
-        assert not self.is_on or self._index.used_bytes <= self.budget_bytes
-        assert self.is_on or not (len(self._index) or self._wanted)
+        self.index.check()
+        assert not self.is_on or self.index.used_bytes <= self.budget_bytes
+        assert self.is_on or not (len(self.index) or self._wanted)
 
     def _take_folder(self) -> None:
         try:
-            self._files.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.files.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock.acquire(blocking=False)
-            self._index, useless = self._files.scan()
+            self.index, useless = self.files.scan()
             self._choose_budget()
         except Timeout:
             self._switch_off(OTHER_HEADSTART)
             return
         except OSError as error:
-            self._fail(error)
+            self._switch_off(note_of(self.files.root, error), error)
             return
         self.is_on, self.note = True, ""
         for path in useless:
             delete(path)
-        self._delete([gone for entry in self._cut_short() for gone in self._index.remove(entry.digest)])
+        self._delete([gone for entry in self._cut_short() for gone in self.index.remove(entry.digest)])
         self._make_room(0)
+        self.files.remove_empty_folders()
 
     def _write_path(self, place: tuple[bool, str], wanted: Wanted, cached: Cached) -> Iterator[None]:
         """Claim what is there for its owner, then write what is missing, as long as nobody calls it off."""
         digests = wanted.digests[1:]
-        here = max(self._index.extent(digests), len(cached(wanted.space, wanted.keys)))
+        here = max(self.index.extent(digests), len(cached(wanted.space, wanted.keys)))
         self._guarded(partial(self._claim, wanted.owner, digests[:here]))
         yield
         while self._wanted.get(place) is wanted:
-            number, tensors = self._index.extent(digests), cached(wanted.space, wanted.keys)
+            number, tensors = self.index.extent(digests), cached(wanted.space, wanted.keys)
             if number >= len(tensors) or not self._has_room(wanted.digests[number] if number else ""):
                 return
             self._guarded(partial(self._write, wanted, number, tensors[number]))
@@ -227,50 +231,49 @@ class DiskTier:
         ever lies there that nobody owns."""
         now, is_new = self._now(), False
         for digest in digests:
-            if digest in self._index:
-                self._files.touch(self._index[digest], now)
-            is_new |= digest not in self._index or owner not in self._index[digest].owners
+            if digest in self.index:
+                self.files.touch(self.index[digest], now)
+            is_new |= digest not in self.index or owner not in self.index[digest].owners
         if is_new:
-            mine = [entry.digest for entry in self._index if owner in entry.owners and entry.folder == self._folder]
-            self._files.write_owner(self._folder, owner, sorted({*mine, *digests}))
-        for digest in digests[: self._index.extent(digests)]:
-            self._index[digest].owners.add(owner)
+            mine = [entry.digest for entry in self.index if owner in entry.owners and entry.folder == self.folder]
+            self.files.write_owner(self.folder, owner, sorted({*mine, *digests}))
+        self.index.own(digests[: self.index.extent(digests)], owner)
 
     def _write(self, wanted: Wanted, number: int, tensor: Tensor) -> None:
         before, digest = wanted.digests[number], wanted.digests[number + 1]
         parent = before if number else ""
-        entry = Entry(digest, parent, self._folder, self._block_bytes, self._now(), {wanted.owner})
+        entry = Entry(digest, parent, self.folder, self._block_bytes, self._now(), {wanted.owner})
         data = tensor.cpu().view(torch.uint8).numpy().data
-        self._files.write(entry, before, wanted.keys[number], data)
-        self._index.add(entry)
+        self.files.write(entry, before, wanted.keys[number], data)
+        self.index.add(entry)
 
     @property
     def _block_bytes(self) -> int:
         return HEADER_BYTES + self._layout.bytes_per_block
 
     def _cut_short(self) -> list[Entry]:
-        return [entry for entry in self._index if entry.folder == self._folder and entry.nbytes != self._block_bytes]
+        return [entry for entry in self.index if entry.folder == self.folder and entry.nbytes != self._block_bytes]
 
     def _has_room(self, parent: str) -> bool:
         """Make room for one more block behind `parent`; False where there is none."""
         self._make_room(self._block_bytes, parent)
-        return self._index.used_bytes + self._block_bytes <= self.budget_bytes
+        return self.index.used_bytes + self._block_bytes <= self.budget_bytes
 
     def _make_room(self, nbytes: int, spare: str = "") -> None:
-        self._delete(self._index.evict(self._index.used_bytes + nbytes - self.budget_bytes, spare))
+        self._delete(self.index.evict(self.index.used_bytes + nbytes - self.budget_bytes, spare))
 
     def _delete(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
-            delete(self._files.path(entry))
+            delete(self.files.path(entry))
         if lost := {owner for entry in entries for owner in entry.owners}:
-            for owner in lost - self.owners() - {wanted.owner for wanted in self._wanted.values()}:
-                self._files.delete_owner(owner)
+            for owner in lost - self.index.owners() - {wanted.owner for wanted in self._wanted.values()}:
+                self.files.delete_owner(owner)
 
     def _choose_budget(self) -> None:
         if self._asked_bytes is not None:
             self.budget_bytes = self._asked_bytes
             return
-        free = shutil.disk_usage(self._files.root).free + self._index.used_bytes
+        free = shutil.disk_usage(self.files.root).free + self.index.used_bytes
         self.budget_bytes = min(DEFAULT_BYTES, free // 10)
 
     def _guarded(self, write: Callable[[], None]) -> bool:
@@ -278,19 +281,8 @@ class DiskTier:
         try:
             write()
         except OSError as error:
-            self._fail(error)
+            self._switch_off(note_of(self.files.root, error), error)
         return self.is_on
-
-    def _fail(self, error: OSError) -> None:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            self._switch_off(DISK_FULL, error)
-            return
-        reason = error.strerror or type(error).__name__
-        self._switch_off(
-            f"Nothing is kept on disk this time: {self._files.root} cannot be written ({reason}). "
-            "Check its permissions, then start Headstart again.",
-            error,
-        )
 
     def _switch_off(self, note: str, error: OSError | None = None) -> None:
         self.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,8 @@ _OURS = (".kv", ".owner", ".tmp")
 
 
 class DiskFiles:
-    """Reads, writes and deletes below `root`. Reading and deleting never raise, writing raises OSError."""
+    """Reads, writes and deletes below `root`. Deleting never raises; reading and writing raise OSError where the system
+    refuses: then nothing is known of what lies there."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -39,7 +41,10 @@ class DiskFiles:
         owners: list[tuple[str, str, list[str]]] = []
         useless: list[Path] = []
         for path in self.paths():
-            entry, owned = _entry(path), _owned(path)
+            try:
+                entry, owned = (_entry(path), _owned(path)) if is_file(path) else (None, None)
+            except FileNotFoundError:  # another program deletes what a conversation used
+                continue
             if entry is not None:
                 entries.append(entry)
             elif owned is not None:
@@ -50,8 +55,7 @@ class DiskFiles:
         useless += [self.path(entry) for entry in index.fill(entries)]
         for folder, conversation, digests in owners:
             mine = [digest for digest in digests if digest in index]
-            for digest in mine:
-                index[digest].owners.add(conversation)
+            index.own(mine, conversation)
             if not mine:
                 useless.append(self._owner_path(folder, conversation))
         useless += [self.path(entry) for entry in index.remove_unowned()]
@@ -63,10 +67,7 @@ class DiskFiles:
 
     def read(self, entry: Entry, before: str, key: Sequence[int]) -> memoryview | None:
         """The data of a block, None unless it is the one for the ids `key` behind the digest `before`, and whole."""
-        try:
-            data = bytearray(self.path(entry).read_bytes())
-        except OSError:
-            return None
+        data = bytearray(self.path(entry).read_bytes() if is_file(self.path(entry)) else b"")
         if len(data) < HEADER_BYTES:
             return None
         magic, checksum, _ = _SUM.unpack_from(data)
@@ -94,8 +95,16 @@ class DiskFiles:
 
     def delete_owner(self, conversation: str) -> None:
         """Forget what a conversation used, in every namespace."""
-        for folder in _folders(self.root):
-            delete(self._owner_path(folder.name, conversation))
+        with suppress(OSError):
+            for folder in _folders(self.root):
+                delete(self._owner_path(folder.name, conversation))
+
+    def remove_empty_folders(self) -> None:
+        """Remove the folders of namespaces that have nothing left; only for whoever alone writes here."""
+        with suppress(OSError):
+            for folder in _folders(self.root):
+                with suppress(OSError):
+                    folder.rmdir()
 
     def _owner_path(self, folder: str, conversation: str) -> Path:
         return self.root / folder / f"{short_digest(conversation.encode())}.owner"
@@ -103,7 +112,7 @@ class DiskFiles:
     def paths(self) -> Iterator[Path]:
         """The files of ours."""
         for folder in _folders(self.root):
-            with suppress(OSError):
+            with suppress(FileNotFoundError):
                 yield from [path for path in folder.iterdir() if path.suffix in _OURS]
 
     def _put(self, path: Path, parts: Sequence[bytes | memoryview]) -> None:
@@ -119,18 +128,21 @@ class DiskFiles:
 
 
 def forget_files(root: Path, conversation: str) -> None:
-    """Delete the blocks that only this conversation used, where no tier is open to do it."""
+    """Delete the blocks that only this conversation used, where no tier is open to do it. Where it cannot be seen now
+    which these are, they go at the next start: nobody owns them any more."""
     files = DiskFiles(root)
-    index, _ = files.scan()
-    for entry in index.disown(conversation):
-        delete(files.path(entry))
+    with suppress(OSError):
+        index, _ = files.scan()
+        for entry in index.disown(conversation):
+            delete(files.path(entry))
     files.delete_owner(conversation)
 
 
-def delete_all_files(root: Path) -> None:
-    """Delete what every model has on disk, where no tier is open to do it."""
-    for path in DiskFiles(root).paths():
-        delete(path)
+def delete_all_files(root: Path, folder: str = "*") -> None:
+    """Delete what every model has on disk, or one of them, where no tier is open to do it."""
+    for path in root.glob(f"{folder}/*"):
+        if path.suffix in _OURS and not path.parent.is_symlink():
+            delete(path)
 
 
 def delete(path: Path) -> None:
@@ -139,31 +151,39 @@ def delete(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def is_file(path: Path) -> bool:
+    """Whether a plain file is there: nothing else is ever opened, a pipe would never end. Raises OSError where that
+    cannot be known."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
 def _folders(root: Path) -> list[Path]:
     try:
         return [path for path in root.iterdir() if path.is_dir() and not path.is_symlink()]
-    except OSError:
+    except FileNotFoundError:
         return []
 
 
 def _entry(path: Path) -> Entry | None:
     """A block by its name; what is in it is read when it is needed."""
-    match = _BLOCK_NAME.fullmatch(path.name)
-    try:
-        stat = path.lstat()
-    except OSError:
+    if (match := _BLOCK_NAME.fullmatch(path.name)) is None:
         return None
-    return Entry(match[1], match[2] or "", path.parent.name, stat.st_size, stat.st_mtime_ns) if match else None
+    found = path.lstat()
+    return Entry(match[1], match[2] or "", path.parent.name, found.st_size, found.st_mtime_ns)
 
 
 def _owned(path: Path) -> tuple[str, list[str]] | None:
     """The conversation and the digests that an owner's file names."""
     if path.suffix != ".owner":
         return None
+    text = path.read_bytes()
     try:
-        stored = json.loads(path.read_bytes())
+        stored = json.loads(text)
         conversation, digests = stored["conversation"], stored["blocks"]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     is_sound = isinstance(conversation, str) and isinstance(digests, list)
     is_named = is_sound and path.stem == short_digest(conversation.encode())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -38,16 +39,27 @@ def chain(space: str, keys: Iterable[Sequence[int]]) -> list[str]:
     """The digests along a path: first that of the space itself, then one for each block of ids."""
     digests = [short_digest(space.encode())]
     for key in keys:
-        digests.append(short_digest(digests[-1].encode() + array("q", key).tobytes()))
+        digests.append(next_digest(digests[-1], key))
     return digests
 
 
+def next_digest(before: str, key: Sequence[int]) -> str:
+    """The digest of a block of ids behind the one before it."""
+    return short_digest(before.encode() + array("q", key).tobytes())
+
+
 class DiskIndex:
-    """The set of blocks on disk, over all namespaces. It stays prefix-closed: the parent of a block in it is in it."""
+    """The set of blocks on disk, over all namespaces. It stays prefix-closed: the parent of a block in it is in it.
+
+    `starts` are the blocks without a parent; `version` grows with every change of what is here and whose it is.
+    """
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        self.starts: set[str] = set()
         self.used_bytes = 0
+        self.version = 0
+        self._entries: dict[str, Entry] = {}
+        self._owned: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -65,13 +77,25 @@ class DiskIndex:
         """How many blocks at the start of a path are here."""
         return next((number for number, digest in enumerate(digests) if digest not in self._entries), len(digests))
 
+    def owners(self) -> set[str]:
+        """The conversations that own a block."""
+        return set(+self._owned)
+
+    def own(self, digests: Iterable[str], owner: str) -> None:
+        """Note that a conversation used these blocks."""
+        for entry in [self._entries[digest] for digest in digests if owner not in self._entries[digest].owners]:
+            entry.owners.add(owner)
+            self._owned[owner] += 1
+            self.version += 1
+
     def add(self, entry: Entry) -> None:
         """Note a block; its parent is here already."""
         assert entry.digest not in self._entries
-        if entry.parent:
-            self._entries[entry.parent].children.add(entry.digest)
+        (self._entries[entry.parent].children if entry.parent else self.starts).add(entry.digest)
         self._entries[entry.digest] = entry
+        self._owned.update(entry.owners)
         self.used_bytes += entry.nbytes
+        self.version += 1
 
     def fill(self, entries: Iterable[Entry]) -> list[Entry]:
         """Note all blocks that hang together with the start of a path; the others, which nothing leads to."""
@@ -117,6 +141,8 @@ class DiskIndex:
         """Take out the blocks that only this conversation used; it owns no other any more."""
         for entry in self:
             entry.owners.discard(owner)
+        del self._owned[owner]
+        self.version += 1
         return self.remove_unowned()
 
     def remove_unowned(self) -> list[Entry]:
@@ -127,6 +153,8 @@ class DiskIndex:
     def check(self) -> None:
         """Raise AssertionError where an invariant is broken."""
         assert self.used_bytes == sum(entry.nbytes for entry in self)
+        assert self.starts == {entry.digest for entry in self if not entry.parent}
+        assert +self._owned == Counter(owner for entry in self for owner in entry.owners)
         for entry in self:
             assert entry.owners
             assert not entry.parent or entry.digest in self._entries[entry.parent].children
@@ -136,7 +164,8 @@ class DiskIndex:
     def _take_out(self, entry: Entry) -> Entry:
         assert not entry.children
         del self._entries[entry.digest]
-        if entry.parent in self._entries:
-            self._entries[entry.parent].children.discard(entry.digest)
+        (self._entries[entry.parent].children if entry.parent else self.starts).discard(entry.digest)
+        self._owned.subtract(entry.owners)
         self.used_bytes -= entry.nbytes
+        self.version += 1
         return entry

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from engine.node import Node
 from engine.store import KVStore, Lane
-from engine.tree import Match, Node
+from engine.tree import Match
 
 
 @dataclass(slots=True)

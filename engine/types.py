@@ -188,6 +188,7 @@ class ModelSpec:
     def __post_init__(self) -> None:
         if self.cache_bytes is not None:
             check_budget(self.cache_bytes)
+        check_disk_budget(self.disk_bytes)
 
 
 def check_budget(nbytes: int) -> int:
@@ -197,6 +198,13 @@ def check_budget(nbytes: int) -> int:
             f"Set the cache budget between 0 and {MOST_CACHE_BYTES // 10**6:,} MB; it is {nbytes / 1e6:g} MB."
         )
     return int(nbytes)
+
+
+def check_disk_budget(nbytes: int | None) -> int | None:
+    """What may be kept on disk as it is. Raises InvalidRequestError where it is less than nothing."""
+    if nbytes is not None and nbytes < 0:
+        raise InvalidRequestError(f"Set what is kept on disk to 0 MB or more; it is {nbytes / 1e6:g} MB.")
+    return nbytes
 
 
 @dataclass(frozen=True, slots=True)

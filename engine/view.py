@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.events import CacheView, NodeView
+from engine.node import Node
 from engine.store import KVLayout, KVStore
-from engine.tree import Node, PrefixTree
+from engine.tree import PrefixTree
 from engine.types import BLOCK_TOKENS
 
 TEXT_BLOCKS = 3

@@ -26,6 +26,7 @@ LAYERS: tuple[set[str], ...] = (
     {
         "port",
         "race",
+        "node",
         "tree",
         "store",
         "quant",
@@ -38,6 +39,7 @@ LAYERS: tuple[set[str], ...] = (
         "datadir",
         "diskindex",
         "diskfiles",
+        "disknotes",
     },
     {
         "view",

@@ -256,7 +256,7 @@ class CacheMachine(RuleBasedStateMachine):
     def forget(self, chat: int) -> None:
         """The chat is deleted: nothing that only it used is on disk any more, nor ever will be."""
         self.cache.forget(f"chat {chat}")
-        assert f"chat {chat}" not in self.cache.disk.owners()
+        assert f"chat {chat}" not in self.cache.disk.index.owners()
 
     @rule(number=st.integers(0, 10**6), kind=damages)
     def damage_a_file(self, number: int, kind: str) -> None:

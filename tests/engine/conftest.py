@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pytest
 import torch
 
 from engine import Engine
+from engine.disk import DiskTier
 from engine.events import Loaded
 from engine.model import LoadedModel
 from engine.types import ModelSpec
+from tests.engine.disk_driver import BLOCK_BYTES, Open
+from tests.engine.fake_kv import LAYOUT
 from tests.engine.tiny_models import make_folder, make_model
 from tests.engine.worker_driver import PATIENCE_S, Driver
 
@@ -55,3 +59,21 @@ def driver(engine: Engine, tiny_folder: Path) -> Driver:
     loaded = driver.end(engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=10**8)))
     assert isinstance(loaded, Loaded), loaded
     return driver
+
+
+@pytest.fixture
+def reopen(tmp_path: Path) -> Iterator[Open]:
+    """Closes the tier there is, as the end of the program does, and opens another over the same folder."""
+    tiers: list[DiskTier] = []
+    times = itertools.count(1000)
+
+    def open_tier(blocks: int = 100, namespace: str = "model", root: Path = tmp_path / "blocks") -> DiskTier:
+        for tier in tiers:
+            tier.close()
+        tiers.append(DiskTier(root, namespace, LAYOUT, blocks * BLOCK_BYTES, lambda: next(times)))
+        tiers[-1].open()
+        return tiers[-1]
+
+    yield open_tier
+    for tier in tiers:
+        tier.close()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from engine.cache import PrefixCache
+from engine.node import Node
 from engine.store import KVStore, Lane
-from engine.tree import Node
 
 
 def forget_lanes(cache: PrefixCache) -> None:

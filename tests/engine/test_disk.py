@@ -2,72 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 from torch import Tensor
 
-from engine.disk import OTHER_HEADSTART, DiskTier
+from engine.disk import DiskTier
 from engine.diskfiles import HEADER_BYTES, forget_files
-from engine.diskindex import chain, short_digest
-from engine.tree import Key, block_keys
-from engine.types import BLOCK_TOKENS
+from engine.diskindex import short_digest
+from engine.disknotes import OTHER_HEADSTART
+from engine.node import Key
+from engine.tree import block_keys
+from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO, Open, digest, files, keep, read, tensor
 from tests.engine.fake_kv import LAYOUT
-
-BLOCK_BYTES = HEADER_BYTES + LAYOUT.bytes_per_block
-ONE, TWO, THREE = ([number] * 16 for number in (1, 2, 3))
-Open = Callable[..., DiskTier]
-
-
-@pytest.fixture
-def reopen(tmp_path: Path) -> Iterator[Open]:
-    """Closes the tier there is, as the end of the program does, and opens another over the same folder."""
-    tiers: list[DiskTier] = []
-    times = itertools.count(1000)
-
-    def open_tier(blocks: int = 100, namespace: str = "model", root: Path = tmp_path / "blocks") -> DiskTier:
-        for tier in tiers:
-            tier.close()
-        tiers.append(DiskTier(root, namespace, LAYOUT, blocks * BLOCK_BYTES, lambda: next(times)))
-        tiers[-1].open()
-        return tiers[-1]
-
-    yield open_tier
-    for tier in tiers:
-        tier.close()
-
-
-def tensor(key: Key) -> Tensor:
-    """What a block of these ids holds, for the tests: numbers of its own."""
-    return torch.arange(LAYOUT.elements_per_token * BLOCK_TOKENS, dtype=LAYOUT.dtype) + 1000 * key[0]
-
-
-def keep(tier: DiskTier, ids: list[int], owner: str = "chat", space: str = "model") -> None:
-    """Have a path written."""
-    tier.want(space, ids, owner)
-    for _ in tier.write_back(lambda space, keys: [tensor(key) for key in keys]):
-        tier.check()
-    tier.check()
-    assert sum(path.stat().st_size for path in files(tier)) == tier.used_bytes or not tier.is_on
-
-
-def read(tier: DiskTier, ids: list[int], first: int = 0, space: str = "model") -> int:
-    """How many blocks are read back, each one as it was written."""
-    blocks = list(tier.read(space, ids, first))
-    for block, key in zip(blocks, block_keys(ids)[first:], strict=False):
-        assert torch.equal(block, tensor(key))
-    tier.check()
-    return len(blocks)
-
-
-def files(tier: DiskTier) -> list[Path]:
-    """The files of blocks, in the order in which they were used last."""
-    return sorted(tier._files.root.glob("*/*.kv"), key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
 def test_a_path_survives_a_restart(reopen: Open) -> None:
@@ -121,7 +71,7 @@ def test_a_damaged_file_is_a_miss_and_goes(
     """So does all that only it leads to; what is written afterwards is good again."""
     tier = reopen()
     keep(tier, ONE + TWO + THREE)
-    path = tier._files.path(tier._index[_digest(tier, ONE + TWO)])
+    path = tier.files.path(tier.index[digest(ONE + TWO)])
     path.write_bytes(damage(bytearray(path.read_bytes())))
     tier = reopen() if is_restarted else tier
     assert len(list(tier.read("model", ONE + TWO + THREE, 0))) == 1
@@ -139,7 +89,7 @@ def test_a_file_under_the_name_of_another_is_a_miss(reopen: Open) -> None:
     keep(tier, TWO + TWO)
     for other in (ONE + THREE, TWO + TWO):
         keep(tier, ONE + TWO)
-        mine, theirs = (tier._files.path(tier._index[_digest(tier, ids)]) for ids in (ONE + TWO, other))
+        mine, theirs = (tier.files.path(tier.index[digest(ids)]) for ids in (ONE + TWO, other))
         mine.write_bytes(theirs.read_bytes())
         assert (read(tier, ONE + TWO), mine.exists()) == (1, False)
 
@@ -147,7 +97,7 @@ def test_a_file_under_the_name_of_another_is_a_miss(reopen: Open) -> None:
 def test_a_file_that_is_gone_or_unreadable_is_a_miss(reopen: Open) -> None:
     tier = reopen()
     keep(tier, ONE + TWO)
-    path = tier._files.path(tier._index[_digest(tier, ONE + TWO)])
+    path = tier.files.path(tier.index[digest(ONE + TWO)])
     path.unlink()
     path.mkdir()
     assert len(list(tier.read("model", ONE + TWO, 0))) == 1
@@ -226,8 +176,8 @@ def test_left_overs_go_at_the_start(reopen: Open) -> None:
     (folder / "note.txt").write_bytes(b"mine")
     (folder / "nonsense.kv").write_bytes(b"nonsense")
     (folder / f"{'0' * 40}.owner").write_text(json.dumps({"conversation": "chat", "blocks": []}))
-    tier._files.path(tier._index[_digest(tier, ONE)]).unlink()
-    tier._files._owner_path(folder.name, "other").write_text("[")
+    tier.files.path(tier.index[digest(ONE)]).unlink()
+    tier.files._owner_path(folder.name, "other").write_text("[")
     tier = reopen()
     tier.check()
     assert (tier.used_bytes, [path.name for path in folder.iterdir()]) == (0, ["note.txt"])
@@ -236,7 +186,7 @@ def test_left_overs_go_at_the_start(reopen: Open) -> None:
 def test_a_copy_under_another_folder_counts_once(reopen: Open) -> None:
     tier = reopen()
     keep(tier, ONE)
-    copy = tier._files.root / "copy" / files(tier)[0].name
+    copy = tier.files.root / "copy" / files(tier)[0].name
     copy.parent.mkdir()
     copy.write_bytes(files(tier)[0].read_bytes())
     tier = reopen()
@@ -255,7 +205,7 @@ def test_forgetting_deletes_what_only_this_conversation_used(reopen: Open) -> No
     assert [tier.extent("model", ids) for ids in (ONE + TWO, ONE + THREE)] == [16, 32]
     assert tier.extent("other", ONE) == 0
     tier.forget("b")
-    assert list(tier._files.root.glob("*/*")) == []
+    assert list(tier.files.root.glob("*/*")) == []
 
 
 def test_forgetting_without_an_open_tier(reopen: Open) -> None:
@@ -263,9 +213,9 @@ def test_forgetting_without_an_open_tier(reopen: Open) -> None:
     keep(tier, ONE + TWO, owner="a")
     keep(tier, ONE, owner="b")
     tier.close()
-    forget_files(tier._files.root, "a")
+    forget_files(tier.files.root, "a")
     assert (reopen().extent("model", ONE + TWO), len(files(tier))) == (16, 1)
-    forget_files(tier._files.root / "nowhere", "a")
+    forget_files(tier.files.root / "nowhere", "a")
 
 
 def test_what_is_forgotten_while_it_is_written_is_written_no_further(reopen: Open) -> None:
@@ -318,7 +268,7 @@ def test_dropping_and_clearing(reopen: Open) -> None:
     keep(reopen(namespace="other"), ONE, space="other")
     tier = reopen()
     keep(tier, ONE + TWO + THREE)
-    tier.drop("model", ONE + TWO)
+    tier.drop(digest(ONE + TWO))
     assert read(tier, ONE + TWO) == 1
     tier.clear()
     tier.check()
@@ -334,7 +284,7 @@ def test_a_folder_that_cannot_be_written_switches_the_tier_off(
         tier = reopen(root=tmp_path / place)
         keep(tier, ONE)
     assert (tier.is_on, tier.extent("model", ONE), len(caplog.records)) == (False, 0, 1)
-    assert "cannot be written" in tier.note
+    assert "cannot be used" in tier.note
 
 
 @pytest.mark.parametrize("call", ["write", "write_owner"])
@@ -343,7 +293,7 @@ def test_a_full_disk_switches_the_tier_off(
 ) -> None:
     tier = reopen()
     keep(tier, ONE)
-    monkeypatch.setattr(tier._files, call, _full)
+    monkeypatch.setattr(tier.files, call, _full)
     with caplog.at_level(logging.WARNING, "headstart"):
         keep(tier, ONE + TWO, owner="other")
         keep(tier, TWO)
@@ -358,7 +308,7 @@ def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch
     tier = reopen()
     monkeypatch.setattr("engine.diskfiles.os.replace", _full)
     keep(tier, ONE)
-    assert list(tier._files.root.glob("*/*")) == []
+    assert list(tier.files.root.glob("*/*")) == []
 
 
 def test_a_second_program_leaves_the_folder_alone(
@@ -379,12 +329,8 @@ def test_a_second_program_leaves_the_folder_alone(
 def test_only_the_user_may_look_into_the_folder(reopen: Open) -> None:
     tier = reopen()
     keep(tier, ONE)
-    modes = {path.stat().st_mode & 0o077 for path in (tier._files.root, files(tier)[0].parent)}
+    modes = {path.stat().st_mode & 0o077 for path in (tier.files.root, files(tier)[0].parent)}
     assert modes == {0}
-
-
-def _digest(tier: DiskTier, ids: list[int]) -> str:
-    return chain("model", block_keys(ids))[-1]
 
 
 def _full(*_: object) -> None:
@@ -396,9 +342,9 @@ def test_a_conversation_without_blocks_is_named_nowhere(reopen: Open) -> None:
     tier = reopen(2)
     keep(tier, ONE + TWO, "first")
     keep(tier, THREE + ONE, "second")
-    assert [path.stem for path in tier._files.paths() if path.suffix == ".owner"] == [short_digest(b"second")]
+    assert [path.stem for path in tier.files.paths() if path.suffix == ".owner"] == [short_digest(b"second")]
     tier.clear()
-    assert not list(tier._files.paths())
+    assert not list(tier.files.paths())
 
 
 def test_no_memory_for_a_copy_is_no_error(reopen: Open) -> None:
@@ -419,4 +365,4 @@ def test_nothing_is_left_where_another_program_holds_the_folder(reopen: Open, tm
     second.open()
     assert second.note == OTHER_HEADSTART
     second.set_budget(0)
-    assert not list(second._files.paths())
+    assert not list(second.files.paths())

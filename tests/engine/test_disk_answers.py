@@ -140,7 +140,7 @@ def test_a_deleted_chat_leaves_the_disk(start: Start, tmp_path: Path) -> None:
     both = responder.cache.disk.used_bytes
     responder.forget("two")
     one = responder.cache.disk.used_bytes
-    assert (one < both, responder.cache.disk.owners()) == (True, {"one"})
+    assert (one < both, responder.cache.disk.index.owners()) == (True, {"one"})
     responder.forget("one")
     list(responder.work_idly())
     finish(responder, Chat(responder, SYSTEM, messages=[Message("user", "Why?")]).request(use_cache=False))

@@ -1,0 +1,20 @@
+"""Why nothing is kept on disk, in a sentence for the user."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
+DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
+
+
+def note_of(root: Path, error: OSError) -> str:
+    """What an error says about the folder of the blocks."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DISK_FULL
+    reason = error.strerror or type(error).__name__
+    return (
+        f"Nothing is kept on disk this time: {root} cannot be used ({reason}). "
+        "Check its permissions, then start Headstart again."
+    )

@@ -1,0 +1,54 @@
+"""A disk tier over a folder of the tests: paths written to it and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.disk import DiskTier
+from engine.diskfiles import HEADER_BYTES
+from engine.diskindex import chain
+from engine.node import Key
+from engine.tree import block_keys
+from engine.types import BLOCK_TOKENS
+from tests.engine.fake_kv import LAYOUT
+
+BLOCK_BYTES = HEADER_BYTES + LAYOUT.bytes_per_block
+ONE, TWO, THREE = ([number] * 16 for number in (1, 2, 3))
+Open = Callable[..., DiskTier]
+
+
+def tensor(key: Key) -> Tensor:
+    """What a block of these ids holds, for the tests: numbers of its own."""
+    return torch.arange(LAYOUT.elements_per_token * BLOCK_TOKENS, dtype=LAYOUT.dtype) + 1000 * key[0]
+
+
+def keep(tier: DiskTier, ids: list[int], owner: str = "chat", space: str = "model") -> None:
+    """Have a path written."""
+    tier.want(space, ids, owner)
+    for _ in tier.write_back(lambda space, keys: [tensor(key) for key in keys]):
+        tier.check()
+    tier.check()
+    assert sum(path.stat().st_size for path in files(tier)) == tier.used_bytes or not tier.is_on
+
+
+def read(tier: DiskTier, ids: list[int], first: int = 0, space: str = "model") -> int:
+    """How many blocks are read back, each one as it was written."""
+    blocks = list(tier.read(space, ids, first))
+    for block, key in zip(blocks, block_keys(ids)[first:], strict=False):
+        assert torch.equal(block, tensor(key))
+    tier.check()
+    return len(blocks)
+
+
+def files(tier: DiskTier) -> list[Path]:
+    """The files of blocks, in the order in which they were used last."""
+    return sorted(tier.files.root.glob("*/*.kv"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+def digest(ids: list[int]) -> str:
+    """The name of the last block of a path."""
+    return chain("model", block_keys(ids))[-1]

@@ -1,0 +1,105 @@
+"""The disk tier where the system refuses, files are odd, folders are empty, or another program is at work."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.disk import DiskTier, no_disk
+from engine.diskfiles import forget_files
+from engine.types import InvalidRequestError, ModelSpec
+from tests.engine.disk_driver import BLOCK_BYTES, ONE, TWO, Open, files, keep, read
+from tests.engine.fake_kv import LAYOUT
+
+PASSING = [OSError(errno.EMFILE, "Too many open files"), OSError(errno.EIO, "I/O error"), PermissionError(13, "no")]
+
+
+@pytest.mark.parametrize("error", PASSING)
+def test_a_block_that_cannot_be_read_now_is_a_miss_and_stays(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    tier = reopen()
+    keep(tier, ONE + TWO)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", _raising(error))
+        assert read(tier, ONE + TWO) == 0
+    assert (read(tier, ONE + TWO), len(files(tier))) == (2, 2)
+
+
+@pytest.mark.parametrize("error", PASSING)
+def test_a_list_of_blocks_that_cannot_be_read_now_costs_nothing(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    """The tier stays off this time rather than take blocks for nobody's. What is to be deleted is."""
+    keep(reopen(), ONE)
+    keep(reopen(), TWO, owner="other")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", _raising(error))
+        tier = reopen()
+        forget_files(tier.files.root, "other")
+    assert (tier.is_on, str(error.strerror) in tier.note) == (False, True)
+    tier = reopen()
+    assert (read(tier, ONE), read(tier, TWO), len(files(tier))) == (1, 0, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", [f"{'0' * 40}.owner", f"{'0' * 40}.kv", "odd.tmp"])
+def test_what_is_no_file_is_never_opened(reopen: Open, name: str) -> None:
+    tier = reopen()
+    keep(tier, ONE)
+    os.mkfifo(files(tier)[0].parent / name)
+    tier = reopen()
+    assert (read(tier, ONE), [path.name for path in tier.files.paths() if path.is_fifo()]) == (1, [])
+    path = files(tier)[0]
+    path.unlink()
+    os.mkfifo(path)
+    assert (read(tier, ONE), path.exists()) == (0, False)
+
+
+def test_folders_of_models_that_have_nothing_left_go(reopen: Open) -> None:
+    """But never while another program holds the folder."""
+    keep(reopen(namespace="other"), ONE, space="other")
+    tier = reopen()
+    keep(tier, TWO)
+    tier.forget("chat")
+    second = DiskTier(tier.files.root, "third", LAYOUT, 5 * BLOCK_BYTES)
+    second.open()
+    second.close()
+    assert len([path for path in tier.files.root.iterdir() if path.is_dir()]) == 2
+    tier.close()
+    assert [path.name for path in tier.files.root.iterdir() if path.is_dir()] == []
+    (tier.files.root / "emptied").mkdir()
+    (tier.files.root / "foreign").mkdir()
+    (tier.files.root / "foreign" / "note.txt").write_text("mine")
+    tier = reopen()
+    assert [path.name for path in tier.files.root.iterdir() if path.is_dir()] == ["foreign"]
+
+
+def test_clearing_reaches_the_files_also_where_another_program_holds_the_folder(reopen: Open) -> None:
+    """Those of this model only, as where the tier is open; nothing where it is to keep nothing."""
+    keep(reopen(namespace="other"), ONE, space="other")
+    first = reopen()
+    keep(first, TWO)
+    for budget, left in ((0, 2), (5 * BLOCK_BYTES, 1)):
+        second = DiskTier(first.files.root, "model", LAYOUT, budget)
+        second.open()
+        second.clear()
+        assert len(files(first)) == left
+    assert read(first, TWO) == 0
+
+
+def test_a_budget_below_nothing_is_refused() -> None:
+    for refused in (lambda: ModelSpec(disk_bytes=-1), lambda: no_disk(LAYOUT).set_budget(-(10**6))):
+        with pytest.raises(InvalidRequestError, match="0 MB or more"):
+            refused()
+
+
+def _raising(error: OSError) -> Callable[[Path], bytes]:
+    def read_bytes(path: Path) -> bytes:
+        raise error
+
+    return read_bytes
