@@ -19,7 +19,7 @@ from engine.datadir import blocks_dir
 from engine.diskfiles import delete_all_files, forget_files
 from engine.events import CacheView, Event, Failed, Loaded, Loading
 from engine.jobs import Job, close_events, failure
-from engine.types import HeadstartError, ModelError, ModelSpec, Request
+from engine.types import HeadstartError, ModelError, ModelSpec, Request, check_disk_budget
 
 if TYPE_CHECKING:
     from engine.generate import Responder
@@ -48,7 +48,8 @@ class Engine:
         self._view = EMPTY_VIEW
         self._view_wanted = False
         self._closing = False
-        self._idle_work: Iterator[Event | None] | None = None
+        self._idle_work: Callable[[], Iterator[Event | None]] | None = None
+        self._idle_steps: Iterator[Event | None] | None = None
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
 
@@ -84,7 +85,7 @@ class Engine:
         self._commands.put(
             lambda: self._change_disk(
                 lambda responder: responder.cache.disk.set_budget(budget_bytes),
-                lambda root: None if budget_bytes != 0 else delete_all_files(root),
+                lambda root: None if check_disk_budget(budget_bytes) != 0 else delete_all_files(root),
             )
         )
 
@@ -205,7 +206,7 @@ class Engine:
         if self._responder is not None:
             self._responder.cache.disk.close()
         responder.take_over(past)
-        self._responder = responder
+        self._responder, self._idle_work = responder, None
         responder.cache.disk.open()
         self._refresh_view()
         yield responder.cache.view(request_id)
@@ -213,33 +214,32 @@ class Engine:
 
     def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event]:
         responder = self._loaded()
+        self._idle_work = self._idle_work or responder.write_back  # also where it fails half-way
         yield from responder.answer(
             request_id, request, submitted, lambda: self._closing or request_id in self._cancelled
         )
-        self._idle_work = responder.work_idly()
+        self._idle_work = responder.work_idly
 
     def _empty_cache(self) -> None:
-        """Before another model is read: what the present one cached is of no use to it."""
+        """Before another model is read: what the present one cached is of no use to it, and is not to be settled."""
         if self._responder is not None:
             self._responder.cache.clear()
+            self._idle_work = self._responder.write_back
 
     def _let_go(self) -> None:
         """No model is there any more: all its memory is free, and its folder on disk."""
         self._loaded().cache.disk.close()
-        self._responder = None
+        self._responder = self._idle_work = None
         self._view = EMPTY_VIEW
         gc.collect()
 
     def _preview(self, request_id: int, request: Request) -> None:
         """Idle work gives back its lane meanwhile: a request would find what it settled so far."""
-        is_settling = self._idle_work is not None
         self._stop_idle_work()
         try:
             self._events.append(self._loaded().preview(request_id, request))
         except Exception as error:
             self._events.append(failure(request_id, error))
-        if is_settling and self._responder is not None:
-            self._idle_work = self._responder.work_idly()
 
     def _change_disk(self, change: Callable[[Responder], None], without_model: Callable[[Path], None]) -> None:
         """As `_drop_from_cache`, also where no model is loaded: what is on disk outlives it."""
@@ -253,7 +253,7 @@ class Engine:
         """Nothing is settled any more: that would compute anew what somebody does not want. Only writing goes on."""
         self._stop_idle_work()
         self._change_cache(change)
-        self._idle_work = self._loaded().write_back()
+        self._idle_work = self._loaded().write_back
 
     def _change_cache(self, change: Callable[[Responder], None]) -> None:
         responder = self._loaded()
@@ -283,17 +283,18 @@ class Engine:
         if self._idle_work is None:
             return
         try:
-            if (event := next(self._idle_work)) is not None:
+            self._idle_steps = self._idle_steps or self._idle_work()
+            if (event := next(self._idle_steps)) is not None:
                 self._events.append(event)
                 self._refresh_view()
         except StopIteration:
-            self._idle_work = None
+            self._idle_work = self._idle_steps = None
         except Exception as error:
-            self._idle_work = None
+            self._idle_work = self._idle_steps = None
             self._events.append(failure(0, error))
 
     def _stop_idle_work(self) -> None:
-        """Before a request starts: idle work holds the lane."""
-        work, self._idle_work = self._idle_work, None
-        if work is not None:
-            self._guarded(partial(close_events, work))
+        """Before a request starts: idle work holds the lane. What is left of it is done when nobody waits again."""
+        steps, self._idle_steps = self._idle_steps, None
+        if steps is not None:
+            self._guarded(partial(close_events, steps))

@@ -182,7 +182,7 @@ def test_a_folder_in_the_way_is_said_and_answers_go_on(
     driver = start()
     answer = driver.finished(driver.engine.submit(request()))
     assert answer.token_ids
-    assert "cannot be written" in driver.engine.cache_view().disk_note
+    assert "cannot be used" in driver.engine.cache_view().disk_note
     assert len(caplog.records) == 1
 
 
@@ -211,3 +211,34 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
             names.append(loading._namespace(model, spec))
     assert len(set(names)) == len(names)
     assert device.arithmetic("cpu") in names[0]
+
+
+@pytest.mark.parametrize("follows", ["too long", "no model there"])
+def test_what_was_answered_is_written_also_where_the_next_job_fails(start: Start, blocks: Path, follows: str) -> None:
+    driver = start()
+    answer = driver.engine.submit(request())
+    if follows == "too long":
+        failing = driver.engine.submit(request("parcel " * 2000))
+    else:
+        failing = driver.engine.load(ModelSpec(str(blocks)))
+    driver.finished(answer)
+    assert isinstance(driver.end(failing), Failed)
+    driver.until(lambda: reports(driver))
+    assert ask(start()).disk_tokens > 0
+
+
+def test_a_job_that_fails_brings_nothing_dropped_back(driver: Driver) -> None:
+    """Idle work that goes on after it is only what was left."""
+    driver.finished(driver.engine.submit(request()))
+    told(driver, driver.engine.clear_cache)
+    assert isinstance(driver.end(driver.engine.submit(request("parcel " * 2000))), Failed)
+    driver.quiet()
+    assert driver.engine.cache_view().cached_tokens == 0
+
+
+def test_a_negative_budget_on_disk_is_refused(driver: Driver, engine: Engine) -> None:
+    driver.engine.set_disk_budget(-(10**6))
+    driver.until(lambda: driver.of(0))
+    end = driver.of(0)[-1]
+    assert isinstance(end, Failed)
+    assert "0 MB or more; it is -1 MB" in end.sentence
