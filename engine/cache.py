@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from engine.disk import DiskTier, no_disk
-from engine.diskindex import chain
+from engine.disknodes import DiskNodes
 from engine.events import CacheView
 from engine.lanes import Lanes, common_tokens
 from engine.nullcache import Reuse, Run
 from engine.store import KVStore
 from engine.tree import Match, PrefixTree, block_keys
 from engine.types import BLOCK_TOKENS, check_budget
-from engine.view import memory_view, node_views, run_start, tier_of
+from engine.view import memory_view, run_start
 
 LANE_STEP = 512
 """Lanes grow in steps of this many tokens."""
@@ -48,6 +48,7 @@ class PrefixCache:
         self.store = store
         self.disk = disk or no_disk(store.layout)
         self.tree = PrefixTree(clock)
+        self._disk_nodes = DiskNodes(self.disk)
         self.namespace = namespace
         self.context_length = context_length
         self.step = step
@@ -175,7 +176,9 @@ class PrefixCache:
         return self.tree.kept_tokens(self._space(self._regime_of(length)), ids)
 
     def keep_block(self, block: int) -> None:
-        """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored."""
+        """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored. Raises
+        InvalidRequestError for a run on disk only."""
+        self._disk_nodes.refuse(block)
         if (node := self.tree.find(block)) is not None:
             self.tree.keep(node, f"block {block}")
             self._bound_kept()
@@ -187,17 +190,14 @@ class PrefixCache:
 
     def drop_block(self, block: int) -> None:
         """Drop the run of `block` and all behind it, on disk too, except what a running request needs."""
-        if (node := self.tree.find(block)) is None:
-            return
-        first = run_start(node)
-        space, ids = self.tree.place(first)
-        start = len(ids) - BLOCK_TOKENS
-        for lane in self._lanes.idle():
-            if self._space(lane.regime) == space and common_tokens(lane, ids, lane.regime) > start:
-                lane.cut(start)
-        self.disk.drop(chain(space, block_keys(ids))[-1])
-        self.tree.release_below(first)
-        self.store.free(self.tree.drop(first))
+        node, digest = self.tree.find(block), self._disk_nodes.digest(block)
+        if node is not None:
+            first = run_start(node)
+            digest = self.tree.digest(first)
+            self.tree.release_below(first)
+            self.store.free(self.tree.drop(first))
+        self._lanes.cut_at(digest, self._space)
+        self.disk.drop(digest)
 
     def make_room(self, nbytes: int) -> bool:
         """Evict until `nbytes` are free: reusable blocks first, then idle lanes. False if that is too little."""
@@ -229,7 +229,7 @@ class PrefixCache:
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now; `with_nodes` adds the tree."""
         now, disk, layout = self._clock(), self.disk, self.store.layout
-        runs = node_views(self.tree, layout.bytes_per_block, now, self.decode, tier_of(layout)) if with_nodes else ()
+        runs = self._disk_nodes.views(self.tree, layout, now, self.decode) if with_nodes else ()
         memory = memory_view(self.tree, self.store, self.evicted_bytes, request_id, now)
         return replace(memory, nodes=runs, disk_bytes=disk.used_bytes, disk_note=disk.note)
 

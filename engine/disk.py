@@ -55,7 +55,7 @@ class DiskTier:
 
     `namespace` must name everything a block depends on besides its tokens, its layout too. Nothing is touched before
     `open`. On the first error while writing the tier is off until it is opened again, and `note` says why in a
-    sentence. `now` gives a time in ns that goes on over restarts.
+    sentence. `now` gives a time in ns that goes on over restarts. `index` and `files` are for looking only.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class DiskTier:
         self._asked_bytes = budget_bytes
         self.folder = short_digest(namespace.encode())
         self._layout = layout
-        self._now = now
+        self.now = now
         self.files = DiskFiles(root)
         self.index = DiskIndex()
         self._lock = FileLock(root / "lock")
@@ -118,7 +118,7 @@ class DiskTier:
         one is deleted, with all behind it; one that the system does not let us read now stays."""
         keys = block_keys(ids)
         digests = chain(space, keys)
-        now = self._now()
+        now = self.now()
         for number, key in enumerate(keys):
             if digests[number + 1] not in self.index:
                 return
@@ -229,7 +229,7 @@ class DiskTier:
     def _claim(self, owner: str, digests: Sequence[str]) -> None:
         """Note that a conversation uses these blocks. Those to come are noted before they are written, so that no block
         ever lies there that nobody owns."""
-        now, is_new = self._now(), False
+        now, is_new = self.now(), False
         for digest in digests:
             if digest in self.index:
                 self.files.touch(self.index[digest], now)
@@ -242,7 +242,7 @@ class DiskTier:
     def _write(self, wanted: Wanted, number: int, tensor: Tensor) -> None:
         before, digest = wanted.digests[number], wanted.digests[number + 1]
         parent = before if number else ""
-        entry = Entry(digest, parent, self.folder, self._block_bytes, self._now(), {wanted.owner})
+        entry = Entry(digest, parent, self.folder, self._block_bytes, self.now(), {wanted.owner})
         data = tensor.cpu().view(torch.uint8).numpy().data
         self.files.write(entry, before, wanted.keys[number], data)
         self.index.add(entry)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from engine.diskindex import DIGEST_LENGTH, DiskIndex, Entry, short_digest
+from engine.diskindex import DIGEST_LENGTH, DiskIndex, Entry, next_digest, short_digest
 from engine.types import BLOCK_TOKENS
 
 _MAGIC = b"HSBLOCK1"
@@ -75,6 +75,17 @@ class DiskFiles:
         is_ours = (magic, parent.decode("ascii", "replace"), tuple(ids)) == (_MAGIC, before, tuple(key))
         is_whole = length == len(data) - HEADER_BYTES and zlib.crc32(memoryview(data)[_SUM.size :]) == checksum
         return memoryview(data)[HEADER_BYTES:] if is_ours and is_whole else None
+
+    def read_ids(self, entry: Entry) -> Sequence[int]:
+        """The token ids of a block, none where they are not those that it is named after. Its data is not read."""
+        if not is_file(self.path(entry)):
+            return ()
+        with self.path(entry).open("rb") as file:
+            head = file.read(HEADER_BYTES)
+        if len(head) < HEADER_BYTES:
+            return ()
+        _, before, *ids = _BODY.unpack_from(head, _SUM.size)
+        return ids if next_digest(before.decode("ascii", "replace"), ids) == entry.digest else ()
 
     def write(self, entry: Entry, before: str, key: Sequence[int], data: memoryview) -> None:
         """Write a block: under another name first, so that half a block is never seen."""

@@ -1,4 +1,4 @@
-"""Why nothing is kept on disk, in a sentence for the user."""
+"""What cannot be done with blocks on disk, in sentences for the user."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import errno
 from pathlib import Path
 
 OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
+ON_DISK_ONLY = (
+    "This run is on disk only, so there is nothing in memory to keep. Send a message that begins with it, then keep it."
+)
 DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
 
 

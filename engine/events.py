@@ -123,7 +123,8 @@ class NodeView(NamedTuple):
     """One unbranched run of cached tokens. `parent` is an index into `CacheView.nodes`, -1 for a root.
 
     `block` names the run in `Engine.keep_prefix`, `release_prefix` and `drop_prefix`; `text` is how it begins. `tier`
-    is where it lies: "device" (the memory of a GPU) or "memory".
+    is where it lies: "device" (the memory of a GPU), "memory", or "disk": there only, with its bytes there. A run on
+    disk only has no hits and is never pinned.
     A named tuple: a view makes thousands of them four times a second.
     """
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from engine.diskindex import chain
 from engine.store import KVStore, Lane
+from engine.tree import block_keys
+from engine.types import BLOCK_TOKENS
 
 
 class Lanes:
@@ -68,6 +71,14 @@ class Lanes:
             if self._store.free_bytes < nbytes:
                 self.drop(lane)
         return self._store.free_bytes >= nbytes
+
+    def cut_at(self, digest: str, space_of: Callable[[str], str]) -> None:
+        """Let idle lanes go on no further than to the block of this name. `space_of` gives the part of the tree for a
+        regime."""
+        for lane in self.idle():
+            names = chain(space_of(lane.regime), block_keys(lane.ids))
+            if digest in names:
+                lane.cut((names.index(digest) - 1) * BLOCK_TOKENS)
 
     def drop(self, lane: Lane) -> None:
         """Give an idle lane's memory back."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.diskindex import next_digest
+
 Key = tuple[int, ...]
 """The ids of one block."""
 
@@ -14,9 +16,14 @@ class Node:
     `pins` counts the running requests that need this node or one below it; `kept_by` names the conversations that
     asked to keep it resident. Neither may be evicted. A split keeps the object as the *lower* part, so that whoever
     holds a node as the deepest of a path goes on holding the whole path. `text`: how it begins, once it was asked for.
+    `digests` are the names on disk of its first blocks, as far as they were asked for; `forks` name the blocks on disk
+    only that come behind its last block, as the newest picture shows them.
     """
 
-    __slots__ = ("blocks", "children", "hits", "kept_by", "keys", "last_used", "owners", "parent", "pins", "text")
+    __slots__ = (
+        "blocks", "children", "digests", "forks", "hits", "kept_by", "keys", "last_used", "owners", "parent", "pins",
+        "text",
+    )  # fmt: skip
 
     def __init__(self, parent: Node | None, keys: list[Key], blocks: list[int]) -> None:
         self.parent = parent
@@ -29,11 +36,19 @@ class Node:
         self.kept_by: set[str] = set()
         self.owners: set[str] = set()
         self.text: str | None = None
+        self.digests: list[str] = []
+        self.forks: tuple[str, ...] = ()
 
     @property
     def is_evictable(self) -> bool:
         """A leaf that no running request needs and nobody asked to keep."""
         return not self.children and not self.pins and not self.kept_by and self.parent is not None
+
+    def digest(self, number: int, before: str) -> str:
+        """The name on disk of block `number`, computed once; `before` is the name of the block before it."""
+        if number == len(self.digests):
+            self.digests.append(next_digest(before, self.keys[number]))
+        return self.digests[number]
 
     def path(self) -> Iterator[Node]:
         """This node and all above it, without the root."""

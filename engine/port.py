@@ -48,7 +48,8 @@ class EnginePort(Protocol):
         was deleted. Reports CacheView (id 0)."""
 
     def keep_prefix(self, block: int) -> None:
-        """Keep the cached run that `NodeView.block` names, and all before it, resident. Reports CacheView (id 0)."""
+        """Keep the cached run that `NodeView.block` names, and all before it, resident. Reports CacheView (id 0), or
+        Failed where the run is on disk only."""
 
     def release_prefix(self, block: int) -> None:
         """Keep this run and all behind it no longer than any other block. Reports CacheView (id 0)."""

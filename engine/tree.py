@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from engine.diskindex import chain
 from engine.node import Key, Node
 from engine.types import BLOCK_TOKENS
 
@@ -37,10 +38,11 @@ class PrefixTree:
     """Prefix tree over 16-token blocks: match, insert, split, pin, keep, evict in leaf-only LRU order.
 
     The tree hands out and takes back block numbers; what is in a block is the store's business. `clock` gives the
-    time stamps for the LRU order.
+    time stamps for the LRU order. `version` grows with every change of which blocks are cached.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
+        self.version = 0
         self._clock = clock
         self._roots: dict[str, Node] = {}
         self._where: dict[int, Node] = {}
@@ -62,11 +64,11 @@ class PrefixTree:
         """The cached blocks at the start of a path, without touching anything."""
         return [block for node, count in _walk(self._roots.get(namespace), keys) for block in node.blocks[:count]]
 
-    def place(self, node: Node) -> tuple[str, list[int]]:
-        """The namespace of a node, and the ids on the way to it, its first block included."""
+    def digest(self, node: Node) -> str:
+        """The name on disk of a node's first block."""
         above = list(node.path())[:0:-1]
-        (name,) = (name for name, root in self._roots.items() if root is (above or [node])[0].parent)
-        return name, [token for part in above for key in part.keys for token in key] + list(node.keys[0])
+        (space,) = (space for space, root in self._roots.items() if root is (above or [node])[0].parent)
+        return chain(space, [*(key for part in above for key in part.keys), node.keys[0]])[-1]
 
     def evictable(self) -> int:
         """Blocks that are neither pinned nor kept."""
@@ -86,7 +88,7 @@ class PrefixTree:
         blocks: list[int] = []
         now = self._clock()
         for found, count in list(_walk(node, block_keys(ids))):
-            node = found if count == len(found.keys) else self._split(found, count)
+            node = found if count == len(found.keys) else self.split(found, count)
             node.last_used = now
             node.hits += is_hit
             blocks += node.blocks
@@ -103,6 +105,7 @@ class PrefixTree:
         at.node.children[keys[0]] = node
         for block in blocks:
             self._where[block] = node
+        self.version += 1
         return Match(node, at.blocks + tuple(blocks))
 
     def pin(self, node: Node) -> None:
@@ -184,6 +187,10 @@ class PrefixTree:
                 heapq.heappush(leaves, (parent.last_used, id(parent), parent))
         return freed
 
+    def roots(self) -> list[tuple[str, Node]]:
+        """The namespaces with their roots."""
+        return list(self._roots.items())
+
     def tops(self) -> list[Node]:
         """The nodes right below the roots."""
         return [child for root in self._roots.values() for child in root.children.values()]
@@ -205,6 +212,7 @@ class PrefixTree:
             assert node.keys
             assert len(node.keys) == len(node.blocks)
             assert all(len(key) == BLOCK_TOKENS for key in node.keys)
+            assert len(node.digests) <= len(node.keys)
             assert node.pins >= sum(child.pins for child in node.children.values())
             assert all(child.kept_by <= node.kept_by for child in node.children.values())
             for block in node.blocks:
@@ -214,7 +222,7 @@ class PrefixTree:
         for owner, node in self._kept.items():
             assert all(owner in part.kept_by for part in node.path())
 
-    def _split(self, node: Node, count: int) -> Node:
+    def split(self, node: Node, count: int) -> Node:
         """Put the first `count` blocks of `node` into a new node above it and return that one."""
         parent = node.parent
         assert parent is not None
@@ -223,6 +231,7 @@ class PrefixTree:
         upper.last_used, upper.pins, upper.hits = node.last_used, node.pins, node.hits
         upper.kept_by, upper.owners = set(node.kept_by), set(node.owners)
         node.text = None
+        upper.digests, node.digests = node.digests[:count], node.digests[count:]
         node.keys, node.blocks, node.parent = node.keys[count:], node.blocks[count:], upper
         parent.children[upper.keys[0]] = upper
         upper.children[node.keys[0]] = node
@@ -234,7 +243,9 @@ class PrefixTree:
         """Shorten a leaf to its first `length` blocks, remove it when nothing is left; the freed blocks, last first."""
         freed = node.blocks[length:][::-1]
         first = node.keys[0]
-        del node.blocks[length:], node.keys[length:]
+        del node.blocks[length:], node.keys[length:], node.digests[length:]
+        node.text = None
+        self.version += 1
         for block in freed:
             del self._where[block]
         if not node.blocks and node.parent is not None:

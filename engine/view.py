@@ -65,7 +65,7 @@ def tier_of(layout: KVLayout) -> str:
 def run_start(node: Node) -> Node:
     """The first node of the run that `node` lies in."""
     parent = node.parent
-    while parent is not None and parent.parent is not None and len(parent.children) == 1:
+    while parent is not None and parent.parent is not None and len(parent.children) == 1 and not parent.forks:
         if bool(parent.kept_by) != bool(node.kept_by):
             break
         node, parent = parent, parent.parent
@@ -73,10 +73,10 @@ def run_start(node: Node) -> Node:
 
 
 def _run(node: Node) -> tuple[Node, int, tuple[str, ...]]:
-    """What hangs on `node` without a branch, as far as both are kept or both are not: its last node, the number of its
-    blocks, its owners in order."""
+    """What hangs on `node` without a branch, on disk neither, as far as both are kept or both are not: its last node,
+    the number of its blocks, its owners in order."""
     last, blocks, owners = node, len(node.blocks), node.owners
-    while len(last.children) == 1:
+    while len(last.children) == 1 and not last.forks:
         (child,) = last.children.values()
         if bool(child.kept_by) != bool(node.kept_by):
             break

@@ -64,7 +64,7 @@ LAYERS: tuple[set[str], ...] = (
     {"lean"},
     {"plain"},
     {"network"},
-    {"cache", "model", "diverge", "disk", "library", "settling", "room", "turn", "jobs"},
+    {"cache", "model", "diverge", "disk", "disknodes", "library", "settling", "room", "turn", "jobs"},
     {"generate"},
     {"loading"},
     {"worker"},

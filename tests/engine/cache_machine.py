@@ -22,10 +22,10 @@ from engine.cache import PrefixCache
 from engine.disk import DiskTier
 from engine.diskfiles import HEADER_BYTES
 from engine.nullcache import NullCache, Run
-from engine.types import BLOCK_TOKENS
+from engine.types import BLOCK_TOKENS, InvalidRequestError
 from tests.engine import fake_kv
 from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
-from tests.engine.inside import forget_lanes, is_idle, lane_buffers
+from tests.engine.inside import check_runs, forget_lanes, is_idle, lane_buffers
 
 CONTEXT = 160
 CHUNK = 24
@@ -217,9 +217,16 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(action=st.sampled_from(["keep_block", "release_block", "drop_block"]), number=st.integers(0, 30))
     def act_on_a_run(self, action: str, number: int) -> None:
-        """The user keeps, releases or drops a run that the view shows."""
+        """The user keeps, releases or drops a run that the view shows. What is on disk only cannot be kept."""
         nodes = self.cache.view(with_nodes=True).nodes
-        getattr(self.cache, action)(nodes[number % len(nodes)].block if nodes else 0)
+        node = nodes[number % len(nodes)] if nodes else None
+        if node and node.tier == "disk" and action == "keep_block":
+            with pytest.raises(InvalidRequestError, match="on disk only"):
+                self.cache.keep_block(node.block)
+            return
+        getattr(self.cache, action)(node.block if node else 0)
+        if node and node.tier == "disk" and action == "drop_block":
+            assert node not in self.cache.view(with_nodes=True).nodes
         self.has_lost |= action == "drop_block"
 
     @rule(after=st.integers(0, 8), times=st.integers(1, 3))
@@ -287,7 +294,8 @@ class CacheMachine(RuleBasedStateMachine):
             check_contents(self.cache, *self.models.values())
             view = self.cache.view(with_nodes=True)
             assert view.used_bytes == self.store.used_bytes
-            assert sum(node.tokens for node in view.nodes) == view.cached_tokens
+            assert sum(node.tokens for node in view.nodes if node.tier != "disk") == view.cached_tokens
+            check_runs(self.cache)
 
     def teardown(self) -> None:
         """When all is done nothing is held, and nothing but blocks and idle lanes is left."""

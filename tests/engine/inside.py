@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+
 from torch import Tensor
 
 from engine.cache import PrefixCache
+from engine.diskindex import chain
 from engine.node import Node
 from engine.store import KVStore, Lane
+from engine.tree import block_keys
+from engine.types import BLOCK_TOKENS
 
 
 def forget_lanes(cache: PrefixCache) -> None:
@@ -64,3 +70,50 @@ def paths(cache: PrefixCache, namespace: str) -> list[tuple[list[int], list[int]
             found.append((ids, blocks))
         stack.extend((child, ids, blocks) for child in node.children.values())
     return found
+
+
+def check_runs(cache: PrefixCache) -> None:
+    """The view shows each block once, in memory or on disk only, in runs that nothing branches off in the middle, each
+    behind the run that it goes on."""
+    nodes, index = cache.view(with_nodes=True).nodes, cache.disk.index
+    memory = {block: name for space, _ in cache.tree.roots() for block, name in _names(cache, space)}
+    behind: dict[str, set[str]] = {}
+    for name, before in [pair for space, _ in cache.tree.roots() for pair in _pairs(cache, space)]:
+        behind.setdefault(before, set()).add(name)
+    for entry in index:
+        behind.setdefault(entry.parent, set()).add(entry.digest)
+    shown: list[list[str]] = []
+    for number, node in enumerate(nodes):
+        if node.tier == "disk":
+            run = cache._disk_nodes._runs[cache._disk_nodes.digest(node.block)]
+            names = [entry.digest for entry in run.entries]
+            assert node.bytes == sum(index[name].nbytes for name in names)
+            assert set(node.conversations) == set().union(*(index[name].owners for name in names)) - {""}
+        else:
+            below = cache.tree.find(node.block)
+            assert below is not None
+            blocks = [block for part in list(below.path())[::-1] for block in part.blocks]
+            names = [memory[block] for block in blocks[node.start // BLOCK_TOKENS :]]
+        assert node.tokens == len(names) * BLOCK_TOKENS
+        assert node.parent < number
+        assert node.start == (0 if node.parent < 0 else nodes[node.parent].start + nodes[node.parent].tokens)
+        assert all(behind[name] == {follower} for name, follower in itertools.pairwise(names))
+        assert names[0] in behind[shown[node.parent][-1] if node.parent >= 0 else ""]
+        shown.append(names)
+    in_memory = [name for node, names in zip(nodes, shown, strict=True) if node.tier != "disk" for name in names]
+    on_disk = [name for node, names in zip(nodes, shown, strict=True) if node.tier == "disk" for name in names]
+    assert sorted(in_memory) == sorted(memory.values())
+    assert sorted(on_disk) == sorted({entry.digest for entry in index} - set(in_memory))
+
+
+def _names(cache: PrefixCache, space: str) -> Iterator[tuple[int, str]]:
+    """Each block in memory with its name on disk."""
+    for ids, blocks in paths(cache, space):
+        yield from zip(blocks, chain(space, block_keys(ids))[1:], strict=True)
+
+
+def _pairs(cache: PrefixCache, space: str) -> Iterator[tuple[str, str]]:
+    """The name of each block in memory with that of the block before it, "" where there is none."""
+    for ids, _ in paths(cache, space):
+        names = chain(space, block_keys(ids))[1:]
+        yield from zip(names, ["", *names], strict=False)

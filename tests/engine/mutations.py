@@ -21,6 +21,8 @@ TESTS = (
     "store",
     "disk",
     "disk_answers",
+    "disk_nodes",
+    "disk_odd",
     "cache_hits",
     "cache_lifetime",
     "cache_budget",
@@ -50,7 +52,7 @@ COMMIT = "            turn.cache.commit(run, ids[first:last], settled=full_step)
 
 MUTATIONS = (
     Mutation("publish before write", "generate.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
-    Mutation("evict a parent first", "tree.py", "return not self.children and not", "return not"),
+    Mutation("evict a parent first", "node.py", "return not self.children and not", "return not"),
     Mutation("skip the token comparison", "tree.py", "if mine != theirs:", "if len(mine) != len(theirs):"),
     Mutation(
         "forget to unpin on cancel",
@@ -102,6 +104,15 @@ MUTATIONS = (
     ),
     Mutation("orphans on disk", "diskindex.py", "found += [self._entries[child] for child in entry.children]", "pass"),
     Mutation("write for a deleted conversation", "cache.py", "run.is_forgotten |= run.owner == owner", "pass"),
+    Mutation(
+        "delete what cannot be read now",
+        "disk.py",
+        "except OSError:\n                    return",
+        "except OSError:\n                    data = None",
+    ),
+    Mutation("a run of the view hides a fork", "view.py", " and not last.forks", ""),
+    Mutation("drop more than a run", "view.py", " and not parent.forks", ""),
+    Mutation("show twice what is in memory", "disknodes.py", "starts.difference_update(", "set().difference_update("),
     Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
 )
 

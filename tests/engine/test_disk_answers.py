@@ -16,7 +16,7 @@ from engine.generate import Responder
 from engine.model import LoadedModel
 from engine.tree import block_keys
 from engine.types import Message
-from tests.engine.inside import forget_lanes
+from tests.engine.inside import check_runs, forget_lanes
 from tests.engine.turns import Chat, SpyModel, cold_answer, cold_logits, finish, make_responder, spy
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
@@ -227,3 +227,30 @@ def test_dropping_a_run_takes_it_from_disk(start: Start) -> None:
     (node, *_) = responder.cache.view(with_nodes=True).nodes
     responder.cache.drop_block(node.block)
     assert responder.cache.view().disk_bytes == 0
+
+
+def test_the_view_shows_what_the_next_turn_reads_from_disk(start: Start) -> None:
+    """To the block, before and after it was read."""
+    played = play(start())
+    play(played.responder, "other", "Is a tent in it?")
+    chat = go_on(played, start())
+    cache = chat.responder.cache
+    cache.decode = chat.responder.model.decode
+    check_runs(cache)
+    before = cache.view(with_nodes=True).nodes
+    assert {node.tier for node in before} == {"disk"}
+    assert SYSTEM[:20] in before[0].text
+    mine = [node for node in before if "chat" in node.conversations]
+    preview = chat.responder.preview(1, chat.request())
+    assert preview.reused_tokens == preview.disk_tokens == sum(node.tokens for node in mine)
+    matched, _ = finish(chat.responder, chat.request())
+    assert (matched.reused_tokens, matched.disk_tokens) == (preview.reused_tokens, preview.disk_tokens)
+    check_runs(cache)
+    after = cache.view(with_nodes=True).nodes
+    assert {node.tier for node in after if "chat" in node.conversations} == {"memory"}
+    (left,) = [node for node in after if node.tier == "disk"]
+    assert left.conversations == ("other",)
+    assert after[left.parent].tier == "memory"
+    cache.drop_block(left.block)
+    other = Chat(chat.responder, SYSTEM, "other", messages=[*played.messages[:1], Message("user", "Is a tent in it?")])
+    assert chat.responder.preview(1, other.request()).disk_tokens == 0
