@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from app import theme
 from app.bridge import Bridge
+from app.charts import tree_words
 from app.charts.tree_layout import find_again
 from app.charts.tree_window import TreeWindow
 from app.history import StoredMessage
@@ -103,8 +104,11 @@ class TreePresenter(QObject):
         self._window.activateWindow()
 
     def keep(self, node: NodeView) -> None:
-        """Keep a run resident, with all before it."""
-        if self._act(node, self._bridge.keep_prefix):
+        """Keep a run resident, with all before it. One on disk only cannot be."""
+        nodes = self._bridge.read_cache_view().nodes
+        if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
+            self._say(tree_words.NOT_TO_KEEP)
+        elif self._act(node, self._bridge.keep_prefix):
             self._to_keep = node
 
     def _act(self, node: NodeView, act: Callable[[int], None]) -> bool:

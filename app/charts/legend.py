@@ -13,7 +13,8 @@ from app.theme import SMALL, Theme, text_font
 
 
 class Legend(QWidget):
-    """Small squares with a word each: `entries` are the word, the theme's colour, and how strongly it is filled.
+    """Small squares with a word each: `entries` are the word, the theme's colour, and how strongly it is filled; 0 is
+    hollow with a bar inside.
 
     `ground` is the theme's colour behind what is explained.
     """
@@ -43,7 +44,10 @@ class Legend(QWidget):
             full = QColor(getattr(self._theme, color))
             painter.setPen(full)
             painter.setBrush(mixed(full.name(), getattr(self._theme, self._ground), strength))
-            painter.drawRoundedRect(QRectF(x + 0.5, metrics.height() / 2 - 4.5, 9, 9), 2, 2)
+            square = QRectF(x + 0.5, metrics.height() / 2 - 4.5, 9, 9)
+            painter.drawRoundedRect(square, 2, 2)
+            if not strength:
+                painter.fillRect(square.adjusted(2, 2, -5, -2), full)
             painter.setPen(QColor(self._theme.soft))
             painter.drawText(x + 14, metrics.ascent(), word)
             x += 24 + metrics.horizontalAdvance(word)

@@ -11,7 +11,7 @@ from app.charts.tree_layout import Row, TreeLayout, largest_runs, lay_out, run_w
 from app.charts.tree_words import Titles
 from app.theme import SMALL, Theme, text_font
 from app.widgets.explain import Explain
-from engine import CacheView
+from engine import CacheView, NodeView
 
 MOST_ROWS = 5
 PITCH, BAR, INDENT = 22, 14, 16
@@ -120,11 +120,9 @@ class RunList(QWidget):
         for number, row in enumerate(self._rows):
             bar = self._bar(number)
             node = self.layout_.nodes[row.run]
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self._theme.pinned if node.pinned else self._theme.reused))
-            painter.drawRoundedRect(bar, 3, 3)
+            self._paint_bar(painter, bar, node)
             name, tail = tree_words.name_and_tail(self.layout_, row.run, self.titles)
-            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {node.tokens:,}")
+            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {tree_words.counted(node)}")
         for number, text in enumerate(self.lines[len(self._rows) :], len(self._rows)):
             self._paint_text(painter, 0, number, text)
 
@@ -151,7 +149,7 @@ class RunList(QWidget):
 
     def _label(self, row: Row) -> str:
         name = tree_words.label(self.layout_, row.run, self.titles)
-        return f"{name} {self.layout_.nodes[row.run].tokens:,}"
+        return f"{name} {tree_words.counted(self.layout_.nodes[row.run])}"
 
     def _at(self, at: QPoint) -> int:
         number = at.y() // PITCH
@@ -163,6 +161,18 @@ class RunList(QWidget):
         width = max(8.0, LONGEST * run_width(self.layout_.nodes[row.run].tokens) / longest - 8)
         left = min(6, row.depth) * INDENT
         return QRectF(left, number * PITCH + (PITCH - BAR) / 2, width, BAR)
+
+    def _paint_bar(self, painter: QPainter, bar: QRectF, node: NodeView) -> None:
+        """Filled, or hollow with a bar inside where the run is on disk only."""
+        colour = QColor(self._theme.pinned if node.pinned else self._theme.reused)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        if tree_words.is_on_disk(node):
+            painter.fillRect(bar.adjusted(3, 4, -(bar.width() - 6), -4), colour)
+            painter.setPen(QPen(colour, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            bar = bar.adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(bar, 3, 3)
 
     def _paint_lines(self, painter: QPainter) -> None:
         """From each run to those behind it."""

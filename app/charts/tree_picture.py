@@ -1,4 +1,7 @@
-"""Paints the tree of runs: blocks coloured by age, kept ones deep blue, with as many words as each has room for."""
+"""Paints the tree of runs: blocks coloured by age, kept ones deep blue, those on disk only hollow with a bar.
+
+Each carries as many words as it has room for.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,8 @@ STRENGTHS = (0.6, 0.4, 0.24, 0.1)
 """How strongly each step of tree_words.AGES is filled with the colour of reuse."""
 
 PADDING = 8.0
+BAR = 4.0
+"""What a run on disk only leaves free for the bar in it."""
 LINE = 17.0
 PILL = 16.0
 
@@ -33,9 +38,10 @@ class Painted:
 
 
 def fill_of(theme: Theme, node: NodeView) -> QColor:
-    """The colour of a run: deep blue where it is kept, else the lighter the longer it was not used."""
-    if node.pinned:
-        return QColor(theme.pinned)
+    """The colour of a run: deep blue where it is kept, none of its own where it is on disk only, else the lighter the
+    longer it was not used."""
+    if node.pinned or tree_words.is_on_disk(node):
+        return QColor(theme.pinned if node.pinned else theme.page)
     return mixed(theme.reused, theme.page, STRENGTHS[tree_words.age_step(node.idle_s)])
 
 
@@ -68,7 +74,8 @@ class TreePicture:
                 done.worded += 1
                 painter.save()
                 painter.setClipRect(seen)
-                self._paint_words(painter, index, seen.adjusted(PADDING, 0, -PADDING, 0))
+                bar = BAR if tree_words.is_on_disk(self._layout.nodes[index]) else 0
+                self._paint_words(painter, index, seen.adjusted(PADDING + bar, 0, -PADDING, 0))
                 painter.restore()
         if 0 <= self._current < len(self._layout.boxes):
             self._paint_outline(painter, self.block(self._current))
@@ -99,15 +106,20 @@ class TreePicture:
             stack.extend(reversed(self._layout.children[index]))
 
     def _paint_block(self, painter: QPainter, node: NodeView, block: QRectF) -> None:
-        fill = fill_of(self._theme, node)
+        fill, is_hollow = fill_of(self._theme, node), tree_words.is_on_disk(node)
         if block.height() < 4 or block.width() < 4:
+            fill = mixed(self._theme.reused, self._theme.page, STRENGTHS[-1]) if is_hollow else fill
             painter.fillRect(QRectF(block.left(), block.top(), block.width() - 1, max(1.0, block.height())), fill)
             return
         inner = block.adjusted(0.5, 0.5, -1.5, -1.5)
         painter.setBrush(fill)
-        painter.setPen(QPen(fill if node.pinned else mixed(self._theme.reused, fill.name(), 0.5), 1))
+        edge = mixed(self._theme.reused, fill.name(), 1.0 if is_hollow else 0.5)
+        painter.setPen(QPen(fill if node.pinned else edge, 1))
         radius = 3.0 if block.height() >= 10 and block.width() >= 10 else 0.0
         painter.drawRoundedRect(inner, radius, radius)
+        if is_hollow:
+            gap = min(4.0, inner.height() / 4)
+            painter.fillRect(QRectF(inner.left() + 3, inner.top() + gap, 3, inner.height() - 2 * gap), edge)
 
     def _paint_words(self, painter: QPainter, index: int, room: QRectF) -> None:
         node = self._layout.nodes[index]
@@ -115,7 +127,8 @@ class TreePicture:
         name = tree_words.label(self._layout, index, self._titles)
         if room.height() < 2 * LINE:
             middle = QRectF(room.left(), room.center().y() - LINE / 2, room.width(), LINE)
-            self._paint_line(painter, middle, self._small, colour, f"{name}  {node.tokens:,}", name)
+            texts = (f"{name}  {tree_words.counted(node)}", f"{name}  {node.tokens:,}", name)
+            self._paint_line(painter, middle, self._small, colour, *texts)
             return
         pills = (
             [word for word in badges(node) if not name.startswith(word)]
@@ -126,6 +139,7 @@ class TreePicture:
         line = QRectF(room.left(), top, room.width(), LINE)
         self._paint_line(painter, line, self._bold, colour, name)
         tokens = words.count(node.tokens, "token")
+        tokens += f" {tree_words.ON_DISK}" if tree_words.is_on_disk(node) and not pills else ""
         small = (f"{tokens} · {tree_words.age(node.idle_s)}", tokens, f"{node.tokens:,}")
         self._paint_line(painter, line.translated(0, LINE), self._small, colour, *small)
         self._paint_pills(painter, QPointF(room.left(), top + 2 * LINE + 5), room.right(), colour, pills)
@@ -162,8 +176,9 @@ class TreePicture:
 
 
 def badges(node: NodeView) -> list[str]:
-    """The small words on a run: kept, hits, conversations."""
-    found = ["kept"] if node.pinned else []
+    """The small words on a run: on disk, kept, hits, conversations."""
+    found = [tree_words.ON_DISK] if tree_words.is_on_disk(node) else []
+    found += ["kept"] if node.pinned else []
     if node.hits:
         found.append(tree_words.hits(node.hits))
     if len(node.conversations) > 1:

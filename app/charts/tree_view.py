@@ -118,6 +118,7 @@ class TreeView(QWidget):
             return None
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
         for owner in tree_words.owners(node, self.titles)[:MOST_TITLES]:
             action = menu.addAction(f"Open “{owner.title.replace('&', '&&')}”")
             action.setEnabled(owner.id != 0)
@@ -125,6 +126,10 @@ class TreeView(QWidget):
         menu.addSeparator()
         if node.pinned:
             menu.addAction("&Release, with all behind it").triggered.connect(lambda: self.release_wanted.emit(node))
+        elif tree_words.is_on_disk(node):
+            keep = menu.addAction("&Keep resident: not while it is on disk only")
+            keep.setToolTip(tree_words.NOT_TO_KEEP)
+            keep.setEnabled(False)
         else:
             menu.addAction("&Keep resident, with all before it").triggered.connect(lambda: self.keep_wanted.emit(node))
         drop = menu.addAction(f"&Drop ({tree_words.freed(self.layout_, self._current)})")

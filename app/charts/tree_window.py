@@ -70,6 +70,7 @@ class TreeWindow(QWidget):
     def show_view(self, view: CacheView, titles: Titles) -> None:
         """A newer picture of the cache."""
         self._totals.setText(tree_words.totals(view))
+        self._totals.setToolTip(self.totals)
         self.view.show_view(view, titles)
 
     def say(self, sentence: str) -> None:
@@ -137,18 +138,20 @@ class TreeWindow(QWidget):
 
     def _lay_out(self) -> None:
         title = _label(BODY, text="Shared prefixes", bold=True)
-        above = QHBoxLayout()
+        above = QVBoxLayout()
         above.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
-        above.setSpacing(GRID)
+        above.setSpacing(2)
+        first = QHBoxLayout()
+        first.setSpacing(GRID)
         for label in (self._totals, self._name, self._figures, self._text):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        above.addWidget(title)
-        above.addWidget(Explain("tree"))
-        above.addWidget(self._totals, 1)
-        above.addWidget(self._legend)
-        above.addSpacing(GRID)
+        first.addWidget(title)
+        first.addWidget(Explain("tree"))
+        first.addWidget(self._totals, 1)
         for button in self._buttons:
-            above.addWidget(button)
+            first.addWidget(button)
+        above.addLayout(first)
+        above.addWidget(self._legend)
         below = QVBoxLayout()
         below.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
         below.setSpacing(2)
@@ -170,7 +173,8 @@ class TreeWindow(QWidget):
 def legend() -> list[tuple[str, str, float]]:
     """What the colours of the tree say."""
     ages = zip(tree_words.AGES, STRENGTHS, strict=True)
-    return [("kept", "pinned", 1.0), *((word, "reused", strength) for (_, word), strength in ages)]
+    aged = [(word, "reused", strength) for (_, word), strength in ages]
+    return [("kept", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
 
 
 def _label(size: int, text: str = "", bold: bool = False) -> QLabel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from app.charts import words
@@ -17,8 +17,13 @@ AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf")
 MOST_LETTERS = 24
 """Of a title that stands in a row with others."""
 
-TIERS = {"device": "in the GPU's memory"}
+ON_DISK = "on disk"
+TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
 """Where a run lies; main memory needs no word."""
+
+NOT_TO_KEEP = (
+    "This run is on disk only, so there is nothing in memory to keep. A message that begins with it brings it back."
+)
 
 DELETED = "Deleted conversation"
 NOBODYS = "from a proof"
@@ -59,6 +64,16 @@ def name_and_tail(layout: TreeLayout, index: int, titles: Titles) -> tuple[str, 
     return named[0].title, ", branch" if _is_branch(layout, index) else ""
 
 
+def is_on_disk(node: NodeView) -> bool:
+    """Whether a run is on disk only."""
+    return node.tier == "disk"
+
+
+def counted(node: NodeView) -> str:
+    """How many tokens, in short, and where they are if not in memory."""
+    return f"{node.tokens:,} {ON_DISK}" if is_on_disk(node) else f"{node.tokens:,}"
+
+
 def beginning(node: NodeView, most: int = 240) -> str:
     """How the run's text begins, on one line."""
     line = " ".join(node.text.split())
@@ -81,10 +96,10 @@ def hits(count: int) -> str:
 
 
 def figures(node: NodeView) -> str:
-    """Tokens and where they lie, bytes, age, hits, and whether it is kept."""
+    """Tokens and where they lie, bytes, age, hits (which are counted in memory only), and whether it is kept."""
     place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
     parts = [words.count(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
-    parts.append(hits(node.hits))
+    parts += [] if is_on_disk(node) else [hits(node.hits)]
     parts += [TIERS[node.tier]] if node.tier in TIERS else []
     return " · ".join([*parts, "kept resident"] if node.pinned else parts)
 
@@ -102,19 +117,27 @@ def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
 
 def freed(layout: TreeLayout, index: int) -> str:
     """What dropping a run gives back: the run and all that stands behind it."""
-    box = layout.boxes[index]
+    box, where = layout.boxes[index], f" {ON_DISK}" if is_on_disk(layout.nodes[index]) else ""
     behind = f", with {words.count(box.runs_below - 1, 'run')} behind it" if box.runs_below > 1 else ""
-    return f"frees {words.count(box.tokens_below, 'token')}{behind}"
+    return f"frees {words.count(box.tokens_below, 'token')}{where}{behind}"
 
 
 def totals(view: CacheView) -> str:
-    """The whole tree in one sentence."""
-    if not view.nodes:
-        return "Nothing is cached yet."
-    tokens, kept = sum(node.tokens for node in view.nodes), sum(node.tokens for node in view.nodes if node.pinned)
-    held = size(sum(node.bytes for node in view.nodes))
-    text = f"{words.count(len(view.nodes), 'run')} · {words.count(tokens, 'token')} · {held}"
-    return f"{text} · {kept:,} kept" if kept else text
+    """The whole tree in one sentence, what is on disk only apart: its bytes are not those of the cache's memory."""
+    near = [node for node in view.nodes if not is_on_disk(node)]
+    far = [node for node in view.nodes if is_on_disk(node)]
+    kept = sum(node.tokens for node in near if node.pinned)
+    parts = [_sum(near)] if near else []
+    parts += [f"{kept:,} kept"] if kept else []
+    parts += [f"{ON_DISK} only: {_sum(far)}"] if far else []
+    text = " · ".join(parts) or "Nothing is cached yet."
+    return text[0].upper() + text[1:]
+
+
+def _sum(nodes: Sequence[NodeView]) -> str:
+    """Runs, tokens and bytes."""
+    tokens, held = sum(node.tokens for node in nodes), size(sum(node.bytes for node in nodes))
+    return f"{words.count(len(nodes), 'run')} · {words.count(tokens, 'token')} · {held}"
 
 
 def _owner(label: str, titles: Titles) -> Owner:
@@ -125,9 +148,11 @@ def _owner(label: str, titles: Titles) -> Owner:
 
 
 def _is_branch(layout: TreeLayout, index: int) -> bool:
-    """Whether an earlier run beside it, or the run before it, belongs to the same single conversation."""
+    """Whether an earlier run beside it, or the run before it, belongs to the same single conversation. What is on disk
+    only and nothing else stands beside is the rest of the run before it."""
     node = layout.nodes[index]
     before = [other for other in layout.siblings(index) if layout.boxes[other].y < layout.boxes[index].y]
-    if 0 <= node.parent < index and not layout.nodes[node.parent].pinned:
+    goes_on = is_on_disk(node) and len(layout.siblings(index)) == 1
+    if 0 <= node.parent < index and not layout.nodes[node.parent].pinned and not goes_on:
         before.append(node.parent)
     return any(layout.nodes[other].conversations == node.conversations for other in before)

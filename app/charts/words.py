@@ -59,9 +59,11 @@ def ago(age_s: float) -> str:
 
 
 def time_ago(age_s: float) -> str:
-    """A time that has passed: "40 s ago", "3 min ago", "2 h ago"."""
+    """A time that has passed: "40 s ago", "3 min ago", "2 h ago", "5 days ago"."""
     if age_s < 90:
         return f"{age_s:.0f} s ago"
+    if age_s >= 48 * 3600:
+        return f"{age_s / 86_400:.0f} days ago"
     return f"{age_s / 60:.0f} min ago" if age_s < 5400 else f"{age_s / 3600:.0f} h ago"
 
 

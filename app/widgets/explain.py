@@ -135,9 +135,9 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "Shared prefixes",
             "Everything in the cache as a tree: conversations that begin alike share a stem and part where they "
-            "differ. A wider piece is a longer run of tokens.",
+            "differ. A wider piece is a longer run of tokens, and a hollow one with a bar is on disk only.",
         ),
-        ("prefix", "eviction", "kept"),
+        ("prefix", "eviction", "kept", "disk"),
     ),
 }
 """For each part of the window what it shows, and the words of the trade it uses."""

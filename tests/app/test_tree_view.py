@@ -10,13 +10,14 @@ from PySide6.QtGui import QColor, QContextMenuEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+from app.charts import tree_words
 from app.charts.tree_picture import TreePicture, badges, fill_of, text_on
 from app.charts.tree_view import TreeView
-from app.charts.tree_window import TreeWindow
+from app.charts.tree_window import TreeWindow, legend
 from app.theme import DARK, LIGHT, Theme
 from engine import NodeView
 from tests.app.test_theme import contrast
-from tests.app.tree_pictures import FEW, TITLES, many, run, view
+from tests.app.tree_pictures import FEW, ON_DISK, TITLES, many, run, view
 
 
 @pytest.fixture
@@ -204,6 +205,40 @@ def test_words_on_every_colour_can_be_read(worn: Theme) -> None:
 def test_kept_and_shared_are_said_in_words_too() -> None:
     assert badges(FEW[0]) == ["kept", "12 hits", "2 conversations"]
     assert badges(FEW[4]) == []
+    assert badges(ON_DISK[2]) == ["on disk"]
+
+
+@pytest.mark.parametrize("worn", [LIGHT, DARK], ids=lambda worn: worn.name)
+def test_a_run_on_disk_only_is_hollow_with_a_bar(window: TreeWindow, worn: Theme) -> None:
+    """So that it differs from every other without colours too. The legend shows it alike."""
+    window.set_theme(worn)
+    window.show_view(view(ON_DISK), TITLES)
+    picture, block = (
+        window.view.grab().toImage(),
+        TreePicture(window.view.layout_, window.view.camera, {}, worn).block(2),
+    )
+    row = round(block.center().y()) + 20
+    seen = [picture.pixelColor(round(block.left()) + x, row).name() for x in range(round(block.width()) - 4)]
+    marks = [x for x, colour in enumerate(seen) if colour == QColor(worn.reused).name()]
+    assert marks[0] == 0, "an edge"
+    assert len([x for x in marks if 2 <= x <= 7]) >= 2, "a bar"
+    assert seen[-20] == QColor(worn.page).name(), "and nothing else"
+    assert contrast(worn.reused, worn.page) >= 3
+    assert ("on disk", "reused", 0.0) in legend()
+
+
+def test_a_run_on_disk_only_cannot_be_kept_but_dropped(qtbot: QtBot, tree: TreeView, window: TreeWindow) -> None:
+    window.show_view(view(ON_DISK), TITLES)
+    tree.set_current(2)
+    assert "on disk only" in tree.accessibleDescription()
+    menu = tree.menu()
+    assert menu is not None
+    keep, drop = menu.actions()[-2:]
+    assert (keep.isEnabled(), keep.toolTip(), menu.toolTipsVisible()) == (False, tree_words.NOT_TO_KEEP, True)
+    assert drop.text() == "&Drop (frees 736 tokens on disk, with 2 runs behind it)"
+    with qtbot.waitSignal(tree.drop_wanted) as dropped:
+        drop.trigger()
+    assert dropped.args == [ON_DISK[2]]
 
 
 def test_a_theme_change_repaints_what_is_there(window: TreeWindow) -> None:

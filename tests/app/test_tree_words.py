@@ -6,7 +6,7 @@ import pytest
 
 from app.charts import tree_words
 from app.charts.tree_layout import lay_out
-from tests.app.tree_pictures import FEW, TITLES, run, view
+from tests.app.tree_pictures import FEW, ON_DISK, TITLES, run, view
 
 LAYOUT = lay_out(FEW)
 
@@ -19,6 +19,13 @@ def test_a_run_is_named_by_its_conversation_and_a_second_one_is_a_branch() -> No
 def test_what_many_share_or_nobody_owns_has_no_one_title() -> None:
     layout = lay_out([FEW[0]._replace(pinned=False), run(-1, 0, 16, 9)])
     assert [tree_words.label(layout, index, TITLES) for index in (0, 1)] == ["2 conversations", "from a proof"]
+
+
+def test_what_goes_on_on_disk_only_is_no_branch() -> None:
+    nodes = [run(-1, 0, 64, 1, ("#1",)), run(0, 64, 32, -1, ("#1",), tier="disk")]
+    assert tree_words.label(lay_out(nodes), 1, TITLES) == "Parcels"
+    nodes.append(run(0, 64, 32, 2, ("#1",)))
+    assert tree_words.label(lay_out(nodes), 1, TITLES) == "Parcels, branch"
 
 
 def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened() -> None:
@@ -52,6 +59,21 @@ def test_ages_have_four_steps(idle_s: float, step: int) -> None:
     assert tree_words.age_step(idle_s) == step
 
 
-@pytest.mark.parametrize(("idle_s", "text"), [(0, "just now"), (42, "42 s ago"), (120, "2 min ago"), (7200, "2 h ago")])
+@pytest.mark.parametrize(
+    ("idle_s", "text"), [(0, "just now"), (42, "42 s ago"), (120, "2 min ago"), (7200, "2 h ago"), (7e5, "8 days ago")]
+)
 def test_an_age_in_words(idle_s: float, text: str) -> None:
     assert tree_words.age(idle_s) == text
+
+
+def test_a_run_on_disk_only_says_so_everywhere() -> None:
+    """And nothing that is not known of it: hits are counted in memory only."""
+    layout = lay_out(ON_DISK)
+    figures = tree_words.figures(ON_DISK[2])
+    assert figures == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 25 h ago · on disk only"
+    assert [tree_words.counted(node) for node in ON_DISK[1:3]] == ["96", "512 on disk"]
+    assert tree_words.freed(layout, 2) == "frees 736 tokens on disk, with 2 runs behind it"
+    assert tree_words.totals(view(ON_DISK)) == (
+        "2 runs · 3,104 tokens · 72 MB · 3,008 kept · on disk only: 4 runs · 1,744 tokens · 40 MB"
+    )
+    assert tree_words.totals(view(ON_DISK[5:])) == "On disk only: 1 run · 1,008 tokens · 23 MB"

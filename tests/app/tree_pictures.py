@@ -20,10 +20,13 @@ def run(
     idle_s: float = 1.0,
     hits: int = 0,
     text: str = "",
+    tier: str = "memory",
 ) -> NodeView:
     """One run of cached tokens."""
     size = tokens * KV_BYTES
-    return NodeView(parent, start, tokens, size, idle_s, hits, pinned, conversations, block, text or f"run {block}")
+    return NodeView(
+        parent, start, tokens, size, idle_s, hits, pinned, conversations, block, text or f"run {block}", tier
+    )
 
 
 FEW = (
@@ -35,14 +38,25 @@ FEW = (
 )
 """A kept system prompt, two conversations behind it, one of them with a branch and an answer."""
 
+ON_DISK = (
+    run(-1, 0, 3008, 1, ("#1", "#2"), pinned=True, hits=12, text="You are the support bot."),
+    run(0, 3008, 96, 3, ("#1",), idle_s=40, hits=1, text="Has it left?"),
+    run(0, 3008, 512, -1, ("#2",), idle_s=90_000, text="A jacket from\nthe sale", tier="disk"),
+    run(2, 3520, 64, -2, ("#2",), idle_s=90_000, text="May I send it back?", tier="disk"),
+    run(2, 3520, 160, -3, ("#2",), idle_s=95_000, text="Is there a smaller one?", tier="disk"),
+    run(-1, 0, 1008, -4, ("#1",), idle_s=700_000, text="You translate.", tier="disk"),
+)
+"""The same after a restart: one conversation went on, the rest is on disk only."""
+
 TITLES = {1: "Parcels", 2: "Returns"}
 
 
 def view(nodes: Sequence[NodeView], time_s: float = 1.0) -> CacheView:
     """A picture of the cache with these runs."""
-    size = sum(node.bytes for node in nodes)
+    near = [node for node in nodes if node.tier != "disk"]
+    size = sum(node.bytes for node in near)
     kept = sum(node.bytes for node in nodes if node.pinned)
-    return CacheView(0, time_s, 10**9, kept, 0, size - kept, 0, sum(node.tokens for node in nodes), tuple(nodes))
+    return CacheView(0, time_s, 10**9, kept, 0, size - kept, 0, sum(node.tokens for node in near), tuple(nodes))
 
 
 def many(count: int, seed: int = 3) -> tuple[NodeView, ...]:

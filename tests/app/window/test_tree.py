@@ -188,6 +188,23 @@ def test_a_run_that_grew_is_meant_as_it_is_now_and_one_that_is_gone_is_left_alon
     assert tree.details != GONE
 
 
+def test_what_is_on_disk_only_is_shown_dropped_and_never_kept(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+    owners = prefixes.nodes[2].conversations
+    prefixes.nodes = (*prefixes.nodes, run(2, 64, 32, -7, owners, text="From before", tier="disk"))
+    tree = open_tree(screen)
+    tree.view.set_current(3)
+    assert "on disk only" in tree.details
+    assert "From before" in tree.details
+    assert tree.totals.endswith("on disk only: 1 run · 32 tokens · 737 kB")
+    screen.application.tree_presenter.refresh()
+    assert "Parcels 32 on disk" in screen.window.charts.prefixes.lines
+    assert "on disk" in screen.window.charts.prefixes.accessibleDescription()
+    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    assert (tree.details, prefixes.asked) == (tree_words.NOT_TO_KEEP, [])
+    qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
+    assert prefixes.asked == [("drop_prefix", -7)]
+
+
 def test_two_thousand_runs_in_the_list_and_the_tree(screen: Screen, prefixes: Prefixes) -> None:
     tree = open_tree(screen)
     prefixes.nodes = many(2000)
