@@ -242,3 +242,19 @@ def test_a_negative_budget_on_disk_is_refused(driver: Driver, engine: Engine) ->
     end = driver.of(0)[-1]
     assert isinstance(end, Failed)
     assert "0 MB or more; it is -1 MB" in end.sentence
+
+
+def test_after_a_restart_the_picture_shows_what_is_on_disk(start: Start, blocks: Path) -> None:
+    """It can be dropped there, not kept."""
+    ask(start())
+    driver = start()
+    (node,) = driver.engine.cache_view().nodes
+    assert (node.tier, node.bytes, node.conversations) == ("disk", driver.engine.cache_view().disk_bytes, ("chat",))
+    assert request().messages[0].content[:20] in node.text
+    driver.engine.keep_prefix(node.block)
+    driver.until(lambda: driver.of(0))
+    refused = driver.of(0)[-1]
+    assert isinstance(refused, Failed)
+    assert "on disk only" in refused.sentence
+    view = told(driver, lambda: driver.engine.drop_prefix(node.block))
+    assert (view.disk_bytes, driver.engine.cache_view().nodes, list(blocks.glob("*/*.kv"))) == (0, (), [])
