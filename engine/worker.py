@@ -95,11 +95,8 @@ class Engine:
 
     def forget(self, conversation: str) -> None:
         """See `EnginePort.forget`."""
-        self._commands.put(
-            lambda: self._change_disk(
-                lambda responder: responder.forget(conversation), lambda root: forget_files(root, conversation)
-            )
-        )
+        delete = partial(forget_files, conversation=conversation)
+        self._commands.put(lambda: self._change_disk(lambda responder: responder.forget(conversation), delete))
 
     def keep_prefix(self, block: int) -> None:
         """See `EnginePort.keep_prefix`."""
