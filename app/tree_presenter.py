@@ -23,7 +23,7 @@ AGE_MS = 5000
 
 GONE = "This run is no longer in the cache; nothing was changed."
 NOT_KEPT = (
-    "This run is not kept: what is kept takes at most half of the cache. Release another run, or give the cache more"
+    "This run is not pinned: what is pinned takes at most half of the cache. Unpin another run, or give the cache more"
     " memory in the preferences."
 )
 
@@ -104,7 +104,7 @@ class TreePresenter(QObject):
         self._window.activateWindow()
 
     def keep(self, node: NodeView) -> None:
-        """Keep a run resident, with all before it. One on disk only cannot be."""
+        """Pin a run, with all before it. One on disk only cannot be."""
         nodes = self._bridge.read_cache_view().nodes
         if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
             self._say(tree_words.NOT_TO_KEEP)

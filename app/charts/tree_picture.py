@@ -1,4 +1,4 @@
-"""Paints the tree of runs: blocks coloured by age, kept ones deep blue, those on disk only hollow with a bar.
+"""Paints the tree of runs: blocks coloured by age, pinned ones deep blue, those on disk only hollow with a bar.
 
 Each carries as many words as it has room for.
 """
@@ -38,7 +38,7 @@ class Painted:
 
 
 def fill_of(theme: Theme, node: NodeView) -> QColor:
-    """The colour of a run: deep blue where it is kept, none of its own where it is on disk only, else the lighter the
+    """The colour of a run: deep blue where it is pinned, none of its own where it is on disk only, else the lighter the
     longer it was not used."""
     if node.pinned or tree_words.is_on_disk(node):
         return QColor(theme.pinned if node.pinned else theme.page)
@@ -176,9 +176,9 @@ class TreePicture:
 
 
 def badges(node: NodeView) -> list[str]:
-    """The small words on a run: on disk, kept, hits, conversations."""
+    """The small words on a run: on disk, pinned, hits, conversations."""
     found = [tree_words.ON_DISK] if tree_words.is_on_disk(node) else []
-    found += ["kept"] if node.pinned else []
+    found += ["pinned"] if node.pinned else []
     if node.hits:
         found.append(tree_words.hits(node.hits))
     if len(node.conversations) > 1:

@@ -1,4 +1,4 @@
-"""The tree of runs under the mouse and the keyboard: zoom, pan, look at one, open it, keep, release or drop it."""
+"""The tree of runs under the mouse and the keyboard: zoom, pan, look at one, open it, pin, unpin or drop it."""
 
 from __future__ import annotations
 
@@ -125,13 +125,13 @@ class TreeView(QWidget):
             action.triggered.connect(lambda _=False, number=owner.id: self.open_wanted.emit(number, node.start))
         menu.addSeparator()
         if node.pinned:
-            menu.addAction("&Release, with all behind it").triggered.connect(lambda: self.release_wanted.emit(node))
+            menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.release_wanted.emit(node))
         elif tree_words.is_on_disk(node):
-            keep = menu.addAction("&Keep resident: not while it is on disk only")
+            keep = menu.addAction("&Pin: not while it is on disk only")
             keep.setToolTip(tree_words.NOT_TO_KEEP)
             keep.setEnabled(False)
         else:
-            menu.addAction("&Keep resident, with all before it").triggered.connect(lambda: self.keep_wanted.emit(node))
+            menu.addAction("&Pin, with all before it").triggered.connect(lambda: self.keep_wanted.emit(node))
         drop = menu.addAction(f"&Drop ({tree_words.freed(self.layout_, self._current)})")
         drop.triggered.connect(lambda: self.drop_wanted.emit(node))
         return menu
@@ -209,7 +209,7 @@ class TreeView(QWidget):
             self._pop_up(event.pos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk the tree, + and - zoom, 0 shows all, Enter opens, K keeps or releases, Delete drops."""
+        """Arrows walk the tree, + and - zoom, 0 shows all, Enter opens, P pins or unpins, Delete drops."""
         key, node = Qt.Key(event.key()), self.current_node
         if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
             self.zoom(-1 if key == Qt.Key.Key_Minus else 1)
@@ -219,7 +219,7 @@ class TreeView(QWidget):
             self._walk(key)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.open_current()
-        elif key == Qt.Key.Key_K and node:
+        elif key == Qt.Key.Key_P and node:
             (self.release_wanted if node.pinned else self.keep_wanted).emit(node)
         elif key == Qt.Key.Key_Delete and node:
             self.drop_wanted.emit(node)

@@ -22,8 +22,8 @@ from app.theme import BODY, GRID, SMALL, Theme, code_font, text_font
 from app.widgets.explain import Explain
 from engine import CacheView
 
-KEYS = "Enter opens · K keeps or releases · Delete drops · + − 0 zoom"
-HINT = "Point at a run, or walk to it with the arrow keys, to read how it begins."
+KEYS = "Enter opens · P pins or unpins · Delete drops · + − 0 zoom"
+HINT = "Point at a run, or go to it with the arrow keys."
 
 
 class TreeWindow(QWidget):
@@ -174,7 +174,7 @@ def legend() -> list[tuple[str, str, float]]:
     """What the colours of the tree say."""
     ages = zip(tree_words.AGES, STRENGTHS, strict=True)
     aged = [(word, "reused", strength) for (_, word), strength in ages]
-    return [("kept", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
+    return [("pinned", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
 
 
 def _label(size: int, text: str = "", bold: bool = False) -> QLabel:

@@ -22,7 +22,7 @@ TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
 """Where a run lies; main memory needs no word."""
 
 NOT_TO_KEEP = (
-    "This run is on disk only, so there is nothing in memory to keep. A message that begins with it brings it back."
+    "This run is on disk only, so there is nothing in memory to pin. A message that begins with it brings it back."
 )
 
 DELETED = "Deleted conversation"
@@ -52,11 +52,11 @@ def label(layout: TreeLayout, index: int, titles: Titles) -> str:
 
 def name_and_tail(layout: TreeLayout, index: int, titles: Titles) -> tuple[str, str]:
     """The short name of a run as what may be cut and what stays behind it. What many share has no one title; what is
-    kept says so."""
+    pinned says so."""
     node = layout.nodes[index]
     named = owners(node, titles)
     if node.pinned and (len(named) != 1 or node.start == 0):
-        return "kept resident", ""
+        return "pinned", ""
     if not named:
         return NOBODYS, ""
     if len(named) > 1:
@@ -96,12 +96,12 @@ def hits(count: int) -> str:
 
 
 def figures(node: NodeView) -> str:
-    """Tokens and where they lie, bytes, age, hits (which are counted in memory only), and whether it is kept."""
+    """Tokens and where they lie, bytes, age, hits (which are counted in memory only), and whether it is pinned."""
     place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
     parts = [words.count(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
     parts += [] if is_on_disk(node) else [hits(node.hits)]
     parts += [TIERS[node.tier]] if node.tier in TIERS else []
-    return " · ".join([*parts, "kept resident"] if node.pinned else parts)
+    return " · ".join([*parts, "pinned"] if node.pinned else parts)
 
 
 def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
@@ -128,7 +128,7 @@ def totals(view: CacheView) -> str:
     far = [node for node in view.nodes if is_on_disk(node)]
     kept = sum(node.tokens for node in near if node.pinned)
     parts = [_sum(near)] if near else []
-    parts += [f"{kept:,} kept"] if kept else []
+    parts += [f"{kept:,} pinned"] if kept else []
     parts += [f"{ON_DISK} only: {_sum(far)}"] if far else []
     text = " · ".join(parts) or "Nothing is cached yet."
     return text[0].upper() + text[1:]

@@ -135,7 +135,7 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "Shared prefixes",
             "Everything in the cache as a tree: conversations that begin alike share a stem and part where they "
-            "differ. A wider piece is a longer run of tokens, and a hollow one with a bar is on disk only.",
+            "differ. A piece grows a step each time its tokens double; a hollow one with a bar is on disk only.",
         ),
         ("prefix", "eviction", "kept", "disk"),
     ),

@@ -307,7 +307,7 @@ def test_hovering_an_eviction_says_how_much_left(panel: ChartPanel) -> None:
 def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: ChartPanel) -> None:
     assert panel.prefixes.lines == ["Nothing is cached yet."]
     panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), tree_pictures.TITLES)
-    lines = ["kept resident 3,008", "Parcels 184", "Parcels, branch 32", "Parcels, branch 96", "Returns 512"]
+    lines = ["pinned 3,008", "Parcels 184", "Parcels, branch 32", "Parcels, branch 96", "Returns 512"]
     assert panel.prefixes.lines == lines
     assert panel.prefixes.accessibleDescription() == ", ".join(lines)
     runs = panel.prefixes.runs

@@ -59,9 +59,9 @@ def test_pointing_at_a_run_tells_its_text_and_figures(qtbot: QtBot, window: Tree
         "A jacket from the sale",
     ]
     point_at(qtbot, window.view, 0)
-    assert "kept resident · 824 tokens behind it" in window.details
+    assert "pinned · 824 tokens behind it" in window.details
     assert window.view.accessibleDescription().startswith("Parcels, Returns: 3,008 tokens")
-    assert window.totals == "5 runs · 3,832 tokens · 88 MB · 3,008 kept"
+    assert window.totals == "5 runs · 3,832 tokens · 88 MB · 3,008 pinned"
 
 
 def test_a_click_opens_the_conversation_where_the_run_begins(qtbot: QtBot, tree: TreeView) -> None:
@@ -84,9 +84,9 @@ def test_a_click_on_what_several_share_asks_which(qtbot: QtBot, tree: TreeView) 
 def test_the_menu_says_what_can_be_done_and_what_it_frees(qtbot: QtBot, tree: TreeView) -> None:
     tree.set_current(3)
     drop = "&Drop (frees 216 tokens, with 1 run behind it)"
-    assert open_menu(tree) == ["Open “Parcels”", "&Keep resident, with all before it", drop]
+    assert open_menu(tree) == ["Open “Parcels”", "&Pin, with all before it", drop]
     tree.set_current(0)
-    assert open_menu(tree)[2] == "&Release, with all behind it"
+    assert open_menu(tree)[2] == "Un&pin, with all behind it"
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, middle(tree, 1), QPoint(0, 0))
     QApplication.sendEvent(tree, event)
     assert tree.current == 1
@@ -107,13 +107,13 @@ def test_the_keyboard_does_all_the_mouse_does(qtbot: QtBot, tree: TreeView) -> N
     with qtbot.waitSignal(tree.open_wanted) as opened:
         qtbot.keyClick(tree, Qt.Key.Key_Return)
     with qtbot.waitSignal(tree.keep_wanted) as kept:
-        qtbot.keyClick(tree, Qt.Key.Key_K)
+        qtbot.keyClick(tree, Qt.Key.Key_P)
     with qtbot.waitSignal(tree.drop_wanted) as dropped:
         qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert (opened.args, kept.args, dropped.args) == ([1, 3008], [FEW[3]], [FEW[3]])
     tree.set_current(0)
     with qtbot.waitSignal(tree.release_wanted) as released:
-        qtbot.keyClick(tree, Qt.Key.Key_K)
+        qtbot.keyClick(tree, Qt.Key.Key_P)
     assert released.args == [FEW[0]]
 
 
@@ -156,7 +156,7 @@ def test_a_run_that_vanished_under_the_mouse_is_let_go(qtbot: QtBot, window: Tre
     window.show_view(view(()), TITLES)
     qtbot.mouseMove(window.view, at)
     qtbot.mouseClick(window.view, Qt.MouseButton.LeftButton, pos=at)
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_K, Qt.Key.Key_Delete, Qt.Key.Key_Plus):
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_P, Qt.Key.Key_Delete, Qt.Key.Key_Plus):
         qtbot.keyClick(window.view, key)
     window.grab()
     assert (window.view.current, window.details, window.totals) == (-1, "", "Nothing is cached yet.")
@@ -203,7 +203,7 @@ def test_words_on_every_colour_can_be_read(worn: Theme) -> None:
 
 
 def test_kept_and_shared_are_said_in_words_too() -> None:
-    assert badges(FEW[0]) == ["kept", "12 hits", "2 conversations"]
+    assert badges(FEW[0]) == ["pinned", "12 hits", "2 conversations"]
     assert badges(FEW[4]) == []
     assert badges(ON_DISK[2]) == ["on disk"]
 

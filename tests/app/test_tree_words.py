@@ -13,7 +13,7 @@ LAYOUT = lay_out(FEW)
 
 def test_a_run_is_named_by_its_conversation_and_a_second_one_is_a_branch() -> None:
     names = [tree_words.label(LAYOUT, index, TITLES) for index in range(5)]
-    assert names == ["kept resident", "Returns", "Parcels, branch", "Parcels", "Parcels, branch"]
+    assert names == ["pinned", "Returns", "Parcels, branch", "Parcels", "Parcels, branch"]
 
 
 def test_what_many_share_or_nobody_owns_has_no_one_title() -> None:
@@ -38,7 +38,7 @@ def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened
 
 def test_figures_are_those_of_the_run() -> None:
     assert tree_words.figures(FEW[1]) == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 32 min ago · 3 hits"
-    assert tree_words.figures(FEW[0]).endswith("used just now · 12 hits · kept resident")
+    assert tree_words.figures(FEW[0]).endswith("used just now · 12 hits · pinned")
     assert tree_words.beginning(FEW[1]) == "A jacket from the sale"
     assert tree_words.beginning(FEW[1]._replace(text="x" * 999)) == "x" * 239 + "…"
 
@@ -50,7 +50,7 @@ def test_dropping_a_run_frees_what_stands_behind_it_too() -> None:
 
 
 def test_the_whole_tree_is_summed_up() -> None:
-    assert tree_words.totals(view(FEW)) == "5 runs · 3,832 tokens · 88 MB · 3,008 kept"
+    assert tree_words.totals(view(FEW)) == "5 runs · 3,832 tokens · 88 MB · 3,008 pinned"
     assert tree_words.totals(view(())) == "Nothing is cached yet."
 
 
@@ -74,6 +74,6 @@ def test_a_run_on_disk_only_says_so_everywhere() -> None:
     assert [tree_words.counted(node) for node in ON_DISK[1:3]] == ["96", "512 on disk"]
     assert tree_words.freed(layout, 2) == "frees 736 tokens on disk, with 2 runs behind it"
     assert tree_words.totals(view(ON_DISK)) == (
-        "2 runs · 3,104 tokens · 72 MB · 3,008 kept · on disk only: 4 runs · 1,744 tokens · 40 MB"
+        "2 runs · 3,104 tokens · 72 MB · 3,008 pinned · on disk only: 4 runs · 1,744 tokens · 40 MB"
     )
     assert tree_words.totals(view(ON_DISK[5:])) == "On disk only: 1 run · 1,008 tokens · 23 MB"

@@ -77,14 +77,14 @@ def middle(tree: TreeWindow, index: int) -> QPoint:
 def test_what_is_on_screen_is_what_the_engine_holds(screen: Screen, prefixes: Prefixes) -> None:
     tree = open_tree(screen)
     assert tree.view.layout_.nodes == prefixes.nodes
-    assert tree.totals == "3 runs · 96 tokens · 2.2 MB · 48 kept"
+    assert tree.totals == "3 runs · 96 tokens · 2.2 MB · 48 pinned"
     for index, node in enumerate(prefixes.nodes):
         tree.view.set_current(index)
         assert tree_words.figures(node) in tree.details
         assert node.text in tree.details
         assert tree_words.figures(node) in tree.view.accessibleDescription()
     screen.application.tree_presenter.refresh()
-    assert screen.window.charts.prefixes.lines == ["kept resident 48", "Parcels 16", "Returns 32"]
+    assert screen.window.charts.prefixes.lines == ["pinned 48", "Parcels 16", "Returns 32"]
 
 
 def test_the_tree_follows_while_an_answer_is_written_at_most_four_times_a_second(
@@ -151,12 +151,12 @@ def test_titles_are_the_present_ones(screen: Screen, prefixes: Prefixes) -> None
 def test_keep_release_and_drop_reach_the_engine(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
     tree = open_tree(screen)
     tree.view.set_current(1)
-    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    qtbot.keyClick(tree.view, Qt.Key.Key_P)
     prefixes.nodes = (*prefixes.nodes[:1], prefixes.nodes[1]._replace(pinned=True), prefixes.nodes[2])
     screen.play()
     assert tree.details.startswith("Returns")
     screen.application.tree_presenter.refresh()
-    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    qtbot.keyClick(tree.view, Qt.Key.Key_P)
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert prefixes.asked == [("keep_prefix", 2), ("release_prefix", 2), ("drop_prefix", 2)]
 
@@ -164,7 +164,7 @@ def test_keep_release_and_drop_reach_the_engine(qtbot: QtBot, screen: Screen, pr
 def test_a_run_that_cannot_be_kept_says_why(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
     tree = open_tree(screen)
     tree.view.set_current(1)
-    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    qtbot.keyClick(tree.view, Qt.Key.Key_P)
     screen.play()
     screen.application.tree_presenter.refresh()
     assert tree.details == NOT_KEPT
@@ -199,7 +199,7 @@ def test_what_is_on_disk_only_is_shown_dropped_and_never_kept(qtbot: QtBot, scre
     screen.application.tree_presenter.refresh()
     assert "Parcels 32 on disk" in screen.window.charts.prefixes.lines
     assert "on disk" in screen.window.charts.prefixes.accessibleDescription()
-    qtbot.keyClick(tree.view, Qt.Key.Key_K)
+    qtbot.keyClick(tree.view, Qt.Key.Key_P)
     assert (tree.details, prefixes.asked) == (tree_words.NOT_TO_KEEP, [])
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert prefixes.asked == [("drop_prefix", -7)]
