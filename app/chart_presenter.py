@@ -28,6 +28,7 @@ class ChartPresenter(QObject):
         self._history = history
         session.conversation_changed.connect(self.load)
         session.stats_changed.connect(self._on_stats)
+        session.state_changed.connect(lambda _: self._charts.show_reading(session.is_answering))
         session.message_finished.connect(self._on_finished)
         session.cache_changed.connect(self._charts.add_cache_view)
         session.model_changed.connect(self._on_model)

@@ -30,6 +30,7 @@ class ReusePresenter(QObject):
         session.foresight.price_changed.connect(self._on_price)
         session.foresight.prompt_previewed.connect(self._on_prompt_previewed)
         session.matched.connect(self._on_matched)
+        session.prefill_changed.connect(self._ribbon.show_reading)
         window.composer.draft_changed.connect(self._on_draft)
         window.transcript.edit_pointed.connect(self._on_edit_pointed)
         window.transcript.divergence_wanted.connect(self.go_to_divergence)

@@ -19,6 +19,8 @@ WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
 
 NOTHING = "–"
+EMPTY = "Send a message to see what its answer costs."
+READING = "The prompt is being read. What that costs is shown here with the first token."
 LONG_NUMBER = 10
 """Beside a number of so many characters there is no room for a sentence in one line."""
 PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token")
@@ -26,10 +28,13 @@ PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token
 
 
 class FirstTokenCard(Card):
-    """Seconds to the first token, split into what it was spent on, in front of what it would have been cold."""
+    """Seconds to the first token, split into what it was spent on, in front of what it would have been cold.
+
+    `reading`: an answer is on its way, of which there are no figures yet.
+    """
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.bars, self.turns = BarsPlot(theme), turns
+        self.bars, self.turns, self.reading = BarsPlot(theme), turns, False
         legend = [("measured", "computed", 1.0), ("cold", "cold", 0.5)]
         super().__init__("First token", theme, self.bars, legend, about="first token")
 
@@ -45,7 +50,7 @@ class FirstTokenCard(Card):
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
         if not len(rows):
-            self.say("First token", NOTHING, "", "Send a message to see what its answer costs.")
+            self.say("First token", NOTHING, "", READING if self.reading else EMPTY)
             return
         row = rows[self.place]
         if self.hovering:

@@ -83,6 +83,11 @@ class ChartPanel(QWidget):
             self._live = drawn
             self._change(self.first_token, self.tokens, self.saved)
 
+    def show_reading(self, reading: bool) -> None:
+        """Whether an answer is on its way, perhaps still without figures."""
+        self.first_token.reading = reading
+        self._change(self.first_token)
+
     def load_turns(self, turns: Iterable[ShownTurn]) -> None:
         """Another conversation, branch or scope is in view; these are its finished turns."""
         self._live = None

@@ -11,7 +11,7 @@ from app import theme
 from app.widgets import words
 from app.widgets.explain import Explain
 from app.widgets.ribbon import HIGH, Ribbon
-from engine import Matched, Preview
+from engine import Matched, Prefill, Preview
 
 LINE, BELOW = 20, 4
 NEXT = "Next prompt"
@@ -28,7 +28,8 @@ class NextPrompt(QWidget):
         self.preview: Preview | None = None
         self._name = name
         self._shown: tuple[str, str] = ("", "")
-        self._newest: tuple[Preview | None, str, str, bool] = (None, name, "", False)
+        self._newest: tuple[Preview | None, str, str, int] = (None, name, "", 0)
+        self._answered: Preview | None = None
         self._is_instead = False
         self._heading, self._cost = _label(self), _label(self)
         self.explain = Explain("ribbon", self)
@@ -58,20 +59,28 @@ class NextPrompt(QWidget):
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show this preview; None while there is nothing to send to."""
-        self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", False)
+        self._answered = None
+        self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", 0)
         if preview is None or not self._is_instead:
             self.show_newest()
 
     def show_matched(self, matched: Matched, context_length: int) -> None:
         """A prompt was looked up and is being answered: show what became of it."""
-        became = _became(self._newest[0], matched, context_length)
-        self._newest = (became, "This prompt", words.this_prompt(became), True)
+        self._answered = _became(self._newest[0], matched, context_length)
+        self._note_read(self._answered, 0)
         self.show_newest()
+
+    def show_reading(self, progress: Prefill) -> None:
+        """So much of the prompt that was looked up is computed by now."""
+        if self._answered is not None:
+            self._note_read(self._answered, progress.done)
+            if not self._is_instead:
+                self.show_newest()
 
     def show_instead(self, preview: Preview, heading: str, cost: str) -> None:
         """Show what something else than Send would cost, until `show_newest`."""
         self._is_instead = True
-        self._show(preview, heading, cost, False)
+        self._show(preview, heading, cost, 0)
 
     def show_newest(self) -> None:
         """Go back to the newest preview."""
@@ -81,7 +90,10 @@ class NextPrompt(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(320, LINE + HIGH + 2 + BELOW)
 
-    def _show(self, preview: Preview | None, heading: str, cost: str, is_answered: bool) -> None:
+    def _note_read(self, answered: Preview, done: int) -> None:
+        self._newest = (answered, "This prompt", words.this_prompt(answered, done), answered.reused_tokens + done)
+
+    def _show(self, preview: Preview | None, heading: str, cost: str, read_tokens: int) -> None:
         self.preview = preview
         self._shown = (heading, cost) if preview else ("", "")
         self._heading.setText(self._shown[0])
@@ -89,7 +101,7 @@ class NextPrompt(QWidget):
         self.explain.setVisible(preview is not None)
         self.setAccessibleName(self.text or self._name)
         self.ribbon.setAccessibleName(f"{self.text or self._name}; arrow keys go through its cells")
-        self.ribbon.show_preview(preview, is_answered=is_answered)
+        self.ribbon.show_preview(preview, read_tokens=read_tokens)
 
 
 def _became(newest: Preview | None, matched: Matched, context_length: int) -> Preview:

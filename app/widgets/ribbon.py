@@ -49,7 +49,7 @@ class Ribbon(QWidget):
         super().__init__(parent)
         self.current = -1
         self._preview: Preview | None = None
-        self._is_answered = False
+        self._read_tokens = 0
         self._cells: list[Cell] = []
         self.setFixedHeight(HIGH)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -60,9 +60,9 @@ class Ribbon(QWidget):
         """What is shown."""
         return tuple(self._cells)
 
-    def show_preview(self, preview: Preview | None, *, is_answered: bool = False) -> None:
-        """Show this prompt, None for nothing. `is_answered`: it is no longer to come."""
-        self._preview, self._is_answered = preview, is_answered
+    def show_preview(self, preview: Preview | None, *, read_tokens: int = 0) -> None:
+        """Show this prompt, None for nothing. Its first `read_tokens` are reused or computed by now."""
+        self._preview, self._read_tokens = preview, read_tokens
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if preview else Qt.FocusPolicy.NoFocus)
         self._lay_cells()
 
@@ -70,7 +70,7 @@ class Ribbon(QWidget):
         """Everything about one cell, in lines; "" where there is none."""
         if self._preview is None or not 0 <= number < len(self._cells):
             return ""
-        what, where, quote = describe(self._preview, self._cells[number], is_answered=self._is_answered)
+        what, where, quote = describe(self._preview, self._cells[number], read_tokens=self._read_tokens)
         return "\n".join(line for line in (what, where, f"“{quote}”" if quote else "") if line)
 
     def cell_at(self, place: QPoint) -> int:

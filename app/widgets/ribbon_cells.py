@@ -71,17 +71,17 @@ def stretches(preview: Preview) -> Iterator[tuple[State, int, int]]:
     yield "free", prompt, context
 
 
-def describe(preview: Preview, cell: Cell, *, is_answered: bool = False) -> tuple[str, str, str]:
+def describe(preview: Preview, cell: Cell, *, read_tokens: int = 0) -> tuple[str, str, str]:
     """What a cell is: its tokens and their states, the messages it lies in, its text ("" where it is not known).
 
-    `is_answered`: the prompt is no longer to come.
+    The first `read_tokens` of the prompt are reused or computed by now.
     """
     used = [(state, count) for state, count in cell.parts if state != "free"]
     if not used:
         free = preview.context_length - preview.prompt_tokens
         return f"Free: the context has room for {free:,} more tokens", "", ""
     end = min(cell.end, preview.prompt_tokens)
-    words = STATE_WORDS | ({"computed": "computed"} if is_answered else {})
+    words = STATE_WORDS | ({"computed": "computed"} if end <= read_tokens else {})
     says = ", ".join(f"{count:,} {words[state]}" if len(used) > 1 else words[state] for state, count in used)
     tokens = f"Tokens {cell.start:,} to {end - 1:,}" if end - cell.start > 1 else f"Token {cell.start:,}"
     return f"{tokens}: {says}", _places(preview.spans, cell.start, end), _text(preview, cell.start, end)

@@ -59,10 +59,13 @@ def next_prompt(preview: Preview) -> str:
     )
 
 
-def this_prompt(preview: Preview) -> str:
-    """What became of the prompt that is being answered."""
+def this_prompt(preview: Preview, done: int) -> str:
+    """What became of the prompt that is being answered, of which `done` tokens are computed by now."""
     reused = f"{preview.reused_tokens:,} reused{from_disk(preview.disk_tokens)}"
-    return f"{reused} · {preview.computed_tokens:,} computed"
+    total = preview.computed_tokens
+    if not done:
+        return f"{reused} · {total:,} to compute"
+    return f"{reused} · {f'{done:,} of ' if done < total else ''}{total:,} computed"
 
 
 def recomputes(preview: Preview) -> str:

@@ -18,7 +18,7 @@ from app import theme
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.ribbon import GAP, HIGH, LOW, PITCH, Ribbon
 from app.widgets.ribbon_cells import Cell, State, cells, describe, stretches
-from engine import BLOCK_TOKENS, Matched, Preview, TokenSpan
+from engine import BLOCK_TOKENS, Matched, Prefill, Preview, TokenSpan
 
 SPANS = (
     TokenSpan(0, "system", 3, 100),
@@ -83,7 +83,8 @@ def test_a_cell_says_its_tokens_its_messages_and_its_text() -> None:
         "in the 1st answer and your 2nd message",
         "block11",
     )
-    assert describe(given_, made[12], is_answered=True)[0] == "Tokens 192 to 199: computed"
+    assert describe(given_, made[12], read_tokens=200)[0] == "Tokens 192 to 199: computed"
+    assert describe(given_, made[12], read_tokens=192)[0] == "Tokens 192 to 199: to compute"
     assert describe(given_, made[13]) == ("Free: the context has room for 7,992 more tokens", "", "")
     merged = cells(given_, 4)[0]
     assert describe(given_, merged)[1] == "in the system prompt and your 1st message"
@@ -179,11 +180,29 @@ def test_what_was_matched_takes_the_place_of_the_preview(line: NextPrompt) -> No
     line.show_preview(preview())
     assert line.text == "Next prompt  ·  180 reused · 20 to compute · about 0.10 s"
     line.show_matched(Matched(7, 200, 192, 8, None, SPANS), 8192)
-    assert line.text == "This prompt  ·  192 reused · 8 computed"
+    assert line.text == "This prompt  ·  192 reused · 8 to compute"
     assert line.preview is not None
     assert line.preview.block_texts == preview().block_texts
     line.show_matched(Matched(8, 300, 192, 108, None, SPANS), 8192)
     assert line.preview.block_texts == ()
+
+
+def test_while_a_prompt_is_read_the_line_says_how_much_is_computed_by_now(line: NextPrompt) -> None:
+    line.show_reading(Prefill(7, 4, 8, 0.1))
+    assert not line.text, "nothing was looked up"
+    line.show_matched(Matched(7, 200, 192, 8, None, SPANS), 8192)
+    line.show_reading(Prefill(7, 4, 8, 0.1))
+    assert line.text == "This prompt  ·  192 reused · 4 of 8 computed"
+    assert line.ribbon.text_of(12).startswith("Tokens 192 to 199: to compute")
+    line.show_instead(preview(120, 100, 96), "If you change your 1st message", "recomputes 20 tokens")
+    line.show_reading(Prefill(7, 8, 8, 0.0))
+    assert line.text.startswith("If you change")
+    line.show_newest()
+    assert line.text == "This prompt  ·  192 reused · 8 computed"
+    assert line.ribbon.text_of(12).startswith("Tokens 192 to 199: computed")
+    line.show_preview(preview())
+    line.show_reading(Prefill(7, 8, 8, 0.0))
+    assert line.text.startswith("Next prompt")
 
 
 def test_the_price_of_a_change_stands_in_front_for_a_while(line: NextPrompt) -> None:

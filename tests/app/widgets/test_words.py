@@ -32,7 +32,9 @@ def test_what_came_from_disk_is_said() -> None:
     assert words.turn_parts(replace(stats(), disk_tokens=512))[0] == "3,008 reused (512 from disk)"
     seen = replace(preview(400, 320, 100), disk_tokens=64)
     assert words.next_prompt(seen).startswith("320 reused (64 from disk) · 80 to compute")
-    assert words.this_prompt(seen) == "320 reused (64 from disk) · 80 computed"
+    assert words.this_prompt(seen, 0) == "320 reused (64 from disk) · 80 to compute"
+    assert words.this_prompt(seen, 16) == "320 reused (64 from disk) · 16 of 80 computed"
+    assert words.this_prompt(seen, 80) == "320 reused (64 from disk) · 80 computed"
 
 
 def test_a_badge_says_where_it_is_warm() -> None:

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.charts.series import TTFT_PARTS
 from app.settings import Settings
 from app.words import size
-from engine import CacheView, Finished, TurnStats
+from engine import CacheView, Finished, Prefill, TurnStats
 from tests.app.fake_engine import MODEL, Script, many_tokens
 from tests.app.window.conftest import Screen, settle
 
@@ -122,6 +122,24 @@ def test_all_follows_a_turn_while_it_is_written_and_after(make_screen: Callable[
     screen.play()
     charts.redraw()
     assert (charts.tokens.bars.places(), charts.turns.live) == (2, False)
+
+
+def test_while_the_first_prompt_is_read_the_chart_says_so(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(stats_every=1))
+    charts = screen.window.charts
+    charts.redraw()
+    assert charts.first_token.hint.startswith("Send a message")
+    screen.ask("One")
+    screen.until(Prefill)
+    charts.redraw()
+    assert charts.first_token.hint.startswith("The prompt is being read.")
+    screen.until(TurnStats)
+    charts.redraw()
+    assert not charts.first_token.hint
+    screen.play()
+    screen.window.commands.new.trigger()
+    charts.redraw()
+    assert charts.first_token.hint.startswith("Send a message")
 
 
 def test_a_click_on_a_bar_scrolls_to_that_turn(screen: Screen) -> None:

@@ -99,6 +99,20 @@ def test_while_it_is_answered_the_ribbon_is_what_was_matched(screen: Screen, hea
     assert line.text.startswith("Next prompt")
 
 
+def test_while_the_prompt_is_read_the_ribbon_says_what_is_computed_by_now(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(prefill_chunks=2))
+    screen.ask("Where is my parcel?")
+    line = screen.composer.next_prompt
+    screen.until(Matched)
+    assert line.preview is not None
+    total = line.preview.computed_tokens
+    assert line.text == f"This prompt  ·  0 reused · {total} to compute"
+    screen.until(Prefill)
+    assert line.text == f"This prompt  ·  0 reused · {total // 2} of {total} computed"
+    screen.until(Prefill)
+    assert line.text == f"This prompt  ·  0 reused · {total} computed"
+
+
 def test_a_prompt_past_the_context_says_so(make_screen: Callable[..., Screen]) -> None:
     screen = make_screen()
     screen.type("word " * 8000)
