@@ -209,8 +209,8 @@ class Presenter(QObject):
 
     def _on_preview(self, preview: Preview) -> None:
         prompt = self._session.conversation.system_prompt
-        kept = preview.pinned_tokens > max(0, preview.system_tokens - BLOCK_TOKENS)
-        self._counted = (prompt, preview.system_tokens, kept)
+        pinned = preview.pinned_tokens > max(0, preview.system_tokens - BLOCK_TOKENS)
+        self._counted = (prompt, preview.system_tokens, pinned)
         self._refresh_header()
 
     def _on_model(self, model: ModelInfo | None) -> None:
@@ -248,10 +248,10 @@ class Presenter(QObject):
         conversation = self._session.conversation
         title = conversation.title or UNTITLED
         self._window.header.show_title(title, can_rename=conversation.id != 0)
-        prompt, tokens, kept = self._counted
+        prompt, tokens, pinned = self._counted
         if prompt != conversation.system_prompt:
-            tokens, kept = 0, False
-        self._window.header.show_prompt(conversation.system_prompt, tokens, kept)
+            tokens, pinned = 0, False
+        self._window.header.show_prompt(conversation.system_prompt, tokens, pinned)
         self._window.setWindowTitle(f"{title} – Headstart" if conversation.title else "Headstart")
         for action in (self._window.commands.rename, self._window.commands.delete):
             action.setEnabled(conversation.id != 0)

@@ -44,10 +44,10 @@ TERMS = {
         "This is the wait from Send to the first piece of the answer: the prompt is looked up, and what is missing is "
         "computed. The more is reused, the shorter it is.",
     ),
-    "kept": Explanation(
-        "Kept resident",
-        "The system prompt of a conversation stays in memory when other blocks are evicted. "
-        "What is kept takes at most half of the budget; beyond that the oldest is let go.",
+    "pinned": Explanation(
+        "Pinned",
+        "The system prompt of a conversation, and whatever is pinned in the tree, stays in memory when other blocks "
+        "are evicted. What is pinned takes at most half of the budget; beyond that the oldest is let go.",
     ),
     "disk": Explanation(
         "From disk",
@@ -67,11 +67,11 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
-            "last. Cells with a line through their foot are kept resident, plain ones are reused, hollow ones with a "
+            "last. Cells with a line through their foot are pinned, plain ones are reused, hollow ones with a "
             "bar are reused from disk, tall ones must be computed, crossed ones do not fit into the context, and "
             "dashes are room left in it.",
         ),
-        ("block", "kept", "disk"),
+        ("block", "pinned", "disk"),
     ),
     "strip": (
         Explanation(
@@ -118,10 +118,10 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
     "memory": (
         Explanation(
             "Cache memory",
-            "What the cache holds over time: kept resident, in use (the buffer that the newest chat is worked on in, "
+            "What the cache holds over time: pinned, in use (the buffer that the newest chat is worked on in, "
             "a copy of its blocks), and reusable. The line above is its budget, which is never passed.",
         ),
-        ("block", "eviction", "kept"),
+        ("block", "eviction", "pinned"),
     ),
     "saved": (
         Explanation(
@@ -137,7 +137,7 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
             "Everything in the cache as a tree: conversations that begin alike share a stem and part where they "
             "differ. A piece grows a step each time its tokens double; a hollow one with a bar is on disk only.",
         ),
-        ("prefix", "eviction", "kept", "disk"),
+        ("prefix", "eviction", "pinned", "disk"),
     ),
 }
 """For each part of the window what it shows, and the words of the trade it uses."""

@@ -50,20 +50,20 @@ class Header(QWidget):
         stops = (sidebar, self.field, self.pill, charts, self.menu_button)
         for before, after in pairwise(stops):
             self.setTabOrder(before, after)
-        self.show_prompt("", 0, kept=False)
+        self.show_prompt("", 0, pinned=False)
 
     def show_title(self, title: str, can_rename: bool) -> None:
         """Show the conversation's title."""
         self.title.show_title(title, can_rename)
 
-    def show_prompt(self, prompt: str, tokens: int, kept: bool) -> None:
-        """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is kept resident."""
+    def show_prompt(self, prompt: str, tokens: int, pinned: bool) -> None:
+        """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is pinned."""
         if not prompt:
             says = "Add a system prompt"
         else:
             parts = ["System prompt"]
             parts += [f"{tokens:,} tokens"] if tokens else []
-            parts += ["kept resident"] if kept else []
+            parts += ["pinned"] if pinned else []
             says = " · ".join(parts)
         self.pill.setText(says)
         self.pill.setToolTip("Read or change the system prompt of this conversation")

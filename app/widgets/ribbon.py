@@ -41,7 +41,7 @@ _STEPS = {
 
 
 class Ribbon(QWidget):
-    """Each state has a colour and a shape: kept resident with a line through its foot, reused plain, from disk hollow
+    """Each state has a colour and a shape: pinned with a line through its foot, reused plain, from disk hollow
     with a bar inside, to compute tall, past the context crossed, free a thin dash. `current` is the cell that the
     keyboard is at, -1 for none."""
 

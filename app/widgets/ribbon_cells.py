@@ -12,7 +12,7 @@ from engine import BLOCK_TOKENS, Preview, TokenSpan
 
 State = Literal["pinned", "reused", "disk", "computed", "past", "free"]
 STATE_WORDS: dict[State, str] = {
-    "pinned": "kept resident",
+    "pinned": "pinned",
     "reused": "reused",
     "disk": "from disk",
     "computed": "to compute",

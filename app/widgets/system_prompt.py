@@ -61,9 +61,9 @@ class SystemPromptEditor(QDialog):
         title = QLabel("System prompt", self)
         title.setFont(theme.text_font(bold=True))
         note = QLabel(
-            "It stands before every message of this conversation. It is read once and kept resident; after a change"
-            " everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}} and"
-            " {{uuid}} are filled in when a question is sent.",
+            "It stands before every message of this conversation. It is read once and pinned in the cache; after a"
+            " change everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}}"
+            " and {{uuid}} are filled in when a question is sent.",
             self,
         )
         note.setObjectName("soft")

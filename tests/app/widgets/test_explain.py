@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.widgets.explain import PLACES, TERMS, Explain, Explanation
+from app.widgets.ribbon_cells import STATE_WORDS
 
 EVERY_TEXT = [*TERMS.values(), *(place for place, _ in PLACES.values())]
 
@@ -19,6 +20,15 @@ EVERY_TEXT = [*TERMS.values(), *(place for place, _ in PLACES.values())]
 def test_each_is_two_sentences(explanation: Explanation) -> None:
     assert len(re.findall(r"\.(?: |$)", explanation.text)) == 2
     assert explanation.text.endswith(".")
+
+
+def test_what_stays_in_memory_has_one_name() -> None:
+    """The same word as in the ribbon, the charts and the header."""
+    assert TERMS["pinned"].name == "Pinned"
+    for explanation in EVERY_TEXT:
+        assert not re.search(r"resident|\bkept\b", explanation.text), explanation.name
+    assert "pinned" in PLACES["memory"][1]
+    assert STATE_WORDS["pinned"] == "pinned"
 
 
 def test_every_term_is_used_where_it_is_seen() -> None:

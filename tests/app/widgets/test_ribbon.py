@@ -77,7 +77,7 @@ def test_tokens_past_the_context_are_neither_reused_nor_computed() -> None:
 def test_a_cell_says_its_tokens_its_messages_and_its_text() -> None:
     given_ = preview()
     made = cells(given_, 80)
-    assert describe(given_, made[0]) == ("Tokens 0 to 15: kept resident", "in the system prompt", "block0")
+    assert describe(given_, made[0]) == ("Tokens 0 to 15: pinned", "in the system prompt", "block0")
     assert describe(given_, made[11]) == (
         "Tokens 176 to 191: 4 reused, 12 to compute",
         "in the 1st answer and your 2nd message",
@@ -132,13 +132,13 @@ def test_what_comes_from_disk_has_cells_of_its_own(ribbon: Ribbon) -> None:
     assert ribbon.text_of(8).startswith("Tokens 128 to 143: from disk")
     assert ribbon.text_of(11).startswith("Tokens 176 to 191: 4 from disk, 12 to compute")
     shapes = {number: _column(ribbon, number) for number in (0, 7, 8, 12)}
-    assert len(set(shapes.values())) == 4, "kept, reused, from disk and to compute look alike"
+    assert len(set(shapes.values())) == 4, "pinned, reused, from disk and to compute look alike"
 
 
 def test_each_place_has_its_cell(ribbon: Ribbon) -> None:
     assert ribbon.cell_at(QPoint(0, 5)) == 0
     assert ribbon.cell_at(QPoint(ribbon.width() - 1, 5)) == len(ribbon.cells) - 1
-    assert ribbon.text_of(0) == "Tokens 0 to 15: kept resident\nin the system prompt\n“block0”"
+    assert ribbon.text_of(0) == "Tokens 0 to 15: pinned\nin the system prompt\n“block0”"
     assert ribbon.text_of(-1) == ""
 
 

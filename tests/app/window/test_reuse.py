@@ -75,7 +75,7 @@ def test_the_ribbon_is_the_preview(screen: Screen, heard: list[Preview | Matched
     expected = {"pinned": pinned, "reused": preview.reused_tokens - pinned, "computed": preview.computed_tokens}
     assert shown_tokens(line) == {state: count for state, count in expected.items() if count}
     assert line.accessibleName() == f"Next prompt  ·  {words.next_prompt(preview)}"
-    assert screen.window.header.pill.text().endswith("kept resident")
+    assert screen.window.header.pill.text().endswith("pinned")
     line.ribbon.setFocus(Qt.FocusReason.TabFocusReason)
     said = line.ribbon.accessibleDescription()
     assert "to compute" in said
