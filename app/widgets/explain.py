@@ -118,8 +118,9 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
     "memory": (
         Explanation(
             "Cache memory",
-            "What the cache holds over time: pinned, in use (the buffer that the newest chat is worked on in, "
-            "a copy of its blocks), and reusable. The line above is its budget, which is never passed.",
+            "What the cache holds, over the last 10 minutes: pinned, in use (the buffer that the newest chat is worked "
+            "on in, a copy of its blocks) and reusable, under the line of its budget, which is never passed. The total "
+            "is larger than that of the tree, which counts cached blocks only and not that buffer.",
         ),
         ("block", "eviction", "pinned"),
     ),

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.charts.cards import WINDOW_S
 from app.widgets.explain import PLACES, TERMS, Explain, Explanation
 from app.widgets.ribbon_cells import STATE_WORDS
 
@@ -29,6 +30,12 @@ def test_what_stays_in_memory_has_one_name() -> None:
         assert not re.search(r"resident|\bkept\b", explanation.text), explanation.name
     assert "pinned" in PLACES["memory"][1]
     assert STATE_WORDS["pinned"] == "pinned"
+
+
+def test_memory_says_its_time_and_why_it_is_more_than_the_tree() -> None:
+    text = PLACES["memory"][0].text
+    assert f"over the last {WINDOW_S / 60:.0f} minutes" in text
+    assert "larger than that of the tree, which counts cached blocks only and not that buffer" in text
 
 
 def test_every_term_is_used_where_it_is_seen() -> None:
