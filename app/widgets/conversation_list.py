@@ -38,11 +38,13 @@ _AnyIndex = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class ListWords:
-    """How a list calls what it holds, what opening one does, and what its time means."""
+    """How a list calls what it holds, what opening one does, what its time means, and what the seconds of its badges
+    are an estimate of."""
 
     name: str = "Conversations"
     opens: str = "Open"
     used: str = "Last used"
+    estimate: str = "estimated for the conversation as it stands, without your next message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class ConversationList(QListView):
     def __init__(self, parent: QWidget | None = None, words: ListWords = CONVERSATIONS) -> None:
         super().__init__(parent)
         self._words = words
-        self._rows = _Rows(self, words.used)
+        self._rows = _Rows(self, words)
         self.setModel(self._rows)
         self.setItemDelegate(_RowDelegate(self))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -167,9 +169,9 @@ class ConversationList(QListView):
 class _Rows(QAbstractListModel):
     """The rows as a Qt model."""
 
-    def __init__(self, parent: QWidget, used: str) -> None:
+    def __init__(self, parent: QWidget, words: ListWords) -> None:
         super().__init__(parent)
-        self._used = used
+        self._words = words
         self.rows: list[ConversationRow] = []
         self.badges: dict[int, Badge] = {}
 
@@ -207,12 +209,18 @@ class _Rows(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join([row.title, *([badge.explanation] if badge else []), f"{self._used} {ago(row.updated)}"])
+            said = [badge.explanation, *(f"{part.capitalize()}." for part in self._estimate(badge))] if badge else []
+            return "\n".join([row.title, *said, f"{self._words.used} {ago(row.updated)}"])
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join([row.title, *([badge.text] if badge else []), ago(row.updated)])
+            said = [badge.text, *self._estimate(badge)] if badge else []
+            return ", ".join([row.title, *said, ago(row.updated)])
         if role == BADGE_ROLE:
             return badge
         return row if role == Qt.ItemDataRole.UserRole else None
+
+    def _estimate(self, badge: Badge) -> list[str]:
+        """What the seconds of a badge are of; nothing where it has none."""
+        return [self._words.estimate] if badge.fits else []
 
 
 class _RowDelegate(QStyledItemDelegate):

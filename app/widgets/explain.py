@@ -49,6 +49,12 @@ TERMS = {
         "The system prompt of a conversation, and whatever is pinned in the tree, stays in memory when other blocks "
         "are evicted. What is pinned takes at most half of the budget; beyond that the oldest is let go.",
     ),
+    "estimate": Explanation(
+        "Estimated seconds",
+        "Before a prompt is sent, its seconds are what computing the missing tokens should take, from how fast this "
+        "model read here of late. Looking the prompt up and choosing the first token come on top, so the time measured "
+        "under the answer is often longer.",
+    ),
     "disk": Explanation(
         "From disk",
         "What was read of a prompt before the last start, or was dropped from memory since, is taken from disk. "
@@ -71,7 +77,16 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
             "bar are reused from disk, tall ones must be computed, crossed ones do not fit into the context, and "
             "dashes are room left in it.",
         ),
-        ("block", "pinned", "disk"),
+        ("block", "pinned", "disk", "estimate"),
+    ),
+    "badge": (
+        Explanation(
+            "Warm and cold",
+            "A conversation is warm where at least half of its next prompt is in the cache, and cold elsewhere. The "
+            "seconds are an estimate of the wait for its next answer as the conversation stands, without your next "
+            "message, which has to be read too.",
+        ),
+        ("prefix", "estimate"),
     ),
     "strip": (
         Explanation(

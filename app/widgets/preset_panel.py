@@ -14,6 +14,7 @@ from app.widgets.conversation_list import ConversationList, ConversationRow, Lis
 WIDTH = 224
 MANY = 8
 """From this many on there is a field to search them."""
+ESTIMATE = "estimated for what is written in the composer, under this system prompt"
 _KEEP = ("Save as preset", "Name of a new preset")
 _RENAME = ("Rename", "New name")
 
@@ -34,7 +35,7 @@ class PresetPanel(QWidget):
         self.setFixedWidth(WIDTH)
         self._rows: tuple[ConversationRow, ...] = ()
         self._current = self._renamed = 0
-        self.list = ConversationList(self, ListWords("Presets", "Use this text", "Saved"))
+        self.list = ConversationList(self, ListWords("Presets", "Use this text", "Saved", ESTIMATE))
         self.search = QLineEdit(self)
         self.search.setPlaceholderText("Search presets")
         self.search.setAccessibleName("Search presets")

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
+from app.widgets.explain import Explain
 from app.widgets.words import token_cost
 from app.words import size
 from engine import CacheView, ModelInfo
@@ -28,7 +29,8 @@ WIDTH = 232
 
 
 class Sidebar(QFrame):
-    """Signals: search_changed(str); those of `list` are its own. `model_button` opens the model menu."""
+    """Signals: search_changed(str); those of `list` are its own. `model_button` opens the model menu, `explain` says
+    what the badges are."""
 
     search_changed = Signal(str)
 
@@ -43,6 +45,7 @@ class Sidebar(QFrame):
         self.search.setAccessibleName("Search conversations")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self.search_changed)
+        self.explain = Explain("badge", self)
         self.list = ConversationList(self)
         self._nothing = QLabel(self)
         self._nothing.setObjectName("soft")
@@ -70,11 +73,21 @@ class Sidebar(QFrame):
         field = QHBoxLayout()
         field.setContentsMargins(16, 0, 16, 0)
         field.addWidget(self.search)
+        heading = QHBoxLayout()
+        heading.setContentsMargins(20, 0, 16, 0)
+        heading.setSpacing(6)
+        listed = QLabel("Conversations", self)
+        listed.setObjectName("soft")
+        listed.setFont(theme.text_font(theme.SMALL))
+        heading.addWidget(listed)
+        heading.addWidget(self.explain)
+        heading.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 13, 0, 0)
         column.setSpacing(12)
         column.addLayout(top)
         column.addLayout(field)
+        column.addLayout(heading)
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         column.addWidget(self.model_button)

@@ -55,7 +55,7 @@ def next_prompt(preview: Preview) -> str:
         return f"{tokens(too_many)} too long for this model"
     return (
         f"{preview.reused_tokens:,} reused{from_disk(preview.disk_tokens)} · {preview.computed_tokens:,} to compute"
-        f" · about {about_seconds(preview.seconds)}"
+        f" · estimated {about_seconds(preview.seconds)}"
     )
 
 

@@ -178,7 +178,7 @@ def line(qtbot: QtBot) -> NextPrompt:
 
 def test_what_was_matched_takes_the_place_of_the_preview(line: NextPrompt) -> None:
     line.show_preview(preview())
-    assert line.text == "Next prompt  ·  180 reused · 20 to compute · about 0.10 s"
+    assert line.text == "Next prompt  ·  180 reused · 20 to compute · estimated 0.10 s"
     line.show_matched(Matched(7, 200, 192, 8, None, SPANS), 8192)
     assert line.text == "This prompt  ·  192 reused · 8 to compute"
     assert line.preview is not None

@@ -65,7 +65,7 @@ def test_an_answer_that_did_not_end_by_itself_says_so(reason: str) -> None:
 
 def test_next_prompt_and_context() -> None:
     given = preview(3196, 3184, 3012)
-    assert words.next_prompt(given) == "3,184 reused · 12 to compute · about 0.10 s"
+    assert words.next_prompt(given) == "3,184 reused · 12 to compute · estimated 0.10 s"
     assert words.context(given) == "Context 3,196 of 8,192"
     assert words.reading(1920, 3050, 1.1) == "reading 1,920 of 3,050 tokens, 1.1 s left"
 

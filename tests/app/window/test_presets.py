@@ -126,7 +126,7 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(screen: Scre
     assert [rows.badge(panel.id(name)) for name in ("Pirate", "Support")] == [badge_of(heard[0]), badge_of(heard[1])]
     pirate, support = (rows.model().index(place, 0) for place in range(2))
     said = rows.model().data(support, Qt.ItemDataRole.AccessibleTextRole)
-    assert f"warm · {about_seconds(heard[1].seconds)}" in said
+    assert f"warm · {about_seconds(heard[1].seconds)}, estimated for what is written in the composer" in said
     assert "cold · " in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
     panel.open("Pirate")
     panel.editor.next_prompt.show_preview(None)

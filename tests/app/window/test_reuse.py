@@ -253,7 +253,9 @@ def test_badges_are_the_engines_previews(screen: Screen, heard: list[Preview | M
     model = rows.model()
     for place, preview in enumerate(previews):
         said = model.data(model.index(place, 0), Qt.ItemDataRole.AccessibleTextRole)
-        assert f"warm · {words.about_seconds(preview.seconds)}" in said
+        assert f"warm · {words.about_seconds(preview.seconds)}, estimated for the conversation as it stands" in said
+        pointed = model.data(model.index(place, 0), Qt.ItemDataRole.ToolTipRole)
+        assert "\nEstimated for the conversation as it stands, without your next message.\n" in pointed
     screen.window.commands.clear_cache.trigger()
     screen.play()
     ask_badges(screen)
@@ -351,6 +353,8 @@ def test_a_conversation_longer_than_the_context_says_so(screen: Screen) -> None:
     assert badge is not None
     assert badge.text == "longer than the context"
     assert "more than this model reads" in badge.explanation
+    said = rows.model().data(rows.model().index(0, 0), Qt.ItemDataRole.ToolTipRole)
+    assert "stimated" not in said, "no seconds are said"
 
 
 def test_changed_tools_are_placed() -> None:
