@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import Bridge
 from app.report import NEAR_TIE, Parted, compare
+from app.words import seconds
 from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
 
 Half = Literal["warm", "cold"]
@@ -157,6 +158,17 @@ def gain(result: ProofResult) -> str:
         return ""
     times = cold.ttft_s / warm.ttft_s
     return f"{times:.1f} times sooner with the cache" if times >= 1 else "Not sooner with the cache"
+
+
+def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
+    """What the turn itself reused, where its prompt finds something else in the cache now; "" where it does not."""
+    if found.reused_tokens == own.reused_tokens:
+        return ""
+    waited = f" and waited {seconds(own.ttft_s)}" if own.ttft_s is not None else ""
+    more = found.reused_tokens > own.reused_tokens
+    now = "Now its prompt is cached" if more else "Now less of its prompt is cached"
+    reused = "one token" if own.reused_tokens == 1 else f"{own.reused_tokens:,} tokens"
+    return f"Turn {turn} itself reused {reused}{waited}. {now}: this run reuses {found.reused_tokens:,}."
 
 
 def _parted(result: ProofResult, parted: Parted) -> str:

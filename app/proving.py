@@ -7,11 +7,11 @@ from PySide6.QtCore import QObject
 from app.branch import Branch
 from app.bridge import Bridge
 from app.history import History, StoredMessage
-from app.proof import Proof, ProofResult, check_ready, gain, verdict
+from app.proof import Half, Proof, ProofResult, check_ready, gain, own_figures, verdict
 from app.session import Session
 from app.widgets.proof_dialog import ProofDialog
 from app.window import Window
-from engine import HeadstartError, Request
+from engine import HeadstartError, Matched, Request
 
 
 class Proving(QObject):
@@ -47,7 +47,7 @@ class Proving(QObject):
             self._window.notice.show_error(str(error), error.detail)
             return
         length = len(answer.token_ids) or (answer.stats.written_tokens if answer.stats else 0) or 1
-        self._open(request, length)
+        self._open(answer, request, length)
 
     def _find(self, answer_id: int) -> tuple[StoredMessage, Request]:
         messages = self._session.messages
@@ -59,15 +59,15 @@ class Proving(QObject):
                 return message, branch.request(True, values, system, left_out=message.left_out)
         raise HeadstartError("This answer is not in the conversation in view. Open its conversation first.")
 
-    def _open(self, request: Request, length: int) -> None:
+    def _open(self, answer: StoredMessage, request: Request, length: int) -> None:
         self.dialog = dialog = ProofDialog(length, self._window)
         dialog.stop_wanted.connect(self._stop)
-        dialog.again_wanted.connect(lambda: self._run(request, length))
+        dialog.again_wanted.connect(lambda: self._run(answer, request, length))
         dialog.finished.connect(self._forget)
         dialog.open()
-        self._run(request, length)
+        self._run(answer, request, length)
 
-    def _run(self, request: Request, length: int) -> None:
+    def _run(self, answer: StoredMessage, request: Request, length: int) -> None:
         assert self.dialog is not None
         dialog = self.dialog
         dialog.clear()
@@ -75,6 +75,7 @@ class Proving(QObject):
         self.proof = proof = Proof(self._bridge, request, length, self)
         proof.begun.connect(dialog.show_begun)
         proof.matched.connect(dialog.show_matched)
+        proof.matched.connect(lambda half, found: self._compare(answer, half, found))
         proof.reading.connect(dialog.show_reading)
         proof.measured.connect(dialog.show_stats)
         proof.ended.connect(lambda result: self._on_ended(proof, result))
@@ -83,6 +84,15 @@ class Proving(QObject):
         for end in (proof.ended, proof.stopped, proof.failed):
             end.connect(proof.deleteLater)
         proof.start()
+
+    def _compare(self, answer: StoredMessage, half: Half, found: Matched) -> None:
+        """The cache may hold more, or less, of the prompt than when the turn was answered."""
+        if half == "warm" and answer.stats is not None and self.dialog is not None:
+            self.dialog.show_own(own_figures(self._number(answer), answer.stats, found))
+
+    def _number(self, answer: StoredMessage) -> int:
+        """Which turn of the branch in view this is, as the charts count them."""
+        return sum(bool(m.finish_reason and m.stats and m.id <= answer.id) for m in self._session.messages)
 
     def _stop(self) -> None:
         if self.proof is not None:

@@ -108,9 +108,9 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
     "proof": (
         Explanation(
             "Prove it",
-            "The same prompt is answered twice with always the likeliest token: once with what is in the cache, once "
-            "with every token read anew. Reuse is right when both write the same tokens, and worth it when the first "
-            "comes sooner.",
+            "The same prompt is answered twice with always the likeliest token: once with what is in the cache now, "
+            "which may be more than the turn itself found, once with every token read anew. Reuse is right when both "
+            "write the same tokens, and worth it when the first comes sooner.",
         ),
         ("ttft", "prefix"),
     ),

@@ -128,9 +128,9 @@ class ProofDialog(QDialog):
             "warm": ProofBar("warm", "With the cache, time to first token", self),
             "cold": ProofBar("cold", "Without the cache", self),
         }
-        self.headline, self.says = QLabel(self), QLabel(self)
+        self.headline, self.says, self.own = QLabel(self), QLabel(self), QLabel(self)
         self.headline.setFont(theme.text_font(bold=True))
-        for label in (self.headline, self.says):
+        for label in (self.headline, self.says, self.own):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -172,6 +172,7 @@ class ProofDialog(QDialog):
         column.addSpacing(8)
         column.addWidget(self.bars["cold"])
         column.addSpacing(8)
+        column.addWidget(self.own)
         column.addWidget(self.headline)
         column.addWidget(self.says)
         column.addStretch(1)
@@ -179,6 +180,8 @@ class ProofDialog(QDialog):
         # Room for the longest verdict, so that nothing moves when it comes.
         self.says.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.says.setMinimumHeight(4 * self.says.fontMetrics().lineSpacing())
+        self.own.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.own.setMinimumHeight(2 * self.own.fontMetrics().lineSpacing())
         self.headline.setMinimumHeight(self.headline.fontMetrics().lineSpacing())
         self.setFixedWidth(WIDTH)
 
@@ -194,6 +197,7 @@ class ProofDialog(QDialog):
         """Before it is run once more."""
         for bar in self.bars.values():
             bar.clear()
+        self.own.clear()
         self.headline.clear()
         self.says.clear()
 
@@ -204,6 +208,10 @@ class ProofDialog(QDialog):
     def show_matched(self, half: Half, matched: Matched) -> None:
         """What the run found in the cache."""
         self.bars[half].show_tokens(matched.reused_tokens, matched.computed_tokens)
+
+    def show_own(self, text: str) -> None:
+        """What the turn itself found in the cache, where that is something else; "" where it is not."""
+        self.own.setText(text)
 
     def show_reading(self, half: Half, progress: Prefill) -> None:
         """How far the prompt is read."""

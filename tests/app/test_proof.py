@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.proof import Proof, ProofResult, gain, proof_requests, result_of, verdict
-from engine import Finished, Message, Request, Sampling, TextDelta, TtftParts, TurnStats
+from app.proof import Proof, ProofResult, gain, own_figures, proof_requests, result_of, verdict
+from engine import Finished, Matched, Message, Request, Sampling, TextDelta, TtftParts, TurnStats
 from tests.app.conftest import Desk
 from tests.app.fake_engine import FakeEngine, Script
 
@@ -54,6 +54,29 @@ def bench(make_desk: Callable[..., Desk]) -> Callable[..., Bench]:
         return Bench(desk)
 
     return make
+
+
+@pytest.mark.parametrize(
+    ("own", "now", "said"),
+    [
+        (
+            14,
+            1568,
+            "Turn 3 itself reused 14 tokens and waited 1.50 s. Now its prompt is cached: this run reuses 1,568.",
+        ),
+        (
+            1,
+            0,
+            "Turn 3 itself reused one token and waited 1.50 s. Now less of its prompt is cached: this run reuses 0.",
+        ),
+        (14, 14, ""),
+    ],
+)
+def test_what_the_turn_itself_reused_is_said_where_it_is_another_number(own: int, now: int, said: str) -> None:
+    stats = TurnStats(1, 1582, own, 1582 - own, 9, 1.5, TtftParts(), 20.0, 9.0, False, 0)
+    assert own_figures(3, stats, Matched(2, 1582, now, 1582 - now, None, ())) == said
+    waiting = own_figures(3, replace(stats, ttft_s=None), Matched(2, 1582, now, 1582 - now, None, ()))
+    assert waiting == said.replace(" and waited 1.50 s", "")
 
 
 def test_the_same_prompt_runs_with_the_cache_then_without_greedy_and_as_long(bench: Callable[..., Bench]) -> None:

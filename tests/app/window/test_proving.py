@@ -72,6 +72,33 @@ def test_the_dialog_shows_both_runs_as_the_engine_reported_them(talk: Callable[.
     assert screen.application.proving.dialog is None
 
 
+def test_where_more_is_cached_than_the_turn_itself_reused_the_dialog_says_so(talk: Callable[..., Screen]) -> None:
+    screen = talk()
+    screen.window.commands.clear_cache.trigger()
+    screen.ask("Three?")
+    screen.play()
+    own = screen.session.messages[-1].stats
+    assert own is not None
+    assert own.reused_tokens == 0
+    screen.window.commands.prove.trigger()
+    dialog = dialog_of(screen)
+    assert not dialog.own.text()
+    screen.until(Matched)
+    reused = own.prompt_tokens - 1
+    assert dialog.own.text() == (
+        f"Turn 3 itself reused 0 tokens and waited {seconds(own.ttft_s or 0)}. "
+        f"Now its prompt is cached: this run reuses {reused:,}."
+    )
+    said = dialog.own.text()
+    screen.play()
+    assert dialog.own.text() == said, "the run without the cache says nothing of it"
+    dialog.again.click()
+    assert not dialog.own.text()
+    screen.play()
+    assert dialog.own.text() == said
+    dialog.reject()
+
+
 def test_an_earlier_answer_is_proved_with_the_prompt_it_was_written_under(talk: Callable[..., Screen]) -> None:
     screen = talk()
     first = screen.engine.requests[0]
