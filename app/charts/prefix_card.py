@@ -10,13 +10,17 @@ from app.charts import tree_words
 from app.charts.tree_layout import Row, TreeLayout, largest_runs, lay_out, run_width
 from app.charts.tree_words import Titles
 from app.theme import SMALL, Theme, text_font
+from app.widgets.elide import elided
 from app.widgets.explain import Explain
 from engine import CacheView, NodeView
 
 MOST_ROWS = 5
 PITCH, BAR, INDENT = 22, 14, 16
-LONGEST = 184.0
-"""Pixels of the longest bar; its label stands right of it."""
+LONGEST, SHORTEST = 184.0, 48.0
+"""Pixels of the longest bar; its label stands right of it. Where labels need the room it is shorter, but not below
+SHORTEST."""
+LABEL = 176
+"""Pixels that every label has at least."""
 
 
 class PrefixCard(QWidget):
@@ -140,7 +144,14 @@ class RunList(QWidget):
             index = self._at(event.pos())
             if index >= 0:
                 node = self.layout_.nodes[index]
-                parts = (tree_words.titles_of(node, self.titles), tree_words.figures(node), tree_words.beginning(node))
+                name = tree_words.label(self.layout_, index, self.titles)
+                titles = tree_words.titles_of(node, self.titles)
+                parts = (
+                    name,
+                    "" if name.startswith(titles) else titles,
+                    tree_words.figures(node),
+                    tree_words.beginning(node),
+                )
                 QToolTip.showText(event.globalPos(), "\n".join(part for part in parts if part), self)
             else:
                 QToolTip.hideText()
@@ -158,8 +169,10 @@ class RunList(QWidget):
     def _bar(self, number: int) -> QRectF:
         row = self._rows[number]
         longest = max(run_width(self.layout_.nodes[other.run].tokens) for other in self._rows)
-        width = max(8.0, LONGEST * run_width(self.layout_.nodes[row.run].tokens) / longest - 8)
-        left = min(6, row.depth) * INDENT
+        deepest = max(_left(other) for other in self._rows)
+        whole = max(SHORTEST, min(LONGEST, self.width() - deepest - LABEL))
+        width = max(8.0, whole * run_width(self.layout_.nodes[row.run].tokens) / longest - 8)
+        left = _left(row)
         return QRectF(left, number * PITCH + (PITCH - BAR) / 2, width, BAR)
 
     def _paint_bar(self, painter: QPainter, bar: QRectF, node: NodeView) -> None:
@@ -185,10 +198,12 @@ class RunList(QWidget):
                 painter.drawLine(QLineF(x, y, bar.left(), y))
 
     def _paint_text(self, painter: QPainter, left: float, number: int, text: str, tail: str = "") -> None:
-        """Text in a row, cut where there is no room for all of it, and the tail that is never cut."""
+        """Text in a row, cut in its middle where there is no room for all of it, and the tail that is never cut."""
         painter.setPen(QColor(self._theme.soft))
-        metrics = painter.fontMetrics()
         room = QRectF(QPointF(left, number * PITCH), QPointF(self.width(), (number + 1) * PITCH))
-        space = int(room.width()) - metrics.horizontalAdvance(tail)
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, space).replace("……", "…") + tail
+        shown = elided(painter.fontMetrics(), text, tail, int(room.width()))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+
+def _left(row: Row) -> int:
+    return min(6, row.depth) * INDENT

@@ -135,6 +135,7 @@ class ProofDialog(QDialog):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.again = QPushButton("Once more", self)
+        self.again.setAutoDefault(False)  # Enter closes, also before anything has the focus
         self.again.clicked.connect(self.again_wanted)
         self.button = QPushButton(self)
         self.button.setObjectName("primary")

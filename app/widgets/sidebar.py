@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
+from app.widgets.elide import elided
 from app.widgets.explain import Explain
 from app.widgets.words import token_cost
 from app.words import size
@@ -119,8 +120,14 @@ class ModelButton(QAbstractButton):
 
     @property
     def lines(self) -> tuple[str, str]:
-        """The two lines shown."""
+        """The two lines, whole."""
         return self._lines
+
+    @property
+    def shown(self) -> list[str]:
+        """The two lines as there is room for them."""
+        metrics = QFontMetrics(theme.text_font(theme.SMALL))
+        return [elided(metrics, text, tail, self.width() - 32) for text, tail in self._parts]
 
     def show_model(self, model: ModelInfo | None) -> None:
         """This model answers now, None for none. What the cache of the same model held is still true."""
@@ -147,9 +154,9 @@ class ModelButton(QAbstractButton):
         if self._model is None:
             self._say("No model", "Open one")
             return
-        exact = " · exact" if self._model.exact else ""
+        kind = f" · {self._model.dtype}{' · exact' if self._model.exact else ''}"
         device = {"cpu": "CPU", "mps": "MPS"}.get(self._model.device, self._model.device.upper())
-        self._say(f"{self._model.name} · {self._model.dtype}{exact}", f"{device} · {self._cache_words(self._model)}")
+        self._say(self._model.name, f"{device} · {self._cache_words(self._model)}", kind)
 
     def _cache_words(self, model: ModelInfo) -> str:
         if not self._cache_on:
@@ -164,8 +171,10 @@ class ModelButton(QAbstractButton):
             return ""
         return self._cache.disk_note or (f"{size(self._cache.disk_bytes)} on disk" if self._cache.disk_bytes else "")
 
-    def _say(self, first: str, second: str) -> None:
-        self._lines = (first, second)
+    def _say(self, name: str, second: str, kind: str = "") -> None:
+        """`kind` stands behind the name of the model and is never cut."""
+        first = name + kind
+        self._lines, self._parts = (first, second), ((name, kind), (second, ""))
         lines = [first, second, *([f"{token_cost(self._model)} in the cache"] if self._model else [])]
         lines += [disk] if (disk := self._disk_words()) else []
         self.setAccessibleName(f"Model: {'. '.join(lines)}")
@@ -200,12 +209,7 @@ class ModelButton(QAbstractButton):
             painter.setPen(QColor(colours.accent) if self.hasFocus() else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colours.bubble))
             painter.drawRoundedRect(QRectF(8.5, 8.5, self.width() - 17, self.height() - 17), 6, 6)
-        self._paint_line(painter, self._lines[0], 13, colours.text)
-        self._paint_line(painter, self._lines[1], 31, colours.soft)
-
-    def _paint_line(self, painter: QPainter, line: str, top: int, colour: str) -> None:
-        font = theme.text_font(theme.SMALL)
-        painter.setFont(font)
-        painter.setPen(QColor(colour))
-        shown = QFontMetrics(font).elidedText(line, Qt.TextElideMode.ElideRight, self.width() - 32)
-        painter.drawText(QRectF(16, top, self.width() - 32, 20), Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.setFont(theme.text_font(theme.SMALL))
+        for line, top, colour in zip(self.shown, (13, 31), (colours.text, colours.soft), strict=True):
+            painter.setPen(QColor(colour))
+            painter.drawText(QRectF(16, top, self.width() - 32, 20), Qt.AlignmentFlag.AlignVCenter, line)

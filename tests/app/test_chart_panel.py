@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QColor, QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS, SEGMENT_PIXELS, segments
 from app.charts.panel import ChartPanel
+from app.charts.prefix_card import LABEL
 from app.charts.series import Savings, ShownTurn
 from app.theme import DARK, LIGHT
 from engine import CacheView, TtftParts, TurnStats
@@ -320,6 +321,19 @@ def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: C
     assert len(panel.prefixes.lines) == 6
     assert panel.prefixes.lines[-1] == "+1,995 more"
     panel.grab()
+
+
+def test_a_label_of_the_short_list_has_room_and_is_whole_where_it_is_pointed_at(panel: ChartPanel) -> None:
+    title = "May I change the address of an order that is on its way?"
+    panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), {1: title, 2: "Returns"})
+    runs = panel.prefixes.runs
+    for number, line in enumerate(runs.lines):
+        assert runs._bar(number).right() <= runs.width() - LABEL
+        place = runs._bar(number).center().toPoint()
+        QApplication.sendEvent(runs, QHelpEvent(QEvent.Type.ToolTip, place, runs.mapToGlobal(place)))
+        assert QToolTip.text().split("\n")[0] == line.rpartition(" ")[0]
+    assert f"{title}, branch 32" in runs.lines
+    QToolTip.hideText()
 
 
 def test_a_short_window_scrolls_and_nothing_is_wider_than_the_column(panel: ChartPanel) -> None:

@@ -133,6 +133,7 @@ def test_progress_is_said_while_it_runs(talk: Callable[..., Screen]) -> None:
     assert (dialog.button.text(), dialog.again.isHidden()) == ("Stop", True)
     screen.play()
     assert (dialog.button.text(), dialog.again.isHidden()) == ("Close", False)
+    assert not dialog.again.isDefault(), "there is one button to end with"
     dialog.reject()
 
 

@@ -6,6 +6,7 @@ import json
 import locale
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.system_prompt import SystemPromptEditor
 from app.window import columns, first_size
 from engine import Divergence, Failed, Loading, ModelSpec, Sampling
-from tests.app.fake_engine import Script
+from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, settle
 
 
@@ -222,6 +223,17 @@ def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
     screen.play()
     assert screen.window.loading_bar.isHidden()
     assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32 · exact", "CPU · cache 0 MB of 537 MB")
+
+
+def test_a_long_name_never_hides_how_the_model_computes(make_screen: Callable[..., Screen]) -> None:
+    name = "Llama-3.2-3B-Instruct-of-my-own"
+    screen = make_screen(model=replace(MODEL, name=name, dtype="int4", exact=True))
+    button = screen.window.sidebar.model_button
+    assert button.lines[0] == f"{name} · int4 · exact"
+    assert button.shown[0].startswith("Llama")
+    assert button.shown[0].endswith("own · int4 · exact")
+    assert len(button.shown[0]) < len(button.lines[0])
+    assert button.lines[0] in button.toolTip()
 
 
 def test_loading_can_be_cancelled(make_screen: Callable[..., Screen]) -> None:
