@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,12 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
+from app.charts.axes import Mark, scale_end
 from app.charts.plot import PixelItem, Plot, mixed
 from app.theme import Theme
 
+OF_ALL = "of all conversations, newest last"
+"""Stands under turns that have no number of their own."""
 FEWEST_SLOTS = 8
 MOST_SLOTS = 32
 MINIMUM_PIXELS = 2
@@ -43,8 +46,10 @@ class BarsPlot(Plot):
 
     leads_somewhere = True
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, value: Callable[[float], str], parent: QWidget | None = None) -> None:
+        """`value` says a value of the scale in words, the unit on a line of its own where it is one."""
         self.bars = BarsItem(theme)
+        self._value = value
         super().__init__(self.bars, theme, parent)
         self.set_layers(())
 
@@ -53,11 +58,23 @@ class BarsPlot(Plot):
         """What is drawn, the first one at the back."""
         return self.bars.layers
 
-    def set_layers(self, layers: Sequence[Layer]) -> None:
-        """Draw these layers, the first one at the back."""
+    def set_layers(self, layers: Sequence[Layer], first: int = 0) -> None:
+        """Draw these layers, the first one at the back. `first` is the number of the first turn, 0 where the turns are
+        of several conversations."""
         self.bars.layers = tuple(layers)
         top = max((float(np.nanmax(layer.top, initial=0.0)) for layer in layers), default=0.0)
-        self.set_range(0, self.slots(), 1.08 * top or 1.0)
+        end = scale_end(top)
+        self.set_range(0, self.slots(), end or 1.0)
+        halves = ((1.0, self._value(end)), (0.5, self._value(end / 2).partition("\n")[0])) if end else ()
+        self.mark([Mark(*half) for half in halves], self._turn_marks(first))
+
+    def _turn_marks(self, first: int) -> list[Mark]:
+        """A number under each bar, the newest first."""
+        if not self.places():
+            return []
+        if not first:
+            return [Mark(0.0, OF_ALL)]
+        return [Mark((place + 0.5) / self.slots(), str(first + place)) for place in reversed(range(self.places()))]
 
     def places(self) -> int:
         return len(self.bars.layers[0].top) if self.bars.layers else 0

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
+from app.charts.axes import Axis, Scale
 from app.charts.export import Table
 from app.charts.legend import Legend
 from app.charts.plot import Plot
@@ -19,7 +20,8 @@ from app.widgets.explain import Explain
 class Card(QWidget):
     """Shows what `say` was told; the same words are its accessible description. Subclasses draw and speak.
 
-    Attributes: place: which row the words are about, -1 for the newest; hovering: whether the user chose it; theme.
+    Attributes: scale, axis: the words beside and under the plot, which runs over `across`; place: which row the words
+    are about, -1 for the newest; hovering: whether the user chose it; theme.
     Signals: chosen(int): the place that was clicked; save_wanted(str): the chart is wanted as a file of this kind.
     """
 
@@ -33,6 +35,7 @@ class Card(QWidget):
         plot: Plot | None = None,
         legend: Sequence[tuple[str, str, float]] = (),
         about: str = "",
+        across: str = "turn",
     ) -> None:
         super().__init__()
         self.plot, self.theme = plot, theme
@@ -42,6 +45,7 @@ class Card(QWidget):
         self._note, self._more = _label(SMALL), _label(SMALL)
         self._legend = Legend(legend, theme)
         self._explain = Explain(about) if about else None
+        self.scale, self.axis = Scale(theme), Axis(theme, across)
         self._save = SaveButton(self) if plot is not None else None
         self._hint = QLabel(plot or self)
         self._hint.setFont(text_font(SMALL))
@@ -78,6 +82,8 @@ class Card(QWidget):
         """The series changed: new picture, new words."""
         if self.plot is not None:
             self.draw()
+            self.scale.show_marks(self.plot.scale)
+            self.axis.show_marks(self.plot.axis)
             self.plot.forget_lost_place()
         self.speak()
 
@@ -129,7 +135,8 @@ class Card(QWidget):
         for label in (self._name, self._note, self._more):
             label.setStyleSheet(f"color: {theme.soft}; background: transparent;")
         self._hint.setStyleSheet(f"color: {theme.soft}; background: {theme.panel};")
-        self._legend.set_theme(theme)
+        for part in (self._legend, self.scale, self.axis):
+            part.set_theme(theme)
         if self.plot is not None:
             self.plot.set_theme(theme)
 
@@ -200,7 +207,12 @@ class Card(QWidget):
         column.addWidget(self._more)
         if self.plot is not None:
             column.addSpacing(6)
-            column.addWidget(self.plot, 1)
+            beside = QHBoxLayout()
+            beside.setSpacing(0)
+            beside.addWidget(self.plot, 1)
+            beside.addWidget(self.scale)
+            column.addLayout(beside, 1)
+            column.addWidget(self.axis)
 
 
 def _label(size: int, text: str = "", bold: bool = False) -> QLabel:

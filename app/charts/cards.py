@@ -34,7 +34,7 @@ class FirstTokenCard(Card):
     """
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.bars, self.turns, self.reading = BarsPlot(theme), turns, False
+        self.bars, self.turns, self.reading = BarsPlot(theme, words.scale_seconds), turns, False
         legend = [("measured", "computed", 1.0), ("cold", "cold", 0.5)]
         super().__init__("First token", theme, self.bars, legend, about="first token")
 
@@ -45,7 +45,7 @@ class FirstTokenCard(Card):
         rows = self.turns.rows(MOST_SLOTS)
         parts = np.stack([rows[part] for part in TTFT_PARTS], axis=1)
         measured = Layer("computed", rows["ttft_s"], split=parts)
-        self.bars.set_layers([Layer("cold", rows["cold_ttft_s"], 0.5), measured])
+        self.bars.set_layers([Layer("cold", rows["cold_ttft_s"], 0.5), measured], first_number(self.turns))
 
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
@@ -76,7 +76,7 @@ class TokensCard(Card):
     why; "" where nothing was."""
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.bars, self.turns, self.miss = BarsPlot(theme), turns, ""
+        self.bars, self.turns, self.miss = BarsPlot(theme, words.scale_tokens), turns, ""
         legend = [("computed", "computed", 1.0), ("reused", "reused", 1.0)]
         super().__init__("Tokens this turn", theme, self.bars, legend, about="tokens")
 
@@ -88,7 +88,8 @@ class TokensCard(Card):
     def draw(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
         read = rows["reused_tokens"] + rows["computed_tokens"]
-        self.bars.set_layers([Layer("computed", read), Layer("reused", rows["reused_tokens"])])
+        layers = [Layer("computed", read), Layer("reused", rows["reused_tokens"])]
+        self.bars.set_layers(layers, first_number(self.turns))
 
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
@@ -116,7 +117,7 @@ class MemoryCard(Card):
         self.weights_bytes = weights_bytes
         names = ("reusable", "in use", "pinned")
         legend = [(word, color, share) for word, (_, color, share) in zip(names, PARTS, strict=True)]
-        super().__init__("Cache memory", theme, self.areas, legend, about="memory")
+        super().__init__("Cache memory", theme, self.areas, legend, about="memory", across="time")
 
     def copy(self) -> MemoryCard:
         return MemoryCard(self.memory, self.theme, self.weights_bytes)
@@ -175,8 +176,13 @@ def since_installation(total: Savings) -> str:
 
 def turn_name(turns: TurnSeries, place: int) -> str:
     """Which turn a place among the newest MOST_SLOTS is: "Turn 5", or the conversation it is of."""
+    return turns.rows(MOST_SLOTS)[place]["conversation"] or f"Turn {first_number(turns) + place}"
+
+
+def first_number(turns: TurnSeries) -> int:
+    """The number of the first of the newest MOST_SLOTS turns, 0 where they are of several conversations."""
     rows = turns.rows(MOST_SLOTS)
-    return rows[place]["conversation"] or f"Turn {len(turns) - len(rows) + place + 1}"
+    return 0 if any(rows["conversation"]) else len(turns) - len(rows) + 1
 
 
 def turn_table(turns: TurnSeries) -> Table:

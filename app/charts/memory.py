@@ -9,8 +9,10 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app import words
+from app.charts.axes import Mark
 from app.charts.plot import PixelItem, Plot, mixed
 from app.charts.series import MEMORY, Rows, thin, used_bytes
+from app.charts.words import time_ago
 from app.theme import SMALL, Theme, text_font
 
 ROOM_FOR_WORDS = 56
@@ -56,6 +58,7 @@ class MemoryPlot(Plot):
         self.memory.to_scale = used >= FULL_SCALE_SHARE * budget
         top = max(used, budget) / 0.9 if self.to_scale else used / 0.7
         self.set_range(*_stretch(rows), top or 1.0)
+        self.mark([Mark(used / top, words.size(used))] if used else [], _time_marks(rows))
 
     def places(self) -> int:
         return len(self.memory.rows)
@@ -139,6 +142,14 @@ class MemoryItem(PixelItem):
         top = max(corner.y(), self.area().top())
         painter.setPen(QColor(color))
         painter.drawText(QRectF(left, top, size.width() + 1, size.height()), Qt.AlignmentFlag.AlignLeft, text)
+
+
+def _time_marks(rows: Rows) -> list[Mark]:
+    """The two ends of the time shown."""
+    if not len(rows):
+        return []
+    age = float(rows["time_s"][-1] - rows["time_s"][0])
+    return [Mark(1.0, "newest"), *([Mark(0.0, time_ago(age))] if age >= 1 else [])]
 
 
 def _stretch(rows: Rows) -> tuple[float, float]:

@@ -1,7 +1,8 @@
-"""The ground every chart stands on: a still pyqtgraph view with fixed ranges, three grid lines and a hovered place."""
+"""The ground every chart stands on: a still pyqtgraph view with fixed ranges, grid lines and a hovered place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,17 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.charts.axes import Mark
 from app.theme import Theme
+
+EMPTY_LINES = (0.5, 1.0)
+"""Where lines are while nothing is drawn, besides the one on the ground."""
 
 
 class Plot(pg.GraphicsView):
-    """A view without axes, menu or dragging. `item` paints it; subclasses hold the data.
+    """A view without menu or dragging. `item` paints it; subclasses hold the data.
 
+    `scale` are words at shares of the height, each with a grid line; `axis` are words at shares of the width.
     Signals: hovered(int): the place (a turn, a picture) under the mouse or found with the arrow keys, -1 for none;
     chosen(int): a place was clicked, or Enter was pressed on it.
     """
@@ -30,6 +36,8 @@ class Plot(pg.GraphicsView):
         super().__init__(parent, background=theme.panel)
         self.item = item
         self._hover = -1
+        self.scale: tuple[Mark, ...] = ()
+        self.axis: tuple[Mark, ...] = ()
         self._box = pg.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
         self._box.disableAutoRange()
         self.setCentralWidget(self._box)
@@ -50,6 +58,11 @@ class Plot(pg.GraphicsView):
         bounds = QRectF(left, 0, right - left, top)
         self.item.set_bounds(bounds)
         self._box.setRange(bounds, padding=0, disableAutoRange=True)
+
+    def mark(self, scale: Sequence[Mark], axis: Sequence[Mark]) -> None:
+        """What stands beside and under the plot, what is left out first at the end."""
+        self.scale, self.axis = tuple(scale), tuple(axis)
+        self.item.set_lines([mark.share for mark in scale])
 
     def place_at(self, x: float) -> int:
         """The index of what is drawn at this x, -1 for nothing."""
@@ -132,6 +145,7 @@ class PixelItem(pg.GraphicsObject):
         self.theme = theme
         self.hovered = -1
         self._bounds = QRectF(0, 0, 1, 1)
+        self._lines: tuple[float, ...] = EMPTY_LINES
         self._to_pixels = QTransform()
 
     def boundingRect(self) -> QRectF:
@@ -142,6 +156,11 @@ class PixelItem(pg.GraphicsObject):
         if bounds != self._bounds:
             self.prepareGeometryChange()
             self._bounds = bounds
+        self.update()
+
+    def set_lines(self, shares: Sequence[float]) -> None:
+        """Grid lines at these shares of the height; where there are none, those of an empty plot."""
+        self._lines = tuple(shares) or EMPTY_LINES
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
@@ -186,8 +205,8 @@ class PixelItem(pg.GraphicsObject):
     def _paint_grid(self, painter: QPainter) -> None:
         area = self.area()
         painter.setPen(QPen(QColor(self.theme.line), 1))
-        for share in (0.0, 0.5, 1.0):
-            y = round(area.top() + share * (area.height() - 1)) + 0.5
+        for share in (0.0, *self._lines):
+            y = round(area.top() + (1 - share) * (area.height() - 1)) + 0.5
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
 
 

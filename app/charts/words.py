@@ -12,6 +12,16 @@ def exact_seconds(value: float) -> str:
     return "…" if math.isnan(value) else f"{value:.3f} s"
 
 
+def scale_seconds(value: float) -> str:
+    """A value beside a plot: "0.05 s", "10 s"."""
+    return f"{value:.4g} s"
+
+
+def scale_tokens(value: float) -> str:
+    """A value beside a plot, the unit under it."""
+    return f"{value:,.0f}\ntokens"
+
+
 def count(number: int, thing: str) -> str:
     """ "1 token", "3,012 tokens"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
