@@ -107,7 +107,8 @@ class Axis(_Words):
             more = (max(widths) - width) / 2 + GAP  # numbers then stand at even distances
             if not any(box.adjusted(-more, 0, more, 0).intersects(other) for _, other in placed):
                 placed.append((text, box))
-        return [*placed, (self._unit, QRectF(whole + GAP, 0, SCALE_WIDTH - GAP, self.height()))]
+        unit_width = self.fontMetrics().horizontalAdvance(self._unit) + 1
+        return [*placed, (self._unit, QRectF(self.width() - unit_width, 0, unit_width, self.height()))]
 
 
 def scale_end(largest: float) -> float:

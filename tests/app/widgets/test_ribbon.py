@@ -93,6 +93,7 @@ def test_a_cell_says_its_tokens_its_messages_and_its_text() -> None:
 
 @pytest.fixture
 def ribbon(qtbot: QtBot) -> Ribbon:
+    theme.apply(QApplication.instance(), theme.LIGHT)  # type: ignore[arg-type]
     ribbon = Ribbon()
     qtbot.addWidget(ribbon)
     ribbon.resize(80 * PITCH, HIGH)
