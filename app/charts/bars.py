@@ -15,7 +15,7 @@ from app.charts.axes import Mark, scale_end
 from app.charts.plot import PixelItem, Plot, mixed
 from app.theme import Theme
 
-OF_ALL = "of all conversations, newest last"
+OF_ALL = "all conversations, newest last"
 """Stands under turns that have no number of their own."""
 FEWEST_SLOTS = 8
 MOST_SLOTS = 32

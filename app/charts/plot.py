@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.charts.axes import Mark
 from app.theme import Theme
 
+LEAST_HEIGHT = 60
+"""Pixels in which the words in and beside a plot do not cover each other."""
 EMPTY_LINES = (0.5, 1.0)
 """Where lines are while nothing is drawn, besides the one on the ground."""
 
@@ -46,7 +48,7 @@ class Plot(pg.GraphicsView):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setFrameShape(pg.GraphicsView.Shape.NoFrame)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumHeight(40)
+        self.setMinimumHeight(LEAST_HEIGHT)
 
     def set_theme(self, theme: Theme) -> None:
         """Colours at run time: the ground here, the rest in the item."""
