@@ -21,6 +21,7 @@ from app.page_picture import as_picture
 from app.player import DemoClock, Player
 from app.progress_line import ProgressLine
 from app.report import Report, save_report
+from app.report_words import as_table
 from app.script import NAMES, Script, read_files, read_script
 from app.settings import Settings
 from app.theme import DARK, LIGHT
@@ -98,7 +99,7 @@ def play(application: Application, options: argparse.Namespace, script: Script, 
     player.play(script, turns, report)
     leave_a_draft(application, player, script, turns)
     save(application, report, watcher, options.out)
-    print(f"\n{report.as_table()}\n\nThe report and the pictures are in {options.out}; report.html shows it all.")
+    print(f"\n{as_table(report)}\n\nThe report and the pictures are in {options.out}; report.html shows it all.")
     if show is not None:
         show.end(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str((options.out / "report.html").resolve()))))
         player.wait_until_closed()

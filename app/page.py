@@ -9,6 +9,7 @@ from html import escape
 
 from app.page_charts import first_token_chart, memory_chart, tokens_chart
 from app.report import Aside, Report, Row, times_sooner
+from app.report_words import agreement, gain
 from app.theme import DARK, LIGHT, Theme
 
 TITLES = {
@@ -19,8 +20,8 @@ TITLES = {
 }
 METHOD = (
     "Each prompt is read twice: once with Headstart's cache, which keeps what was computed for the start of earlier"
-    " prompts, and once without. Always the likeliest token is taken, so both write the same, unless two tokens are so"
-    " nearly equal that rounding decides."
+    " prompts, and once without. Always the likeliest token is taken, so that the two"
+    " answers can be compared."
 )
 HEADS = ("turn", "question", "prompt", "reused", "computed", "first token", "without", "sooner")
 Picture = tuple[str, bytes, bytes]
@@ -84,8 +85,8 @@ def as_page(report: Report, machine: str, pictures: Sequence[Picture] = ()) -> s
 <h1>{escape(title)}</h1>
 <p>{escape(report.about)} {METHOD}</p>
 {_numbers(report)}
-<p>{escape(report.gain())}</p>
-<p>{escape(report.agreement())}</p>
+<p>{escape(gain(report))}</p>
+<p>{escape(agreement(report))}</p>
 {_figures(report)}
 <h2>Every turn</h2>
 <div class="wide">{table(report)}</div>

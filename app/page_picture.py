@@ -13,6 +13,7 @@ from app import theme
 from app.page import METHOD, TITLES, Chart, charts, facts, last_turn, table
 from app.page_charts import HEIGHT, WIDTH
 from app.report import Aside, Report
+from app.report_words import agreement, gain
 from app.theme import Theme
 
 PAGE_WIDTH, MARGIN = 920, 40
@@ -95,8 +96,8 @@ def _html(report: Report, machine: str, colours: Theme) -> str:
         <h1>{escape(TITLES[report.script])}</h1>
         <p>{escape(report.about)} {METHOD}</p>
         {_numbers(report)}
-        <p>{escape(report.gain())}</p>
-        <p>{escape(report.agreement())}</p>
+        <p>{escape(gain(report))}</p>
+        <p>{escape(agreement(report))}</p>
         <h2>Every turn</h2>
         {_table(report)}
         {figures}

@@ -1,4 +1,4 @@
-"""What the demo measured, as report.json, report.csv and a table for the terminal. No Qt."""
+"""What the demo measured, as report.json and report.csv. No Qt."""
 
 from __future__ import annotations
 
@@ -100,45 +100,13 @@ class Report:
         writer.writerows(asdict(row) for row in self._ordered())
         return text.getvalue()
 
-    def as_table(self) -> str:
-        """A table and the sentences that belong under it."""
-        lines = [
-            f"{self.model.name} on {self.model.device}, {self.model.dtype}{', exact' if self.model.exact else ''}",
-            "",
-            "            tokens of the prompt         first token             tokens a second",
-            "turn    total   reused computed      on     off  sooner            on      off",
-        ]
-        lines += [_table_line(on, off) for on, off in zip(self.rows("on"), self.rows("off"), strict=True)]
-        return "\n".join([*lines, "", self.gain(), self.agreement()])
-
     def _ordered(self) -> list[Row]:
         return sorted(self.turns, key=lambda row: (row.turn, row.cache))
-
-    def gain(self) -> str:
-        """What the cache saved, in a sentence."""
-        pairs = list(zip(self.rows("on"), self.rows("off"), strict=True))[1:]
-        if not pairs:
-            return "One turn is always cold: play two or more to see what the cache saves."
-        saved = sum(off.ttft_s - on.ttft_s for on, off in pairs)
-        ratios = [off.ttft_s / on.ttft_s for on, off in pairs]
-        reused = sum(on.reused_tokens for on, _ in pairs)
-        return (
-            f"From turn 2 on the first token came {min(ratios):.1f} to {max(ratios):.1f} times sooner with the cache: "
-            f"{saved:.1f} s and {reused:,} tokens saved."
-        )
 
     def add_answers(self, turn: int, answer: str, cold_answer: str) -> None:
         """What the two passes wrote in a turn."""
         other = "" if cold_answer == answer else cold_answer
         self.asides[turn] = replace(self.asides[turn], answer=answer, cold_answer=other)
-
-    def agreement(self) -> str:
-        """Whether both runs wrote the same, in a sentence."""
-        count = len(self.rows("on"))
-        if not self.parted:
-            return f"The answers of both passes are equal, token by token, in all {count} turns."
-        parts = [_parting(parted) for parted in self.parted]
-        return f"The answers are equal in {count - len(parts)} of {count} turns. They part in " + "; ".join(parts) + "."
 
 
 def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:
@@ -177,20 +145,3 @@ def times_sooner(on: Row, off: Row) -> float | None:
     """How many times sooner the first token came with the cache; None where nothing was reused: both were cold then,
     and differ by chance."""
     return off.ttft_s / on.ttft_s if on.reused_tokens and on.ttft_s > 0 else None
-
-
-def _table_line(on: Row, off: Row) -> str:
-    times = times_sooner(on, off)
-    sooner = "-" if times is None else f"{times:.1f}x"
-    return (
-        f"{on.turn:>4} {on.prompt_tokens:>8,} {on.reused_tokens:>8,} {on.computed_tokens:>8,}"
-        f" {on.ttft_s:>5.2f} s {off.ttft_s:>5.2f} s {sooner:>7} {on.tokens_per_s:>13.1f} {off.tokens_per_s:>8.1f}"
-    )
-
-
-def _parting(parted: Parted) -> str:
-    where = f"turn {parted.turn} at token {parted.token}"
-    if parted.margin is None:
-        return f"{where} (margin not known)"
-    kind = "a near-tie" if parted.margin < NEAR_TIE else "not a near-tie"
-    return f"{where} (margin {parted.margin:.3f}, {kind})"

@@ -27,15 +27,23 @@ def table(report: dict) -> str:
             f"| {number} | {warm['prompt_tokens']:,} | {warm['reused_tokens']:,} | {warm['computed_tokens']:,} "
             f"| {warm['ttft_s']:.2f} s | {cold['ttft_s']:.2f} s | {sooner} |"
         )
-    equal = "The answers of both passes are equal, token by token." if report["answers_equal"] else _parted(report)
+    equal = (
+        "The answers with the cache and without are equal, token by token."
+        if report["answers_equal"]
+        else _parted(report)
+    )
     return "\n".join([*lines, "", equal])
 
 
 def _parted(report: dict) -> str:
-    places = ", ".join(
-        f"turn {part['turn']} at token {part['token']} ({part['margin']:.2f})" for part in report["parted"]
-    )
-    return f"The answers part (in brackets the distance between the two best logits there): {places}."
+    """The same words as in app/report_words.py."""
+    count, parted = len({row["turn"] for row in report["turns"]}), report["parted"]
+    places = ", ".join(f"{_place(part['token'])} in turn {part['turn']}" for part in parted)
+    return f"The answers are equal in {count - len(parted)} of {count} turns. They part {places}."
+
+
+def _place(equal: int) -> str:
+    return f"after {equal} equal token{'s' * (equal > 1)}" if equal else "at the first token"
 
 
 def main(path: str) -> None:

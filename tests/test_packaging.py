@@ -50,7 +50,7 @@ def test_readme_gets_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     fill.main(str(tmp_path / "report.json"))
     text = readme.read_text()
     assert text.count("| 2 | 3,050 | 3,000 | 50 | 0.10 s | 2.00 s | 20.0 |") == 1
-    assert "turn 2 at token 7 (0.12)" in text
+    assert "equal in 1 of 2 turns. They part after 7 equal tokens in turn 2." in text
     assert text.partition(fill.BEGIN)[0] == (ROOT / "README.md").read_text().partition(fill.BEGIN)[0]
 
 

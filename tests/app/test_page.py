@@ -12,6 +12,7 @@ import pytest
 from app.page import TITLES, as_page
 from app.page_charts import HEIGHT, TOP, Scale, first_token_chart, memory_chart, nice_step, tokens_chart
 from app.report import Aside, Parted, Report, Row
+from app.report_words import gain
 from app.script import NAMES
 from app.theme import DARK, LIGHT
 from tests.app.fake_engine import MODEL
@@ -104,10 +105,10 @@ def test_model_machine_and_agreement_are_named() -> None:
     assert "Fake-1M (FakeForCausalLM), 4 MB" in text
     assert "Two cores & a fan" in text
     assert "python 3.11.7" in text
-    assert report.gain() in text
+    assert gain(report) in text
     assert "equal, token by token" in text
     report.parted.append(Parted(2, 5, 0.01))
-    assert "turn 2 at token 5 (margin 0.010, a near-tie)" in Reader(as_page(report, "")).text
+    assert "after 5 equal tokens in turn 2" in Reader(as_page(report, "")).text
 
 
 def bars(chart: str, name: str) -> list[tuple[float, float]]:

@@ -53,32 +53,6 @@ def test_csv_holds_the_same_rows_as_json(report: Report) -> None:
     assert [{name: str(value) for name, value in row.items()} for row in content] == rows
 
 
-def test_the_table_has_a_line_a_turn_and_says_the_gain(report: Report) -> None:
-    lines = report.as_table().splitlines()
-    assert lines[4].split()[:9] == ["1", "3,052", "0", "3,052", "2.00", "s", "2.00", "s", "-"]
-    assert lines[5].split() == ["2", "3,150", "3,088", "62", "0.12", "s", "2.00", "s", "16.0x", "51.2", "51.2"]
-    assert "16.0 to 16.0 times sooner" in lines[7]
-    assert lines[8] == "The answers of both passes are equal, token by token, in all 2 turns."
-
-
-def test_one_turn_alone_promises_nothing(report: Report) -> None:
-    report.turns = [row for row in report.turns if row.turn == 1]
-    assert "play two or more" in report.as_table()
-
-
-def test_where_answers_part_is_named_with_its_margin(report: Report) -> None:
-    report.parted = [Parted(1, 7, 0.0625), Parted(2, 3, 1.5)]
-    assert not report.answers_equal
-    assert json.loads(report.as_json())["parted"] == [
-        {"turn": 1, "token": 7, "margin": 0.0625},
-        {"turn": 2, "token": 3, "margin": 1.5},
-    ]
-    assert report.as_table().splitlines()[-1] == (
-        "The answers are equal in 0 of 2 turns. They part in turn 1 at token 7 (margin 0.062, a near-tie); "
-        "turn 2 at token 3 (margin 1.500, not a near-tie)."
-    )
-
-
 @pytest.mark.parametrize(
     ("on", "off", "parted"),
     [
