@@ -13,7 +13,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.application import Application, build, qt_application, spec_of
-from app.demo_pictures import PICTURE_SIZE, Watcher, refuse_folder, save_image, save_pictures
+from app.demo_pictures import MISS, PICTURE_SIZE, THEMES, Watcher, refuse_folder, save_image, save_pictures
 from app.demo_show import DemoShow
 from app.machine import machine
 from app.page import as_page
@@ -29,9 +29,13 @@ from engine import DEVICES, DTYPES, Engine, EnginePort, HeadstartError
 
 PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
 DEFAULT_TURNS = 8
-THEMES = ("light", "dark")
-SHOWN = (("window", "The window at the end"), ("explainer", "What was read again, and why"))
-SHOWN_OF_TREE = (("window", "The window at the end"), ("tree", "The tree of shared prefixes"))
+SAYS = {
+    MISS: "The window right after the turn that read the prompt again: the amber box says where it changed",
+    "window": "The window at the end",
+    "explainer": "What was read again, and why",
+    "tree": "The tree of shared prefixes",
+}
+"""What each picture on the page shows."""
 RESTS_AT_END = 5
 """By then the ribbon, the badges of the list and the tree have said what they have to say."""
 
@@ -86,7 +90,7 @@ def play(application: Application, options: argparse.Namespace, script: Script, 
     player = Player(application.session, application.bridge, application.history, print_line, clock)
     show = None if options.offscreen else DemoShow(application.window, player, script, turns)
     application.window.closing.connect(player.stop)
-    watcher = Watcher(application)
+    watcher = Watcher(application, player)
     line = ProgressLine()
     application.session.loading_changed.connect(lambda event: line.show(event.stage, event.fraction))
     application.open(spec_of(options, application.settings))
@@ -122,17 +126,17 @@ def save(application: Application, report: Report, watcher: Watcher, folder: Pat
     """Write report.json, report.csv, the pictures and the page that shows them."""
     try:
         save_report(report, folder)
-        save_pictures(application, watcher.explained, folder)
-        save_page(report, folder)
+        save_pictures(application, watcher, folder)
+        save_page(report, folder, MISS if watcher.miss else "")
     except OSError as error:
         raise refuse_folder(folder, error) from error
 
 
-def save_page(report: Report, folder: Path) -> None:
+def save_page(report: Report, folder: Path, miss: str = "") -> None:
     """Write the page, with the pictures of the folder in it, and its own picture in both themes. Raises OSError."""
-    shown = SHOWN_OF_TREE if report.script == "tree" else SHOWN
-    light, dark = ([(folder / f"{part}-{name}.png").read_bytes() for part, _ in shown] for name in THEMES)
-    pictures = list(zip([said for _, said in shown], light, dark, strict=True))
+    shown = [part for part in (miss, "window", "tree" if report.script == "tree" else "explainer") if part]
+    light, dark = ([(folder / f"{part}-{name}.png").read_bytes() for part in shown] for name in THEMES)
+    pictures = list(zip([SAYS[part] for part in shown], light, dark, strict=True))
     computer = machine()
     (folder / "report.html").write_text(as_page(report, computer, pictures), "utf-8")
     for colours, name in ((LIGHT, "page.png"), (DARK, "page-dark.png")):

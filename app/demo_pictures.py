@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt
@@ -12,12 +12,17 @@ from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from app import theme
 from app.application import Application
 from app.charts.tree_window import TreeWindow
+from app.history import History
+from app.player import Player
 from app.widgets.message import Answer, MessageContent
 from engine import HeadstartError, TurnStats
 
 PICTURE_SIZE = QSize(1280, 800)
 TREE_SIZE, TALLEST_TREE = QSize(960, 600), 1_200
 EXPLAINER_WIDTH, MARGIN = 760, 24
+THEMES = ("light", "dark")
+MISS = "window-miss"
+"""What the pictures of the window at the miss are called, in front of the theme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +34,75 @@ class Explained:
 
 
 class Watcher(QObject):
-    """Remembers the first answer whose prompt was explained, or else the newest: a cure is offered on that day only."""
+    """Remembers the first answer whose prompt was explained, or else the newest: a cure is offered on that day only.
 
-    def __init__(self, application: Application) -> None:
+    `miss` is the window right after the first turn that read again what had been cached, for each theme by its name;
+    empty where there was none.
+    """
+
+    def __init__(self, application: Application, player: Player) -> None:
         super().__init__()
+        self._application = application
         self._window = application.window
         self.explained: Explained | None = None
+        self.miss: dict[str, QPixmap] = {}
         application.session.message_finished.connect(self._on_finished)
+        player.ended.connect(self._on_ended)
 
-    def _on_finished(self, message: object) -> None:
+    def _newest(self) -> Answer | None:
         messages = self._window.transcript.messages
         answer = messages[-1] if messages else None
+        return answer if isinstance(answer, Answer) else None
+
+    def _on_finished(self, message: object) -> None:
+        answer = self._newest()
         is_first = self.explained is None or not self.explained.actions
-        if isinstance(answer, Answer) and is_first:
+        if answer is not None and is_first:
             buttons = () if answer.box.isHidden() else answer.box.buttons.items()
             actions = tuple((key, button.text(), button.toolTip()) for key, button in buttons)
             self.explained = Explained(answer.content, actions)
 
+    def _on_ended(self, turn: int) -> None:
+        answer = self._newest()
+        if self.miss or answer is None or answer.box.isHidden():
+            return
+        self._window.transcript.follow()
+        chosen = self._application.settings.theme
+        for name in THEMES:
+            wear(self._application, name)
+            self.miss[name] = self._window.grab()
+        wear(self._application, chosen)
 
-def save_pictures(application: Application, explained: Explained | None, folder: Path) -> None:
-    """Write window, ribbon, explainer, tree and charts, each light and dark, and charts.png. Raises OSError."""
+
+def wear(application: Application, name: str) -> None:
+    """Change the theme, and wait until everything has its colours."""
+    application.choose_theme(name)
+    QApplication.processEvents()
+    application.window.charts.redraw()
+
+
+def save_pictures(application: Application, watcher: Watcher, folder: Path) -> None:
+    """Write window, ribbon, explainer, tree and charts, each light and dark, and the window at the miss where there was
+    one; what an earlier demo left of that goes. Raises OSError and HeadstartError."""
     window = application.window
     window.resize(PICTURE_SIZE)
-    for name in ("dark", "light"):
-        application.choose_theme(name)
-        QApplication.processEvents()
-        window.charts.redraw()
+    for name in reversed(THEMES):
+        wear(application, name)
         save_picture(window, folder / f"window-{name}.png")
         save_picture(window.composer.next_prompt, folder / f"ribbon-{name}.png")
         save_picture(window.charts, folder / f"charts-{name}.png")
         save_tree(application, folder / f"tree-{name}.png")
-        if explained is not None:
-            save_explainer(explained, folder / f"explainer-{name}.png")
-    save_picture(window.charts, folder / "charts.png")
+        (folder / f"{MISS}-{name}.png").unlink(missing_ok=True)
+        if watcher.miss:
+            save_image(watcher.miss[name], folder / f"{MISS}-{name}.png")
+        if watcher.explained is not None:
+            save_explainer(as_measured(watcher.explained, application.history), folder / f"explainer-{name}.png")
+
+
+def as_measured(explained: Explained, history: History) -> Explained:
+    """The same answer with the figures it has now: measured, no longer estimated."""
+    stats = history.message(explained.content.id).stats
+    return replace(explained, content=replace(explained.content, stats=stats))
 
 
 def save_tree(application: Application, path: Path) -> None:
@@ -86,6 +127,7 @@ def save_explainer(explained: Explained, path: Path) -> None:
     page.setPalette(palette)
     page.setAutoFillBackground(True)
     answer = Answer(explained.content)
+    without_tools(answer)
     answer.box.show_actions(explained.actions, advises=len(explained.actions) < 2)
     column = QVBoxLayout(page)
     column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
@@ -102,6 +144,14 @@ def save_explainer(explained: Explained, path: Path) -> None:
     answer.end()
     page.hide()
     page.deleteLater()
+
+
+def without_tools(answer: Answer) -> None:
+    """On a picture there is nothing to press, so there is no room for it either."""
+    policy = answer.tools.sizePolicy()
+    policy.setRetainSizeWhenHidden(False)
+    answer.tools.setSizePolicy(policy)
+    answer.tools.hide()
 
 
 def nothing_read_again(stats: TurnStats | None) -> QLabel:

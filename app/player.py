@@ -43,11 +43,13 @@ class Player(QObject):
     """One demo. Each method returns when its part has been played; the window stays alive meanwhile.
 
     `say` gets a line about each turn. All methods raise HeadstartError when the engine fails or the window is closed.
-    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, played() after the last.
+    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, ended(int turn) when the
+    window has come to rest after it, played() after the last.
     """
 
     begun = Signal(int, object)
     measured = Signal(object)
+    ended = Signal(int)
     played = Signal()
 
     def __init__(
@@ -109,6 +111,8 @@ class Player(QObject):
             title = script.titles[step.chat]
             report.asides[turn] = Aside(title, step.question, step.note)
             self._play_turn(turn, turns, step, report)
+            self.rest()
+            self.ended.emit(turn)
         self.played.emit()
 
     def rest(self, ms: int | None = None) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from app import application
+from app import application, demo, demo_pictures
 from app import player as player_module
 from app.__main__ import main, parse
 from app.demo import run_demo
@@ -22,9 +23,10 @@ from tests.app.fake_engine import FakeEngine, Script, words
 ANSWER = Script(words("Yes, while the order is in queue you can change the address under My orders."))
 THEMES = ("light", "dark")
 PARTS = ("window", "ribbon", "explainer", "tree", "charts")
-FILES = {"report.json", "report.csv", "report.html", "page.png", "page-dark.png", "charts.png"} | {
+FILES = {"report.json", "report.csv", "report.html", "page.png", "page-dark.png"} | {
     f"{p}-{t}.png" for p in PARTS for t in THEMES
 }
+MISSED = {"window-miss-light.png", "window-miss-dark.png"}
 PARTED = Divergence(76, 0, "date", "Today is 29 November", "Today is 30 November", 3_000)
 
 
@@ -94,7 +96,9 @@ def test_the_picture_of_the_tree_is_as_tall_as_the_tree(tmp_path: Path) -> None:
 
 def test_the_pictures_show_the_window_in_both_themes(tmp_path: Path) -> None:
     play(tmp_path, FakeEngine(ANSWER))
-    light, dark, charts = (QImage(str(tmp_path / f"{name}.png")) for name in ("window-light", "window-dark", "charts"))
+    light, dark, charts = (
+        QImage(str(tmp_path / f"{name}.png")) for name in ("window-light", "window-dark", "charts-light")
+    )
     assert (light.width(), light.height()) == (dark.width(), dark.height()) == (1280, 800)
     assert light.pixelColor(4, 4).lightness() > 200 > 60 > dark.pixelColor(4, 4).lightness()
     assert charts.height() == 800
@@ -114,7 +118,7 @@ def test_each_script_leaves_its_page_and_its_pictures(tmp_path: Path, name: str)
     later = Script(ANSWER.tokens, divergence=PARTED) if name == "one-token" else ANSWER
     turns = len(read_script(name).steps)
     play(tmp_path, FakeEngine(*[ANSWER] * 4, later, later, ANSWER), turns, "--script", name)
-    assert {path.name for path in tmp_path.iterdir()} == FILES
+    assert {path.name for path in tmp_path.iterdir()} == (FILES | MISSED if name == "one-token" else FILES)
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert len(report["turns"]) == 2 * turns
     assert report.get("script", "support") == name
@@ -126,6 +130,44 @@ def test_each_script_leaves_its_page_and_its_pictures(tmp_path: Path, name: str)
         assert {theme.reused, theme.computed} <= colours(tmp_path / f"charts-{theme.name}.png")
         assert (theme.warn in colours(tmp_path / f"explainer-{theme.name}.png")) == (name == "one-token")
         assert theme.pinned in colours(tmp_path / f"tree-{theme.name}.png")
+
+
+def test_the_window_is_kept_as_it_was_at_the_first_miss(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(
+        demo_pictures,
+        "wear",
+        lambda application, name: seen.append(f"{len(application.window.transcript.messages)} {name}"),
+    )
+    missed = Script(ANSWER.tokens, divergence=PARTED)
+    play(tmp_path, FakeEngine(*[ANSWER] * 4, missed, missed, missed), 4, "--script", "one-token")
+    assert seen == ["6 light", "6 dark", "6 light", "8 dark", "8 light"]
+    play(tmp_path, FakeEngine(ANSWER), 2, "--script", "one-token")
+    assert {path.name for path in tmp_path.iterdir()} == FILES
+
+
+def test_the_picture_at_the_miss_shows_the_box_and_stands_on_the_page(tmp_path: Path) -> None:
+    missed = Script(ANSWER.tokens, divergence=PARTED)
+    play(tmp_path, FakeEngine(*[ANSWER] * 4, missed, missed, ANSWER), 4, "--script", "one-token")
+    for theme in (LIGHT, DARK):
+        picture = tmp_path / f"window-miss-{theme.name}.png"
+        assert QImage(str(picture)).size() == QImage(str(tmp_path / "window-light.png")).size()
+        assert {theme.warn, theme.page} <= colours(picture)
+        assert b64encode(picture.read_bytes()).decode() in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_the_explanation_shows_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[demo_pictures.Explained] = []
+    monkeypatch.setattr(demo_pictures, "save_explainer", lambda explained, path: shown.append(explained))
+    monkeypatch.setattr(demo, "save_page", lambda *given: None)
+    play(tmp_path, FakeEngine(ANSWER))
+    cold = [row["ttft_s"] for row in json.loads((tmp_path / "report.json").read_text("utf-8"))["turns"]][2]
+    for explained in shown:
+        assert explained.content.stats is not None
+        assert (explained.content.stats.cold_ttft_s, explained.content.stats.cold_measured) == (cold, True)
+    assert len(shown) == 2
 
 
 def test_own_files_are_played(tmp_path: Path) -> None:
