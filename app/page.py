@@ -8,6 +8,7 @@ from dataclasses import asdict
 from html import escape
 
 from app.page_charts import first_token_chart, memory_chart, tokens_chart
+from app.page_text import as_html
 from app.report import Aside, Report, Row, times_sooner
 from app.report_words import agreement, gain
 from app.theme import DARK, LIGHT, Theme
@@ -23,11 +24,12 @@ METHOD = (
     " prompts, and once without. Always the likeliest token is taken, so that the two"
     " answers can be compared."
 )
+NOTHING = "<p><em>nothing was written</em></p>"
 HEADS = ("turn", "question", "prompt", "reused", "computed", "first token", "without", "sooner")
 Picture = tuple[str, bytes, bytes]
 """What it shows, and the PNG for light and dark."""
 Chart = tuple[str, str, tuple[tuple[str, str], ...]]
-_USED = ("page", "panel", "line", "text", "soft", "accent", "reused", "computed", "pinned", "cold", "warn")
+_USED = ("page", "line", "text", "soft", "reused", "computed", "cold")
 _STYLE = """
 body { margin: 0 auto; max-width: 880px; padding: 40px 24px 64px; background: var(--page); color: var(--text);
   font: 15px/1.5 system-ui, "Inter", "DejaVu Sans", sans-serif; }
@@ -48,7 +50,8 @@ figure { margin: 0 0 24px; }
 img { display: block; width: 100%; height: auto; margin: 0 0 4px; border: 1px solid var(--line); border-radius: 6px; }
 details { border-bottom: 1px solid var(--line); padding: 6px 0; }
 summary { cursor: pointer; }
-details p { margin: 8px 0 8px 20px; }
+details p, details pre { margin: 8px 0 8px 20px; }
+pre { white-space: pre-wrap; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, "Inter", "DejaVu Sans", sans-serif; }
 svg line { stroke: var(--line); }
 svg text { fill: var(--soft); }
@@ -56,7 +59,6 @@ svg .value { text-anchor: end; }
 svg .turn { text-anchor: middle; }
 .reused { fill: var(--reused); background: var(--reused); }
 .computed { fill: var(--computed); background: var(--computed); }
-.pinned { fill: var(--pinned); background: var(--pinned); }
 .cold { fill: var(--cold); background: var(--cold); }
 i { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin: 0 6px 0 16px; }
 figcaption i:first-child { margin-left: 0; }
@@ -124,9 +126,13 @@ def charts(report: Report) -> tuple[Chart, ...]:
     """Each chart as (name, SVG, legend), the legend as (colour, what it says)."""
     on, off = report.rows("on"), report.rows("off")
     return (
-        ("Time to first token", first_token_chart(on, off), (("reused", "with the cache"), ("cold", "without"))),
+        (
+            "Time to first token",
+            first_token_chart(on, off),
+            (("computed", "measured, with the cache"), ("cold", "cold, without")),
+        ),
         ("Tokens of the prompt", tokens_chart(on), (("reused", "reused"), ("computed", "computed"))),
-        ("Cache memory", memory_chart(on), (("pinned", "held after the turn"),)),
+        ("Cache memory", memory_chart(on), (("reused", "held after the turn"),)),
     )
 
 
@@ -171,15 +177,11 @@ def _answers(report: Report) -> str:
 
 
 def _folded(turn: int, aside: Aside) -> str:
-    others = f'<p class="soft">Without the cache:</p><p>{_lines(aside.cold_answer)}</p>' if aside.cold_answer else ""
+    others = f'<p class="soft">Without the cache:</p>{as_html(aside.cold_answer)}' if aside.cold_answer else ""
     return (
         f"<details><summary>{turn}. {escape(aside.question)}</summary>"
-        f"<p>{_lines(aside.answer) or '<em>nothing was written</em>'}</p>{others}</details>"
+        f"{as_html(aside.answer) or NOTHING}{others}</details>"
     )
-
-
-def _lines(text: str) -> str:
-    return escape(text.strip()).replace("\n", "<br>")
 
 
 def _pictures(pictures: Sequence[Picture]) -> str:

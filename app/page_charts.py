@@ -13,7 +13,7 @@ STEPS = (1, 2, 2.5, 5, 10)
 
 
 def first_token_chart(on: Sequence[Row], off: Sequence[Row]) -> str:
-    """The wait for the first token of each turn: with the cache in front, without it behind."""
+    """The wait for the first token of each turn with the cache, and beside it without; coloured as in the window."""
     top = max([row.ttft_s for row in (*on, *off)], default=0.0)
     scale = Scale(top, lambda value: f"{value:g} s")
     bars = []
@@ -21,7 +21,7 @@ def first_token_chart(on: Sequence[Row], off: Sequence[Row]) -> str:
         left, width = scale.column(warm.turn, len(on))
         half = width / 2
         said = f"Turn {warm.turn}: {warm.ttft_s:.2f} s with the cache, {cold.ttft_s:.2f} s without"
-        bars.append(_bar(scale, left, half - 1, 0, warm.ttft_s, "reused", said))
+        bars.append(_bar(scale, left, half - 1, 0, warm.ttft_s, "computed", said))
         bars.append(_bar(scale, left + half + 1, half - 1, 0, cold.ttft_s, "cold", said))
     return _chart("Time to first token", scale, bars, [row.turn for row in on])
 
@@ -45,7 +45,7 @@ def memory_chart(on: Sequence[Row]) -> str:
     for row in on:
         left, width = scale.column(row.turn, len(on))
         said = f"Turn {row.turn}: {row.cache_bytes / 1e6:,.0f} MB"
-        bars.append(_bar(scale, left, width, 0, row.cache_bytes / 1e6, "pinned", said))
+        bars.append(_bar(scale, left, width, 0, row.cache_bytes / 1e6, "reused", said))
     return _chart("Cache memory", scale, bars, [row.turn for row in on])
 
 

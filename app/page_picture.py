@@ -10,8 +10,9 @@ from PySide6.QtGui import QColor, QImage, QPainter, QTextDocument
 from PySide6.QtSvg import QSvgRenderer
 
 from app import theme
-from app.page import METHOD, TITLES, Chart, charts, facts, last_turn, table
+from app.page import METHOD, NOTHING, TITLES, Chart, charts, facts, last_turn, table
 from app.page_charts import HEIGHT, WIDTH
+from app.page_text import as_html
 from app.report import Aside, Report
 from app.report_words import agreement, gain
 from app.theme import Theme
@@ -20,12 +21,14 @@ PAGE_WIDTH, MARGIN = 920, 40
 _NUMBER = re.compile(r"<td>(–|[\d,.]+(?: s|×)?)</td>")
 SCALE = 1.5
 """Pixels of the picture for each pixel of the page."""
+TABLE = '<table cellspacing="0" cellpadding="0" style="margin-top: 16px; margin-bottom: 16px">'
+"""One whose text stands at the edge of the page's."""
 CHART_WIDTH = PAGE_WIDTH - 2 * MARGIN - 8
 """Tables as wide as the text would widen the page by their frame."""
 
 
 def as_picture(report: Report, machine: str, colours: Theme) -> QImage:
-    """The page in one theme, all answers unfolded. Needs a QGuiApplication."""
+    """The page in one theme, in the same order, all answers unfolded, without pictures. Needs a QGuiApplication."""
     document = QTextDocument()
     document.setDocumentMargin(MARGIN)
     document.setDefaultFont(theme.text_font())
@@ -68,7 +71,6 @@ def coloured(chart: str, colours: Theme) -> str:
     attributes = {
         'class="reused"': f'fill="{colours.reused}"',
         'class="computed"': f'fill="{colours.computed}"',
-        'class="pinned"': f'fill="{colours.pinned}"',
         'class="cold"': f'fill="{colours.cold}"',
         'class="value"': f'fill="{colours.soft}" text-anchor="end" font-size="11"',
         'class="turn"': f'fill="{colours.soft}" text-anchor="middle" font-size="11"',
@@ -85,7 +87,7 @@ def _style(colours: Theme) -> str:
         body, p, td, h1, h2 {{ color: {colours.text}; }}
         th, .soft, small {{ color: {colours.soft}; font-weight: 400; }}
         h1 {{ font-size: 24px; }}
-        h2 {{ font-size: 17px; margin-top: 28px; }}
+        h2 {{ font-size: 17px; margin-top: 28px; margin-bottom: 8px; }}
     """
 
 
@@ -98,9 +100,9 @@ def _html(report: Report, machine: str, colours: Theme) -> str:
         {_numbers(report)}
         <p>{escape(gain(report))}</p>
         <p>{escape(agreement(report))}</p>
+        {figures}
         <h2>Every turn</h2>
         {_table(report)}
-        {figures}
         <h2>Questions and answers</h2>
         {answers}
         <h2>Model and machine</h2>
@@ -120,7 +122,7 @@ def _numbers(report: Report) -> str:
         f'<span class="soft">{said}</span></td>'
         for number, said in last_turn(report)
     )
-    return f"<table><tr>{cells}</tr></table>"
+    return f"{TABLE}<tr>{cells}</tr></table>"
 
 
 def _table(report: Report) -> str:
@@ -135,8 +137,8 @@ def _legend(legend: tuple[tuple[str, str], ...], colours: Theme) -> str:
 
 
 def _answer(turn: int, aside: Aside) -> str:
-    other = f'<br><span class="soft">Without the cache:</span> {escape(aside.cold_answer)}' if aside.cold_answer else ""
-    return f"<p><b>{turn}. {escape(aside.question)}</b><br>{escape(aside.answer.strip())}{other}</p>"
+    other = f'<p class="soft">Without the cache:</p>{as_html(aside.cold_answer)}' if aside.cold_answer else ""
+    return f'<p class="asked"><b>{turn}. {escape(aside.question)}</b></p>{as_html(aside.answer) or NOTHING}{other}'
 
 
 def _facts(report: Report, machine: str) -> str:
@@ -144,4 +146,4 @@ def _facts(report: Report, machine: str) -> str:
         f'<tr><td class="soft" style="padding-right: 16px">{name}</td><td>{escape(text)}</td></tr>'
         for name, text in facts(report, machine).items()
     )
-    return f"<table>{rows}</table>"
+    return f"{TABLE}{rows}</table>"

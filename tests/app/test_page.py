@@ -122,7 +122,7 @@ def test_bars_are_as_tall_as_their_numbers() -> None:
     on, off = report.rows("on"), report.rows("off")
     chart = first_token_chart(on, off)
     scale = Scale(1.95, str)
-    for name, rows in (("reused", on), ("cold", off)):
+    for name, rows in (("computed", on), ("cold", off)):
         heights = [height for _, height in bars(chart, name)]
         assert heights == pytest.approx([scale.y(0) - scale.y(each.ttft_s) for each in rows], abs=0.06)
     assert "Turn 2: 0.12 s with the cache, 1.95 s without" in chart

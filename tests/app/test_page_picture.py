@@ -23,7 +23,7 @@ def test_it_is_readable_and_wears_the_theme(qtbot: QtBot, theme: Theme) -> None:
     image = as_picture(make_report(), "A machine", theme)
     assert image.width() == PAGE_WIDTH * SCALE
     assert image.pixelColor(4, 4) == QColor(theme.page)
-    assert {theme.reused, theme.computed, theme.cold, theme.pinned, theme.text} <= colours(image)
+    assert {theme.reused, theme.computed, theme.cold, theme.text} <= colours(image)
 
 
 def test_nothing_on_the_dark_page_is_darker_than_the_page(qtbot: QtBot) -> None:
