@@ -84,7 +84,10 @@ def coloured(chart: str, colours: Theme) -> str:
 
 def _style(colours: Theme) -> str:
     return f"""
-        body, p, td, h1, h2 {{ color: {colours.text}; }}
+        body, p, pre, td, h1, h2 {{ color: {colours.text}; }}
+        p, pre {{ margin-top: 0; margin-bottom: 8px; }}
+        .asked {{ margin-top: 20px; margin-bottom: 4px; }}
+        .other {{ margin-bottom: 2px; }}
         th, .soft, small {{ color: {colours.soft}; font-weight: 400; }}
         h1 {{ font-size: 24px; }}
         h2 {{ font-size: 17px; margin-top: 28px; margin-bottom: 8px; }}
@@ -137,7 +140,11 @@ def _legend(legend: tuple[tuple[str, str], ...], colours: Theme) -> str:
 
 
 def _answer(turn: int, aside: Aside) -> str:
-    other = f'<p class="soft">Without the cache:</p>{as_html(aside.cold_answer)}' if aside.cold_answer else ""
+    other = (
+        f'<p class="other"><span class="soft">Without the cache:</span></p>{as_html(aside.cold_answer)}'
+        if aside.cold_answer
+        else ""
+    )
     return f'<p class="asked"><b>{turn}. {escape(aside.question)}</b></p>{as_html(aside.answer) or NOTHING}{other}'
 
 

@@ -8,6 +8,8 @@ from app.report import NEAR_TIE, Parted, Report, Row, times_sooner
 
 MOST_NAMED = 3
 """So many turns that were not sooner are named one by one."""
+MISSED_SHARE = 0.1
+"""Where less than this share of a prompt was reused, both runs read nearly all of it."""
 Pair = tuple[Row, Row]
 """A turn with the cache and without."""
 
@@ -56,7 +58,7 @@ def _times(pair: Pair) -> float:
 
 
 def _is_miss(pair: Pair) -> bool:
-    return 2 * pair[0].reused_tokens < pair[0].prompt_tokens
+    return MISSED_SHARE * pair[0].prompt_tokens > pair[0].reused_tokens
 
 
 def _sooner(pairs: Sequence[Pair], of_all: bool) -> str:
@@ -76,14 +78,14 @@ def _other(pair: Pair) -> str:
     """A turn that read nearly everything again, or was not sooner for another reason."""
     on, times = pair[0], _times(pair)
     if times >= 1.05:
-        pace = f"was {times:.1f} times sooner by chance only:"
+        pace = f"was {times:.1f} times sooner, but by chance:"
     elif times > 1 / 1.05:
         pace = "was not sooner:"
     else:
         pace = f"was not sooner, it took about {1 / times:.1f} times as long as without the cache:"
     reused = f"{on.reused_tokens:,} of its {on.prompt_tokens:,} tokens could be reused"
     if _is_miss(pair):
-        return f"Turn {on.turn} {pace} only {reused}, so that both runs read most of the prompt."
+        return f"Turn {on.turn} {pace} just {reused}, so that both runs read nearly all of the prompt."
     return f"Turn {on.turn} {pace} {reused}, but the machine was slower than in the run without."
 
 
@@ -95,8 +97,8 @@ def _total(pairs: Sequence[Pair]) -> str:
     seconds = sum(off.ttft_s - on.ttft_s for on, off in pairs)
     reused = f"{sum(on.reused_tokens for on, _ in pairs):,} tokens"
     if seconds < 0.05:
-        return f"That saved {reused}, but no time."
-    return f"That saved {seconds:.1f} s and {reused}."
+        return f"In all, {reused} were saved, but no time."
+    return f"In all, {seconds:.1f} s and {reused} were saved."
 
 
 def _in_all(count: int) -> str:

@@ -34,9 +34,12 @@ def test_the_table_has_a_line_a_turn_and_the_sentences() -> None:
     ("turns", "said"),
     [
         ([], "One turn is always cold: play two or more to see what the cache saves."),
-        ([(2_950, 0.5, 2.0)], "In turn 2 the first token came 4.0 times sooner with the cache. That saved 1.5 s and"),
-        ([(2_950, 0.5, 2.0)] * 2, "From turn 2 on the first token came 4.0 times sooner with the cache. That"),
-        ([(2_950, 0.5, 2.0), (2_950, 0.25, 2.0)], "came 4.0 to 8.0 times sooner with the cache. That"),
+        (
+            [(2_950, 0.5, 2.0)],
+            "In turn 2 the first token came 4.0 times sooner with the cache. In all, 1.5 s and 2,950 tokens were",
+        ),
+        ([(2_950, 0.5, 2.0)] * 2, "From turn 2 on the first token came 4.0 times sooner with the cache. In all, "),
+        ([(2_950, 0.5, 2.0), (2_950, 0.25, 2.0)], "came 4.0 to 8.0 times sooner with the cache. In all, "),
     ],
 )
 def test_the_gain_has_the_right_words_for_few_turns(turns: list[tuple[int, float, float]], said: str) -> None:
@@ -47,19 +50,19 @@ def test_turns_that_were_not_sooner_are_named_with_the_reason() -> None:
     made = report((2_950, 0.5, 2.0), (70, 1.0, 1.5), (69, 2.6, 2.0), (2_950, 0.25, 2.0), (2_950, 2.0, 2.0))
     assert gain(made) == (
         "In turns 2 and 5 the first token came 4.0 to 8.0 times sooner with the cache."
-        " Turn 3 was 1.5 times sooner by chance only: only 70 of its 3,003 tokens could be reused, so that both runs"
-        " read most of the prompt."
-        " Turn 4 was not sooner, it took about 1.3 times as long as without the cache: only 69 of its 3,004 tokens"
-        " could be reused, so that both runs read most of the prompt."
+        " Turn 3 was 1.5 times sooner, but by chance: just 70 of its 3,003 tokens could be reused, so that both runs"
+        " read nearly all of the prompt."
+        " Turn 4 was not sooner, it took about 1.3 times as long as without the cache: just 69 of its 3,004 tokens"
+        " could be reused, so that both runs read nearly all of the prompt."
         " Turn 6 was not sooner: 2,950 of its 3,006 tokens could be reused, but the machine was slower than in the run"
-        " without. That saved 3.1 s and 8,989 tokens."
+        " without. In all, 3.1 s and 8,989 tokens were saved."
     )
 
 
 def test_of_many_such_turns_only_the_number_is_said() -> None:
     assert gain(report(*[(69, 2.6, 2.0)] * 4)) == (
         "In 4 turns it came no sooner or little could be reused; the table names them."
-        " That saved 276 tokens, but no time."
+        " In all, 276 tokens were saved, but no time."
     )
 
 
