@@ -6,6 +6,8 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -65,7 +67,11 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> i
     """
     script = script_of(options)
     turns = turns_of(options.turns, script)
-    check_folder(options.out)
+    with new_folder(options.out):
+        return _run(options, script, turns, engine)
+
+
+def _run(options: argparse.Namespace, script: Script, turns: int, engine: EnginePort | None) -> int:
     if (options.out / "report.json").exists():
         print_line(f"{options.out} holds an earlier demo. Its files are replaced once this one has been played.")
     if options.offscreen:
@@ -161,6 +167,20 @@ def turns_of(asked: int | None, script: Script) -> int:
         questions = "1 question" if count == 1 else f"{count} questions"
         raise HeadstartError(f"The demo has {questions}: give --turns a number from 1 to that.")
     return asked
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[None]:
+    """Make the folder. What is still empty in the end goes again. Raises HeadstartError where files cannot be written
+    to it."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        check_folder(folder)
+        yield
+    finally:
+        for each in made:
+            with suppress(OSError):  # files are in it
+                each.rmdir()
 
 
 def check_folder(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -15,11 +16,12 @@ from app.history import History, StoredMessage
 from app.pace import Pace
 from app.placeholders import Cure, current_values, values_at, with_cure
 from app.report import Aside, Report, compare, make_row
-from app.script import Script, Step
+from app.script import Script, Step, too_long
 from app.session import Session
 from engine import Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
 
-GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=48)
+MOST_WRITTEN = 48
+GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=MOST_WRITTEN)
 """Always the best token. The penalty keeps a small model from giving its first answer to every question."""
 
 REST_MS = 400
@@ -86,16 +88,28 @@ class Player(QObject):
         return self._session.model
 
     def check_fits(self, script: Script, turns: int, model: ModelInfo) -> None:
-        """Raise HeadstartError where a conversation of the script would outgrow the model's context."""
-        for chat in range(len(script.titles)):
-            questions = [step.question for step in script.steps[:turns] if step.chat == chat]
-            preview = self._preview(script.system_prompt, questions) if questions else None
-            needed = preview.prompt_tokens + GREEDY.max_tokens * len(questions) if preview else 0
-            if needed > model.context_length:
-                raise HeadstartError(
-                    f"The script takes about {needed:,} tokens; {model.name} reads {model.context_length:,}."
-                    " Shorten the system prompt, give --turns a smaller number, or --model another model."
-                )
+        """Raise HeadstartError, with the cure, where a conversation of the script would outgrow the model's context."""
+        asked = script.steps[:turns]
+        chats = sorted({step.chat for step in asked})
+        if all(self._tokens(script, chat, turns) <= model.context_length for chat in chats):
+            return
+        fitting = bisect_left(
+            range(1, turns + 1),
+            True,
+            key=lambda count: any(self._tokens(script, chat, count) > model.context_length for chat in chats),
+        )
+        raise HeadstartError(too_long(script, fitting, turns, self._system_tokens(script), model))
+
+    def _tokens(self, script: Script, chat: int, turns: int) -> int:
+        """What the questions of a conversation and their answers take, as far as this turn."""
+        questions = [step.question for step in script.steps[:turns] if step.chat == chat]
+        if not questions:
+            return 0
+        return self._preview(script.system_prompt, questions).prompt_tokens + MOST_WRITTEN * len(questions)
+
+    def _system_tokens(self, script: Script) -> int:
+        """What the system prompt takes with the shortest question and its answer."""
+        return self._preview(script.system_prompt, ["?"]).prompt_tokens + MOST_WRITTEN
 
     def play(self, script: Script, turns: int, report: Report) -> None:
         """Ask the questions one after the other, and give the engine the prompt of each again with the cache off.

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from engine import HeadstartError
+from engine import HeadstartError, ModelInfo
 
 NAMES = ("support", "one-token", "tree")
 Before = Literal["", "next day", "cure"]
@@ -72,6 +72,23 @@ def read_files(system: Path | None, questions: Path | None) -> Script:
         raise HeadstartError(f"{questions} is empty. Write one question on each line of it.")
     about = "One conversation under a system prompt of your own."
     return Script("own", (system.stem,), prompt, _asking(lines), about)
+
+
+def too_long(script: Script, fitting: int, turns: int, system_tokens: int, model: ModelInfo) -> str:
+    """What helps where only the first `fitting` of so many turns fit into the model's context. `system_tokens` is what
+    the system prompt takes with the shortest question and its answer. What comes along cannot be shortened."""
+    is_own = script.name == "own"
+    reads = f"{model.name} reads {model.context_length:,}"
+    if system_tokens > model.context_length:
+        cure = "Shorten the system prompt, or give" if is_own else "Give"
+        return f"The system prompt takes about {system_tokens:,} tokens; {reads}. {cure} --model another model."
+    said = f"{reads} tokens, and the system prompt takes about {system_tokens:,} of them:"
+    if not fitting:
+        cure = "Shorten it, or give" if is_own else "Give"
+        return f"{said} the first question does not fit behind it. {cure} --model another model."
+    first = "first question fits" if fitting == 1 else f"first {fitting} of {turns} questions fit"
+    cure = f"Give --turns {fitting}, shorten the questions," if is_own else f"Give --turns {fitting}"
+    return f"{said} only the {first} behind it. {cure} or --model another model."
 
 
 def _support() -> Script:

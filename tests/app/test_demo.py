@@ -213,15 +213,33 @@ def test_files_that_cannot_be_played_are_a_sentence_and_status_2(
     assert not out.exists()
 
 
-def test_a_prompt_longer_than_the_context_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    system, questions, out = tmp_path / "rules.txt", tmp_path / "questions.txt", tmp_path / "out"
-    system.write_text("word " * 8_000)
-    questions.write_text("Why?")
+@pytest.mark.parametrize(
+    ("system", "questions", "sentence"),
+    [
+        (
+            "word " * 8_200,
+            "Why?",
+            r"takes about 10,305 tokens; .* reads 8,192\. Shorten the system prompt, or",
+        ),
+        ("Be brief.", "word " * 8_200, r"the first question does not fit behind it\. Shorten it, or give --model"),
+        (
+            "Be brief.",
+            "Why?\n" * 400,
+            r"only the first \d+ of 400 questions fit .* Give --turns \d+, shorten the questions, or",
+        ),
+    ],
+)
+def test_what_is_longer_than_the_context_is_refused_with_its_cure_and_nothing_is_left(
+    tmp_path: Path, system: str, questions: str, sentence: str
+) -> None:
+    rules, asked, out = tmp_path / "rules.txt", tmp_path / "questions.txt", tmp_path / "new" / "out"
+    rules.write_text(system)
+    asked.write_text(questions)
     engine = FakeEngine(ANSWER)
-    arguments = ["demo", "--out", str(out), "--offscreen", "--system", str(system), "--questions", str(questions)]
-    with pytest.raises(HeadstartError, match=r"reads 8,192\. Shorten the system prompt"):
+    arguments = ["demo", "--out", str(out), "--offscreen", "--system", str(rules), "--questions", str(asked)]
+    with pytest.raises(HeadstartError, match=sentence):
         run_demo(parse(arguments), engine)
-    assert not list(out.iterdir())
+    assert not out.parent.exists()
     assert engine.requests == []
 
 

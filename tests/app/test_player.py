@@ -173,8 +173,13 @@ def test_conversations_branch_from_one_document(open_room: Callable[..., Room]) 
 def test_a_script_that_outgrows_the_context_is_refused_before_the_first_turn(open_room: Callable[..., Room]) -> None:
     room = open_room()
     room.load()
-    with pytest.raises(HeadstartError, match=r"takes about 8,\d\d\d tokens; Fake-1M reads 8,192\. Shorten"):
+    with pytest.raises(
+        HeadstartError,
+        match=r"only the first question fits behind it\. Give --turns 1 or --model another",
+    ):
         room.player.check_fits(replace(SCRIPT, system_prompt="word " * 6_500), 3, MODEL)
+    with pytest.raises(HeadstartError, match=r"reads 8,192\. Give --model another model"):
+        room.player.check_fits(replace(SCRIPT, system_prompt="word " * 9_000), 3, MODEL)
     room.player.check_fits(replace(SCRIPT, system_prompt="word " * 6_000), 3, MODEL)
     assert room.engine.requests == []
     assert all(preview.messages[-1].role == "user" for preview in room.engine.previews)
