@@ -82,13 +82,13 @@ def too_long(script: Script, fitting: int, turns: int, system_tokens: int, model
     if system_tokens > model.context_length:
         cure = "Shorten the system prompt, or give" if is_own else "Give"
         return f"The system prompt takes about {system_tokens:,} tokens; {reads}. {cure} --model another model."
-    said = f"{reads} tokens, and the system prompt takes about {system_tokens:,} of them:"
+    said = f"{reads} tokens, and behind the system prompt"
     if not fitting:
         cure = "Shorten it, or give" if is_own else "Give"
-        return f"{said} the first question does not fit behind it. {cure} --model another model."
-    first = "first question fits" if fitting == 1 else f"first {fitting} of {turns} questions fit"
+        return f"{said} not even the first question fits. {cure} --model another model."
+    first = "the first question fits" if fitting == 1 else f"the first {fitting} of {turns} questions fit"
     cure = f"Give --turns {fitting}, shorten the questions," if is_own else f"Give --turns {fitting}"
-    return f"{said} only the {first} behind it. {cure} or --model another model."
+    return f"{said} only {first}. {cure} or --model another model."
 
 
 def _support() -> Script:

@@ -221,11 +221,11 @@ def test_files_that_cannot_be_played_are_a_sentence_and_status_2(
             "Why?",
             r"takes about 10,305 tokens; .* reads 8,192\. Shorten the system prompt, or",
         ),
-        ("Be brief.", "word " * 8_200, r"the first question does not fit behind it\. Shorten it, or give --model"),
+        ("Be brief.", "word " * 8_200, r"not even the first question fits\. Shorten it, or give --model"),
         (
             "Be brief.",
             "Why?\n" * 400,
-            r"only the first \d+ of 400 questions fit .* Give --turns \d+, shorten the questions, or",
+            r"only the first \d+ of 400 questions fit\. Give --turns \d+, shorten the questions, or",
         ),
     ],
 )

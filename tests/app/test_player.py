@@ -175,7 +175,7 @@ def test_a_script_that_outgrows_the_context_is_refused_before_the_first_turn(ope
     room.load()
     with pytest.raises(
         HeadstartError,
-        match=r"only the first question fits behind it\. Give --turns 1 or --model another",
+        match=r"only the first question fits\. Give --turns 1 or --model another",
     ):
         room.player.check_fits(replace(SCRIPT, system_prompt="word " * 6_500), 3, MODEL)
     with pytest.raises(HeadstartError, match=r"reads 8,192\. Give --model another model"):
