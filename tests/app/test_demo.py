@@ -136,11 +136,13 @@ def test_the_window_is_kept_as_it_was_at_the_first_miss(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(
-        demo_pictures,
-        "wear",
-        lambda application, name: seen.append(f"{len(application.window.transcript.messages)} {name}"),
-    )
+
+    def wear(application: application.Application, name: str) -> None:
+        charts = application.window.charts
+        assert charts.saved.total == charts.turns.saved()  # as measured
+        seen.append(f"{len(application.window.transcript.messages)} {name}")
+
+    monkeypatch.setattr(demo_pictures, "wear", wear)
     missed = Script(ANSWER.tokens, divergence=PARTED)
     play(tmp_path, FakeEngine(*[ANSWER] * 4, missed, missed, missed), 4, "--script", "one-token")
     assert seen == ["6 light", "6 dark", "6 light", "8 dark", "8 light"]
