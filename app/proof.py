@@ -180,7 +180,7 @@ def _parted(result: ProofResult, parted: Parted) -> str:
     where = f"The same up to token {parted.token:,}, where they part: {sides}."
     if parted.margin is None:
         return where
-    kind = "a near-tie that rounding can turn" if parted.margin < NEAR_TIE else "more than rounding explains"
+    kind = "so close that rounding decides" if parted.margin < NEAR_TIE else "more than rounding explains"
     return f"{where} The two best choices were {parted.margin:.3f} apart there: {kind}."
 
 

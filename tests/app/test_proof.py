@@ -185,7 +185,7 @@ SAME = finished((1, 2, 3), "one two three")
             finished((1, 2, 4), "one two four", margins=(0.5, 0.5, 0.04)),
             False,
             "The same up to token 2, where they part: “three” with the cache, “four” without. "
-            "The two best choices were 0.040 apart there: a near-tie that rounding can turn.",
+            "The two best choices were 0.040 apart there: so close that rounding decides.",
         ),
         (
             SAME,
