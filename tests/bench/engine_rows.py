@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from transformers import AutoTokenizer
 
 from engine import Finished, Message, Sampling
 from engine.model import LoadedModel
 from engine.template import PromptBuilder
 from engine.worker import Engine
+from tests.bench.beside import Call, beside
 from tests.bench.chat import SCRIPT, WRITTEN, Player
 from tests.bench.peers import Transformers
 from tests.bench.rows import Row, alternate, ratio_row
@@ -26,20 +28,22 @@ GREEDY = Sampling(temperature=0, max_tokens=WRITTEN)
 def measure(player: Player, folder: Path, count: int) -> Iterator[Row]:
     """All rows of this module, `count` samples a side. The peer reads prompts in the number type that we do."""
     assert player.engine._responder is not None
-    yield from _first_token(player, Transformers(folder, player.engine._responder.model.layout.dtype), count)
-    yield from _decode(player, Transformers(folder, torch.bfloat16), count)
+    builder = PromptBuilder(AutoTokenizer.from_pretrained(folder))
+    with beside(Transformers, folder, player.engine._responder.model.layout.dtype) as peer:
+        yield from _first_token(player, builder, peer, count)
+    with beside(Transformers, folder, torch.bfloat16) as peer:
+        yield from _decode(player, builder, peer, count)
     yield _sampling(player, count)
     yield _switch(player, count)
     yield _busy(player, count)
 
 
-def _first_token(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
-    builder = PromptBuilder(peer.tokenizer)
+def _first_token(player: Player, builder: PromptBuilder, peer: Call, count: int) -> Iterator[Row]:
     prompt = builder.build([Message("system", SCRIPT.system_prompt), Message("user", player.new_question())]).ids
     first = player.ask([], player.new_question())
     reused = player.ask([], player.new_question()).stats
     assert first.stats.prompt_tokens > reused.computed_tokens > 0
-    peer.fill(prompt[: reused.reused_tokens])
+    peer("fill", prompt[: reused.reused_tokens])
     new = prompt[reused.reused_tokens :]
     shares: list[float] = []
 
@@ -50,10 +54,10 @@ def _first_token(player: Player, peer: Transformers, count: int) -> Iterator[Row
         shares.append((parts.queue + parts.template + parts.lookup + parts.restore) / stats.ttft_s)
         return stats.ttft_s
 
-    samples = alternate({"headstart": warm, "transformers": lambda: peer.warm(new)}, count)
+    samples = alternate({"headstart": warm, "transformers": lambda: peer("warm", new)}, count)
     yield ratio_row("1", "warm TTFT / bare transformers forward", samples, "headstart", "transformers", "<= 1.0", "0.6")
     cold = alternate(
-        {"headstart": lambda: player.ttft(use_cache=False), "transformers": lambda: peer.cold(prompt)},
+        {"headstart": lambda: player.ttft(use_cache=False), "transformers": lambda: peer("cold", prompt)},
         count,
     )
     yield ratio_row(
@@ -68,8 +72,7 @@ def _first_token(player: Player, peer: Transformers, count: int) -> Iterator[Row
     )  # fmt: skip
 
 
-def _decode(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
-    builder = PromptBuilder(peer.tokenizer)
+def _decode(player: Player, builder: PromptBuilder, peer: Call, count: int) -> Iterator[Row]:
     short = builder.build([Message("system", "You write."), Message("user", SHORT)]).ids
     long = builder.build([Message("system", SCRIPT.system_prompt), Message("user", player.new_question())]).ids
     for row, name, prompt, is_short in (("4a", "60", short, True), ("4b", "3,000", long, False)):
@@ -79,8 +82,8 @@ def _decode(player: Player, peer: Transformers, count: int) -> Iterator[Row]:
 
         with endless(player.engine):
             if not is_short:
-                peer.fill(prompt[:-16])
-            sides = {"headstart": own, "transformers": lambda prompt=prompt: peer.decode(prompt, WRITTEN)}
+                peer("fill", prompt[:-16])
+            sides = {"headstart": own, "transformers": lambda prompt=prompt: peer("decode", prompt, WRITTEN)}
             samples = alternate(sides, count)
         title = f"decode tok/s / generate() in bf16, {name} tokens of context"
         yield ratio_row(row, title, samples, "headstart", "transformers", ">= 2.5", "5")

@@ -15,6 +15,7 @@ from typing import Any
 
 from engine import Message, fetch_model
 from engine.template import PromptBuilder
+from tests.bench.beside import Call, beside
 from tests.bench.chat import SCRIPT, WRITTEN, Player
 from tests.bench.engine_rows import GREEDY, SHORT, endless
 from tests.bench.rows import Row, alternate, ratio_row
@@ -28,7 +29,12 @@ def measure(player: Player, tokenizer: Any, count: int) -> Iterator[Row]:
     if find_spec("llama_cpp") is None:
         print("row 5 is left out: the package llama-cpp-python is not installed")
         return
-    llama = _Llama(next(Path(fetch_model(lambda *_: None)).glob("*.gguf")))
+    gguf = next(Path(fetch_model(lambda *_: None)).glob("*.gguf"))
+    with beside(_Llama, gguf) as llama:
+        yield from _rows(player, tokenizer, llama, count)
+
+
+def _rows(player: Player, tokenizer: Any, llama: Call, count: int) -> Iterator[Row]:
     builder = PromptBuilder(tokenizer)
     short = builder.build([Message("system", "You write."), Message("user", SHORT)]).ids
     system = Message("system", SCRIPT.system_prompt)
@@ -40,13 +46,13 @@ def measure(player: Player, tokenizer: Any, count: int) -> Iterator[Row]:
         return player.ask_plainly("You write.", SHORT, GREEDY).stats.tokens_per_s
 
     with endless(player.engine):
-        samples = alternate({"headstart": own_decode, "llama.cpp": lambda: llama.decode(short, WRITTEN)}, count)
+        samples = alternate({"headstart": own_decode, "llama.cpp": lambda: llama("decode", short, WRITTEN)}, count)
     yield ratio_row("5a", "decode tok/s / llama.cpp Q4_1", samples, "headstart", "llama.cpp", ">= 0.6", "1")
-    llama.read(prompt())
-    warm = alternate({"headstart": player.ttft, "llama.cpp": lambda: llama.read(prompt())}, count)
+    llama("read", prompt())
+    warm = alternate({"headstart": player.ttft, "llama.cpp": lambda: llama("read", prompt())}, count)
     yield ratio_row("5b", "warm TTFT / llama.cpp", warm, "headstart", "llama.cpp", "<= 1", "0.5")
     cold = alternate(
-        {"headstart": lambda: player.ttft(use_cache=False), "llama.cpp": lambda: llama.read(prompt(), cold=True)},
+        {"headstart": lambda: player.ttft(use_cache=False), "llama.cpp": lambda: llama("read", prompt(), True)},
         count,
     )
     yield ratio_row("5c", "cold TTFT / llama.cpp", cold, "headstart", "llama.cpp", "<= 1", "0.5")
@@ -60,7 +66,7 @@ class _Llama:
 
         self._llama = Llama(str(gguf), n_ctx=4096, n_threads=2, n_batch=512, verbose=False)
 
-    def read(self, ids: Sequence[int], *, cold: bool = False) -> float:
+    def read(self, ids: Sequence[int], cold: bool = False) -> float:
         """Seconds until the first token is chosen."""
         if cold:
             self._llama.reset()

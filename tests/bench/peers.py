@@ -1,4 +1,4 @@
-"""What a user would pick instead, run on the same weights in the same process."""
+"""What a user would pick instead, run on the same weights."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers import AutoModelForCausalLM, DynamicCache
 
 
 class Transformers:
     """transformers' own model, cache and `generate()` with its default attention, in the number type named."""
 
     def __init__(self, folder: Path, dtype: torch.dtype) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
         self._filled: DynamicCache | None = None
         self._past = 0
