@@ -188,7 +188,7 @@ class Engine:
         """Load a model in place of the one that is there."""
         yield Loading(request_id, "Starting the engine")
         # Read once, when the OpenMP runtime is loaded: threads that spin at every barrier starve the window.
-        os.environ.setdefault("GOMP_SPINCOUNT", "5000")
+        os.environ.setdefault("GOMP_SPINCOUNT", "1500")
         os.environ.setdefault("KMP_BLOCKTIME", "0")
         from engine.loading import switch_model
 
