@@ -24,6 +24,8 @@ from engine.types import HeadstartError, ModelError, ModelSpec, Request, check_d
 if TYPE_CHECKING:
     from engine.generate import Responder
 
+SPIN_COUNT = "1500"
+"""How often OpenMP's threads look before they sleep: threads that spin at every barrier starve the window."""
 CLOSED = "The engine is closed. Start Headstart again."
 EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
 
@@ -187,8 +189,7 @@ class Engine:
     def _load(self, request_id: int, spec: ModelSpec) -> Iterator[Event]:
         """Load a model in place of the one that is there."""
         yield Loading(request_id, "Starting the engine")
-        # Read once, when the OpenMP runtime is loaded: threads that spin at every barrier starve the window.
-        os.environ.setdefault("GOMP_SPINCOUNT", "1500")
+        os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # read once, when torch is imported
         os.environ.setdefault("KMP_BLOCKTIME", "0")
         from engine.loading import switch_model
 

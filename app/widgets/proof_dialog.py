@@ -143,9 +143,17 @@ class ProofDialog(QDialog):
         self._lay_out(length)
         self.set_running(False)
 
-    def _lay_out(self, length: int) -> None:
+    def _head(self) -> QHBoxLayout:
         title = QLabel("The same prompt, with the cache and without", self)
         title.setFont(theme.text_font(bold=True))
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(title)
+        head.addWidget(Explain("proof", self))
+        head.addStretch(1)
+        return head
+
+    def _lay_out(self, length: int) -> None:
         tokens = "one token" if length == 1 else f"up to {length:,} tokens"
         note = QLabel(
             f"This turn's prompt is read twice and answered with always the likeliest word, {tokens} each time. The "
@@ -161,12 +169,7 @@ class ProofDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(8)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(title)
-        head.addWidget(Explain("proof", self))
-        head.addStretch(1)
-        column.addLayout(head)
+        column.addLayout(self._head())
         column.addWidget(note)
         column.addSpacing(8)
         column.addWidget(self.bars["warm"])

@@ -15,6 +15,7 @@ from app.charts.panel import ChartPanel
 from app.charts.series import ShownTurn
 from app.theme import LIGHT
 from engine import CacheView, TtftParts, TurnStats
+from tests.app.chart_panels import shown_panel
 
 
 def turn(prompt: int, ttft_s: float | None, cold_s: float) -> TurnStats:
@@ -23,11 +24,7 @@ def turn(prompt: int, ttft_s: float | None, cold_s: float) -> TurnStats:
 
 @pytest.fixture
 def panel(qtbot: QtBot) -> ChartPanel:
-    made = ChartPanel(LIGHT)
-    qtbot.addWidget(made)
-    made.resize(360, 900)
-    made.show()
-    return made
+    return shown_panel(qtbot, 900)
 
 
 @given(st.floats(1e-6, 1e9))

@@ -19,6 +19,7 @@ from app.charts.series import Savings, ShownTurn
 from app.theme import DARK, LIGHT
 from engine import CacheView, TtftParts, TurnStats
 from tests.app import tree_pictures
+from tests.app.chart_panels import shown_panel
 
 
 def turn(prompt: int, reused: int, ttft_s: float | None, cold_s: float = 1.8, measured: bool = True) -> TurnStats:
@@ -34,11 +35,7 @@ TURNS = [turn(3065, 0, 1.6, 1.6), turn(3100, 3056, 0.13), turn(3137, 3096, 0.11)
 
 @pytest.fixture
 def panel(qtbot: QtBot) -> ChartPanel:
-    made = ChartPanel(LIGHT)
-    qtbot.addWidget(made)
-    made.resize(360, 800)
-    made.show()
-    return made
+    return shown_panel(qtbot, 800)
 
 
 def wait_for_redraw(qtbot: QtBot, panel: ChartPanel) -> None:

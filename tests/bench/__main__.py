@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-os.environ.setdefault("GOMP_SPINCOUNT", "1500")  # before torch is imported, as the engine does it
+from engine.worker import SPIN_COUNT
+
+os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # before torch is imported, as the engine does it
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import psutil
