@@ -58,7 +58,7 @@ pictures: setup
 	$(BIN)/python packaging/fill_readme.py out/pictures/report.json
 
 clean:
-	rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist out engine/*.so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find app engine resources tests packaging -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: packages $(STAMP)
@@ -72,9 +72,9 @@ packages:
 		exit 1; }
 	@$(PYTHON) -m app.system_packages $(PACKAGES)
 
-# The stamp is written last: a set-up that was broken off is done again. It is also newer than pyproject.toml, so that
-# new dependencies are installed the next time.
-$(STAMP): pyproject.toml | packages
+# The stamp is written last: a set-up that was broken off is done again. It is also newer than pyproject.toml and the C
+# files, so that new dependencies are installed the next time, and a changed decoding step is built.
+$(STAMP): pyproject.toml $(wildcard engine/native/*) | packages
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' $$($(BIN)/python packaging/pick_torch.py)
 	@touch $@

@@ -41,14 +41,19 @@ def describe_devices() -> EngineReport:
 
 
 def arithmetic(kind: str) -> str:
-    """Names everything that may change a computed number in its last bit: libraries, the engine's source, processor,
-    threads."""
+    """Names everything that may change a computed number in its last bit: libraries, the engine's source and what was
+    compiled of it, processor, threads."""
     import torch
+
+    from engine import nativelib
 
     source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
     versions = [_version(name) for name in ("headstart", "torch", "transformers")]
     chip = torch.cuda.get_device_name() if kind == "cuda" else torch.backends.cpu.get_cpu_capability()
-    return "/".join([*versions, source.hexdigest()[:16], platform.machine(), chip, str(torch.get_num_threads())])
+    compiled = nativelib.fingerprint()
+    return "/".join(
+        [*versions, source.hexdigest()[:16], compiled, platform.machine(), chip, str(torch.get_num_threads())]
+    )
 
 
 def _version(package: str) -> str:

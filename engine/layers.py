@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.quant import Bits, Packed, pack
+from engine import nativelib
+from engine.packing import Packed, pack
+from engine.quant import Bits
 
 FEW_ROWS = 4
 """Up to this many rows the few-bit kernels are used; above, the full weights are faster."""
@@ -24,10 +27,10 @@ class Projection:
     packed: Packed | None
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """`[n, in]` -> `[n, out]`, in the number type of the weights; few-bit products are in bf16."""
+        """`[n, in]` -> `[n, out]`, in the number type of the weights; few-bit products in their own."""
         if self.packed is None or rows.shape[0] > FEW_ROWS:
             return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
-        out = self.packed(rows.to(torch.bfloat16))
+        out = self.packed(rows)
         return out if self.bias is None else out + self.bias
 
 
@@ -58,23 +61,28 @@ class Sizes:
 
 Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
+Packer = Callable[[Tensor], Packed | None]
+"""Makes the few-bit copy of a matrix, where there is to be one."""
 
 
 class Weights:
     """A whole model: embedding `[vocabulary, hidden]`, layers, last norm, output matrix.
 
     `tensors` are named as in the checkpoints of the Llama family; one that is missing raises KeyError. Those that are
-    fused become views of the fused ones, so that there is no second copy. `bits` adds few-bit copies for decoding.
+    fused become views of the fused ones, so that there is no second copy. `bits` adds few-bit copies for decoding;
+    they are for the compiled step where `is_native`, else for torch's kernels.
     """
 
     def __init__(self, sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary, bits: Bits | None) -> None:
         self.sizes = sizes
         self.rotary = rotary
         self.embedding = tensors["model.embed_tokens.weight"].data
+        self.is_native = bits is not None and _runs_compiled(sizes, self.embedding)
+        packer = partial(pack, bits=bits, is_native=self.is_native) if bits else _unpacked
         self.norm = tensors["model.norm.weight"].data
-        self.layers = [_layer(tensors, f"model.layers.{index}", bits) for index in range(sizes.num_layers)]
+        self.layers = [_layer(tensors, f"model.layers.{index}", packer) for index in range(sizes.num_layers)]
         head = tensors.get("lm_head.weight", self.embedding).data
-        self.head = Projection(head, None, pack(head, bits) if bits else None)
+        self.head = Projection(head, None, packer(head))
 
     @property
     def packed(self) -> Iterator[Packed]:
@@ -84,7 +92,7 @@ class Weights:
     @property
     def bits(self) -> str:
         """What most of the few-bit copies are: "int4", "int8", or "" without them."""
-        kinds = [type(packed).__name__.lower() for packed in self.packed]
+        kinds = [packed.kind for packed in self.packed]
         return max(set(kinds), key=kinds.count, default="")
 
     @property
@@ -105,9 +113,19 @@ class Weights:
         yield self.head
 
 
-def _layer(tensors: Mapping[str, Tensor], name: str, bits: Bits | None) -> Layer:
+def _runs_compiled(sizes: Sizes, embedding: Tensor) -> bool:
+    """Whether the compiled step is here and can run a model: it takes eight numbers of a head at a time."""
+    known = embedding.device.type == "cpu" and embedding.dtype in (torch.float32, torch.bfloat16)
+    return known and sizes.dim % 8 == 0 and nativelib.library() is not None
+
+
+def _unpacked(weight: Tensor) -> None:
+    return None
+
+
+def _layer(tensors: Mapping[str, Tensor], name: str, packer: Packer) -> Layer:
     def projection(part: str, *names: str) -> Projection:
-        return _projection(tensors, [f"{name}.{part}.{each}_proj" for each in names], bits)
+        return _projection(tensors, [f"{name}.{part}.{each}_proj" for each in names], packer)
 
     def norm(part: str) -> Tensor | None:
         tensor = tensors.get(f"{name}.{part}.weight")
@@ -125,7 +143,7 @@ def _layer(tensors: Mapping[str, Tensor], name: str, bits: Bits | None) -> Layer
     )
 
 
-def _projection(tensors: Mapping[str, Tensor], names: list[str], bits: Bits | None) -> Projection:
+def _projection(tensors: Mapping[str, Tensor], names: list[str], packer: Packer) -> Projection:
     """Several linear layers of one input as one."""
     parts = [tensors[f"{name}.weight"] for name in names]
     weight = torch.cat([part.data for part in parts]) if len(parts) > 1 else parts[0].data
@@ -134,4 +152,4 @@ def _projection(tensors: Mapping[str, Tensor], names: list[str], bits: Bits | No
         part.data = weight[at : at + len(part)]
         at += len(part)
     biases = [tensors[f"{name}.bias"].data for name in names if f"{name}.bias" in tensors]
-    return Projection(weight, torch.cat(biases) if biases else None, pack(weight, bits) if bits else None)
+    return Projection(weight, torch.cat(biases) if biases else None, packer(weight))

@@ -13,7 +13,8 @@ from torch.nn import functional
 
 from engine.attention import attend_causally
 from engine.decode import DecodeStep
-from engine.layers import Layer, Weights
+from engine.layers import FEW_ROWS, Layer, Weights
+from engine.nativestep import NativeStep
 from engine.store import Lane
 
 
@@ -22,10 +23,16 @@ class LeanForward:
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
-        self._step = DecodeStep(weights) if weights.embedding.device.type == "cpu" else None
+        on_cpu = weights.embedding.device.type == "cpu"
+        self._native = NativeStep(weights) if weights.is_native else None
+        self._step = DecodeStep(weights) if on_cpu and not weights.is_native else None
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
+        if self._native is not None and len(ids) <= FEW_ROWS:
+            for position, token in enumerate(ids[:-1], start):
+                self._native(token, lane, position, wants_logits=False)
+            return self._native(ids[-1], lane, start + len(ids) - 1)
         if self._step is not None and len(ids) == 1:
             return self._step(ids[0], lane, start)
         weights = self.weights

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from engine import plain
 from engine.modelfiles import tokenizer_class
-from engine.quant import Bits, few_bits_are_faster
+from engine.packing import few_bits_are_faster
+from engine.quant import Bits
 from engine.race import fastest
 from engine.reuse import ReuseClass
 from engine.store import KVLayout, Lane, is_out_of_memory

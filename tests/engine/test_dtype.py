@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import LlamaConfig
 
-from engine import model, quant
+from engine import model, nativelib, packing
 from engine.lean import LeanForward
 from engine.network import weights_of
 from engine.store import KVLayout, Lane, LayerGroup
@@ -47,17 +47,23 @@ def test_few_bits_where_they_are_faster(pays: bool, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_measurement_gives_an_answer_and_asks_once() -> None:
-    quant.few_bits_are_faster.cache_clear()
-    assert quant.few_bits_are_faster(torch.float32) in (True, False)
-    quant.few_bits_are_faster(torch.float32)
-    assert quant.few_bits_are_faster.cache_info().hits == 1
+    packing.few_bits_are_faster.cache_clear()
+    assert packing.few_bits_are_faster(torch.float32) in (True, False)
+    packing.few_bits_are_faster(torch.float32)
+    assert packing.few_bits_are_faster.cache_info().hits == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("compiled", [True, False])
 @torch.inference_mode()
-def test_few_bits_beside_either_number_type(dtype: torch.dtype, rows: int) -> None:
-    """Decoding with int8 beside full weights says nearly what the full weights say, one row or some."""
+def test_few_bits_beside_either_number_type(
+    compiled: bool, dtype: torch.dtype, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decoding with int8 beside full weights says nearly what the full weights say, one row or some, with the compiled
+    step where it is here and without."""
+    if not compiled:
+        monkeypatch.setattr(nativelib, "library", lambda: None)
     module = build(LlamaConfig(**SIZES)).to(dtype)
     layout = KVLayout((LayerGroup((0, 1, 2), 2, 16, 16),), dtype, CPU)
     lanes = [Lane(layout, 80, fill=float("nan")) for _ in range(2)]

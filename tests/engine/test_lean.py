@@ -7,7 +7,7 @@ import torch
 from transformers import LlamaConfig, MistralConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
-from engine import attention, interface, network, quant
+from engine import attention, interface, network, packing, quant
 from engine.lanecache import LaneCache, probe_layout
 from engine.lean import LeanForward
 from engine.network import weights_of
@@ -95,7 +95,7 @@ def test_int4_product_equals_the_product_with_its_codes(rows: int) -> None:
     codes, scale, zero = quant.quantise_int4(weight)
     groups = (codes.reshape(64, -1, 32) - 8) * scale.bfloat16().float()[..., None] + zero.bfloat16().float()[..., None]
     torch.testing.assert_close(
-        quant.Int4(weight)(x).float(), x.float() @ groups.reshape(64, 96).T, atol=0.15, rtol=0.02
+        packing.Int4(weight)(x).float(), x.float() @ groups.reshape(64, 96).T, atol=0.15, rtol=0.02
     )
 
 
@@ -104,7 +104,7 @@ def test_int4_product_equals_the_product_with_its_codes(rows: int) -> None:
 def test_int8_product_is_close_to_the_full_one(rows: int) -> None:
     torch.manual_seed(2)
     weight, x = torch.randn(64, 96).bfloat16(), torch.randn(rows, 96).bfloat16()
-    torch.testing.assert_close(quant.Int8(weight)(x).float(), x.float() @ weight.float().T, atol=0.3, rtol=0.03)
+    torch.testing.assert_close(packing.Int8(weight)(x).float(), x.float() @ weight.float().T, atol=0.3, rtol=0.03)
 
 
 def test_fitting_takes_int4_only_for_weights_that_were_four_bit() -> None:
@@ -112,10 +112,10 @@ def test_fitting_takes_int4_only_for_weights_that_were_four_bit() -> None:
     full = torch.randn(64, 96)
     codes, scale, zero = quant.quantise_int4(full)
     four_bit = ((codes.reshape(64, -1, 32) - 8) * scale[..., None] + zero[..., None]).reshape(64, 96)
-    assert isinstance(quant.pack(four_bit.bfloat16(), "fitting"), quant.Int4)
-    assert isinstance(quant.pack(full.bfloat16(), "fitting"), quant.Int8)
-    assert isinstance(quant.pack(full.bfloat16(), "int4"), quant.Int4)
-    assert isinstance(quant.pack(torch.randn(63, 96).bfloat16(), "int4"), quant.Int8)
+    assert quant.takes_int4(four_bit.bfloat16(), "fitting")
+    assert not quant.takes_int4(full.bfloat16(), "fitting")
+    assert quant.takes_int4(full.bfloat16(), "int4")
+    assert not quant.takes_int4(torch.randn(63, 96).bfloat16(), "int4")
 
 
 @pytest.mark.parametrize("before", [0, 20])

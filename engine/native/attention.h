@@ -1,0 +1,133 @@
+/* Attention of one token over the lane, in pieces whose softmaxes are joined afterwards
+   (https://arxiv.org/abs/1805.02867). */
+
+#pragma once
+#include <math.h>
+#include "model.h"
+#include "vector.h"
+
+enum { KEYS = 256 }; /* what a thread takes at a time; their scores stay in its cache */
+
+/* Keys or values of one head and piece: `count` of them, `dim` numbers each, from index `at` on. */
+typedef struct {
+    const void *numbers;
+    size_t at;
+    int count, dim, is_bf16;
+} Cached;
+
+INLINE int pieces(int keys) { return (keys + KEYS - 1) / KEYS; }
+
+INLINE __m256 eight_of(Cached from, int key, int i) {
+    const size_t at = from.at + (size_t)key * from.dim + i;
+    return from.is_bf16 ? bf16_to_fp32((const uint16_t *)from.numbers + at)
+                        : _mm256_loadu_ps((const float *)from.numbers + at);
+}
+
+/* The larger one; NaN counts as larger than all. */
+INLINE float larger(float a, float b) { return a < b ? b : a == a ? a : b == b ? a : b; }
+
+INLINE float score_one(const float *query, Cached keys, int key) {
+    __m256 sum = _mm256_setzero_ps();
+    for (int i = 0; i < keys.dim; i += 8)
+        sum = _mm256_fmadd_ps(_mm256_loadu_ps(query + i), eight_of(keys, key, i), sum);
+    return sum8(sum);
+}
+
+INLINE __m128 score_four(const float *query, Cached keys, int key) {
+    __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
+    for (int i = 0; i < keys.dim; i += 8) {
+        const __m256 own = _mm256_loadu_ps(query + i);
+        a = _mm256_fmadd_ps(own, eight_of(keys, key, i), a);
+        b = _mm256_fmadd_ps(own, eight_of(keys, key + 1, i), b);
+        c = _mm256_fmadd_ps(own, eight_of(keys, key + 2, i), c);
+        d = _mm256_fmadd_ps(own, eight_of(keys, key + 3, i), d);
+    }
+    return sum8x4(a, b, c, d);
+}
+
+/* Scores of all keys; returns the highest. */
+INLINE float score(const float *query, Cached keys, float *scores) {
+    const float scale = 1.0f / sqrtf((float)keys.dim);
+    int key = 0;
+    for (; key + 4 <= keys.count; key += 4)
+        _mm_storeu_ps(scores + key, _mm_mul_ps(score_four(query, keys, key), _mm_set1_ps(scale)));
+    for (; key < keys.count; key++) scores[key] = score_one(query, keys, key) * scale;
+    float most = scores[0];
+    for (key = 1; key < keys.count; key++) most = larger(most, scores[key]);
+    return most;
+}
+
+/* exp(score - most) in place; returns their sum. Writes up to seven numbers behind the last. */
+INLINE float exponentiate(float *scores, int count, float most) {
+    for (int key = count; key % 8; key++) scores[key] = -INFINITY;
+    __m256 sum = _mm256_setzero_ps();
+    for (int key = 0; key < count; key += 8) {
+        const __m256 weight = exp8(_mm256_sub_ps(_mm256_loadu_ps(scores + key), _mm256_set1_ps(most)));
+        _mm256_storeu_ps(scores + key, weight);
+        sum = _mm256_add_ps(sum, weight);
+    }
+    return sum8(sum);
+}
+
+/* Weighted sum of the numbers `first` to `first + 8 * registers` of all values. */
+INLINE void weigh(const float *weights, Cached values, int first, int registers, float *out) {
+    __m256 sums[8];
+    for (int i = 0; i < registers; i++) sums[i] = _mm256_setzero_ps();
+    for (int key = 0; key < values.count; key++) {
+        const __m256 weight = _mm256_broadcast_ss(weights + key);
+        for (int i = 0; i < registers; i++)
+            sums[i] = _mm256_fmadd_ps(weight, eight_of(values, key, first + 8 * i), sums[i]);
+    }
+    for (int i = 0; i < registers; i++) _mm256_storeu_ps(out + first + 8 * i, sums[i]);
+}
+
+/* One query head and one piece; `partial` as in `Scratch`. */
+INLINE void attend(const float *query, Cached keys, Cached values, float *partial) {
+    float scores[KEYS];
+    partial[0] = score(query, keys, scores);
+    partial[1] = exponentiate(scores, keys.count, partial[0]);
+    int i = 0;
+    for (; i + 64 <= values.dim; i += 64) weigh(scores, values, i, 8, partial + 2);
+    for (; i < values.dim; i += 8) weigh(scores, values, i, 1, partial + 2);
+}
+
+INLINE void attend_bf16(const float *query, Cached keys, Cached values, float *partial) {
+    keys.is_bf16 = values.is_bf16 = 1;
+    attend(query, keys, values, partial);
+}
+
+/* All query heads over all keys, a KV head and one piece of its keys at a time. By all threads. */
+static void attend_in_pieces(const Model *model, int layer, const Token *token, const Scratch *s) {
+    const int count = token->position + 1, num = pieces(count), dim = model->dim;
+    const int group = model->heads / model->kv_heads;
+#pragma omp for schedule(dynamic, 1)
+    for (int unit = 0; unit < model->kv_heads * num; unit++) {
+        const int kv_head = unit / num, piece = unit % num, first = piece * KEYS;
+        const int own = count - first < KEYS ? count - first : KEYS;
+        Cached keys = {token->keys, slot(model, token, layer, kv_head, first), own, dim, 0}, values = keys;
+        values.numbers = token->values;
+        for (int head = kv_head * group; head < (kv_head + 1) * group; head++) {
+            const float *query = s->fused + head * dim;
+            float *partial = s->partial + ((size_t)head * num + piece) * (dim + 2);
+            if (model->is_bf16) attend_bf16(query, keys, values, partial);
+            else attend(query, keys, values, partial);
+        }
+    }
+}
+
+/* Join the pieces of each head. By one thread. */
+static void join_pieces(const Model *model, const Token *token, Scratch *s) {
+    const int num = pieces(token->position + 1), dim = model->dim;
+    for (int head = 0; head < model->heads; head++) {
+        const float *partial = s->partial + (size_t)head * num * (dim + 2);
+        float *out = s->attended + head * dim, most = partial[0], sum = 0;
+        for (int piece = 1; piece < num; piece++) most = larger(most, partial[(size_t)piece * (dim + 2)]);
+        memset(out, 0, sizeof(float) * dim);
+        for (int piece = 0; piece < num; piece++, partial += dim + 2) {
+            const float weight = expf(partial[0] - most);
+            sum += weight * partial[1];
+            for (int i = 0; i < dim; i++) out[i] += weight * partial[2 + i];
+        }
+        for (int i = 0; i < dim; i++) out[i] /= sum;
+    }
+}

@@ -1,0 +1,58 @@
+/* What Python hands over. `engine/nativelib.py` has the same structures: count `VERSION` up with every change. */
+
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#define VERSION 1
+
+enum { GROUP = 32, STRETCH = 64 }; /* columns of one int4 scale; columns whose codes lie together */
+
+/* Few-bit weights, `columns` padded to whole stretches.
+
+   int4, `scale * (code - 8) + zero`: a stretch is 8 words of 32 bits; bits 4 k to 4 k + 3 of word j are the code of its
+   column 8 k + j. `scales` are a word a group: scale in the upper, zero in the lower half, both bf16; each row has a
+   multiple of 8 words.
+
+   int8, `scale * code`: bytes; `scales` are fp32, one a row. */
+typedef struct {
+    const void *codes, *scales;
+    const float *bias; /* or null */
+    int32_t rows, columns, bits, padding;
+} Matrix;
+
+typedef struct {
+    Matrix qkv, output, gate_up, down;
+    const float *input_norm, *post_norm, *query_norm, *key_norm; /* the last two or null */
+} Layer;
+
+typedef struct {
+    const Layer *layers;
+    Matrix head;
+    const float *norm;
+    int32_t num_layers, width, heads, kv_heads, dim, inner, is_bf16; /* is_bf16: keys and values, else fp32 */
+    float epsilon;
+} Model;
+
+/* One token. `keys` and `values` are the lane's, `[layer, kv_head, capacity, dim]`. `hidden` comes in as its embedding,
+   `cos` and `sin` are `[dim]`. `logits` may be null. */
+typedef struct {
+    void *keys, *values;
+    const float *cos, *sin;
+    float *hidden, *scratch, *logits;
+    int32_t position, capacity;
+} Token;
+
+/* Where in `Token.scratch` what is. `sums` are of the groups of `x`. `partial` is, for each head and piece of keys,
+   maximum score, sum of the exponentials, and weighted sum of the values `[dim]`. */
+typedef struct {
+    float *x, *sums, *fused, *attended, *acted, *partial;
+} Scratch;
+
+static inline int padded(int columns) { return (columns + STRETCH - 1) / STRETCH * STRETCH; }
+static inline int words(int columns) { return (columns / GROUP + 7) / 8 * 8; }
+
+/* Index of a key or value in the lane. */
+static inline size_t slot(const Model *model, const Token *token, int layer, int kv_head, int position) {
+    return (((size_t)layer * model->kv_heads + kv_head) * token->capacity + position) * model->dim;
+}

@@ -1,0 +1,137 @@
+/* The forward pass of one token over few-bit weights: what `engine/nativestep.py` calls. x86-64 with AVX2 and FMA.
+
+   At one row, torch spends as long on being called as on computing, and its int4 kernel widens every weight from a byte
+   of its own. Here a token is one call, and eight weights are taken out of eight words at a time.
+
+   Activations, sums and scores are fp32; every sum is made by one thread in one order, so that the numbers do not hang
+   on the number of threads. OpenMP's functions come from the library that torch has loaded: a second team of threads
+   would wait for the same processors. */
+
+#include "attention.h"
+#include "matrix.h"
+#include "model.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Root-mean-square norm (https://arxiv.org/abs/1910.07467). */
+static void normalise(const float *from, const float *weight, int n, float epsilon, float *to) {
+    __m256 squares = _mm256_setzero_ps();
+    int i = 0;
+    for (; i + 8 <= n; i += 8) squares = _mm256_fmadd_ps(_mm256_loadu_ps(from + i), _mm256_loadu_ps(from + i), squares);
+    float sum = sum8(squares);
+    for (; i < n; i++) sum += from[i] * from[i];
+    const float factor = 1.0f / sqrtf(sum / n + epsilon);
+    for (i = 0; i < n; i++) to[i] = from[i] * factor * weight[i];
+}
+
+static void rotate(float *head, const Token *token, int dim) {
+    for (int i = 0; i < dim / 2; i++) {
+        const float a = head[i], b = head[i + dim / 2];
+        head[i] = a * token->cos[i] - b * token->sin[i];
+        head[i + dim / 2] = b * token->cos[i + dim / 2] + a * token->sin[i + dim / 2];
+    }
+}
+
+static void write_to_lane(const Model *model, int index, const Token *token, const float *from, void *lane) {
+    for (int head = 0; head < model->kv_heads; head++, from += model->dim) {
+        const size_t at = slot(model, token, index, head, token->position);
+        if (model->is_bf16)
+            for (int i = 0; i < model->dim; i++) ((uint16_t *)lane)[at + i] = fp32_to_bf16(from[i]);
+        else
+            memcpy((float *)lane + at, from, sizeof(float) * model->dim);
+    }
+}
+
+/* Norms and rotation of queries and keys; key and value go into the lane. By one thread. */
+static void place_heads(const Model *model, int index, const Token *token, Scratch *s) {
+    const Layer *layer = model->layers + index;
+    for (int head = 0; head < model->heads + model->kv_heads; head++) {
+        float *own = s->fused + head * model->dim;
+        const float *norm = head < model->heads ? layer->query_norm : layer->key_norm;
+        if (norm) normalise(own, norm, model->dim, model->epsilon, own);
+        rotate(own, token, model->dim);
+    }
+    const float *keys = s->fused + model->heads * model->dim;
+    write_to_lane(model, index, token, keys, token->keys);
+    write_to_lane(model, index, token, keys + model->kv_heads * model->dim, token->values);
+}
+
+INLINE int longest(int a, int b) { return a > b ? a : b; }
+
+/* Fill `s` from `start` on; returns the number of floats. */
+INLINE size_t parts(const Model *model, int position, float *start, Scratch *s) {
+    const int most = padded(longest(longest(model->width, model->inner), model->heads * model->dim));
+    float *at = start;
+    s->x = at, at += most;
+    s->sums = at, at += words(most);
+    s->fused = at, at += (model->heads + 2 * model->kv_heads) * model->dim;
+    s->attended = at, at += model->heads * model->dim;
+    s->acted = at, at += model->inner;
+    s->partial = at, at += (size_t)model->heads * pieces(position + 1) * (model->dim + 2);
+    return (size_t)(at - start);
+}
+
+EXPORT int32_t headstart_version(void) { return VERSION; }
+
+/* Floats of `Token.scratch` that a token at `position` needs. */
+EXPORT int64_t headstart_scratch(const Model *model, int32_t position) {
+    Scratch s;
+    static float origin;
+    return (int64_t)parts(model, position, &origin, &s);
+}
+
+/* logits = model(token), and its keys and values in the lane. */
+EXPORT void headstart_step(const Model *model, const Token *token) {
+    Scratch all, *s = &all;
+    parts(model, token->position, token->scratch, s);
+    float *hidden = token->hidden;
+#pragma omp parallel
+    {
+        for (int index = 0; index < model->num_layers; index++) {
+            const Layer *layer = model->layers + index;
+#pragma omp single
+            {
+                normalise(hidden, layer->input_norm, model->width, model->epsilon, s->x);
+                prepare(&layer->qkv, s->x, model->width, s);
+            }
+            multiply(&layer->qkv, s, s->fused, 0);
+#pragma omp single
+            place_heads(model, index, token, s);
+            attend_in_pieces(model, index, token, s);
+#pragma omp single
+            {
+                join_pieces(model, token, s);
+                prepare(&layer->output, s->attended, model->heads * model->dim, s);
+            }
+            multiply(&layer->output, s, hidden, 1);
+#pragma omp single
+            {
+                normalise(hidden, layer->post_norm, model->width, model->epsilon, s->x);
+                prepare(&layer->gate_up, s->x, model->width, s);
+            }
+            multiply_gated(&layer->gate_up, s, s->acted);
+#pragma omp single
+            prepare(&layer->down, s->acted, model->inner, s);
+            multiply(&layer->down, s, hidden, 1);
+        }
+        if (token->logits) {
+#pragma omp single
+            {
+                normalise(hidden, model->norm, model->width, model->epsilon, s->x);
+                prepare(&model->head, s->x, model->width, s);
+            }
+            multiply(&model->head, s, token->logits, 0);
+        }
+    }
+}
+
+/* out = matrix x for one row: what the measurement at load compares. `scratch` has room for 2 x columns. */
+EXPORT void headstart_multiply(const Matrix *matrix, const float *x, int32_t columns, float *scratch, float *out) {
+    Scratch s = {.x = scratch, .sums = scratch + matrix->columns};
+#pragma omp parallel
+    {
+#pragma omp single
+        prepare(matrix, x, columns, &s);
+        multiply(matrix, &s, out, 0);
+    }
+}

@@ -1,0 +1,51 @@
+/* Eight numbers at a time: sums, number types, the exponential. */
+
+#pragma once
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE float sum8(__m256 v) {
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+/* The sums of four vectors. */
+INLINE __m128 sum8x4(__m256 a, __m256 b, __m256 c, __m256 d) {
+    __m256 both = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    return _mm_add_ps(_mm256_castps256_ps128(both), _mm256_extractf128_ps(both, 1));
+}
+
+INLINE __m256 int8_to_fp32(const int8_t *from) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)from)));
+}
+
+INLINE __m256 bf16_to_fp32(const uint16_t *from) {
+    __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+}
+
+/* To the nearest, halves to even; NaN stays NaN. */
+INLINE uint16_t fp32_to_bf16(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fc0;
+    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+/* e ** x: 2 ** n times the Taylor series on what is left, at most ln(2) / 2; error about 1e-7. NaN stays NaN. */
+INLINE __m256 exp8(__m256 x) {
+    x = _mm256_max_ps(_mm256_set1_ps(-87.0f), _mm256_min_ps(_mm256_set1_ps(88.0f), x));
+    __m256 n = _mm256_mul_ps(x, _mm256_set1_ps(1.44269504f));
+    n = _mm256_round_ps(n, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    __m256 rest = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x); /* ln(2) in two parts */
+    rest = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), rest);
+    const float terms[] = {1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f};
+    __m256 sum = _mm256_set1_ps(1.0f / 720);
+    for (int i = 0; i < 6; i++) sum = _mm256_fmadd_ps(sum, rest, _mm256_set1_ps(terms[i]));
+    __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+    return _mm256_mul_ps(sum, _mm256_castsi256_ps(power));
+}

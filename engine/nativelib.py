@@ -1,0 +1,110 @@
+"""The compiled decoding step (`engine/native`): finding and loading it, and the structures it works on.
+
+Set-up builds it where there is a C compiler for x86-64 Linux. It is used where the processor has what it was built for;
+everywhere else torch's own kernels do the work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from ctypes import POINTER, Structure, c_float, c_int32, c_int64, c_void_p
+from functools import lru_cache
+from importlib.util import find_spec
+
+import torch
+
+VERSION = 1
+"""Of the structures below, as the C file has them: an older build is not used."""
+CAPABLE = {"AVX2", "AVX512"}
+
+
+class Matrix(Structure):
+    """Few-bit weights; the layout of codes and scales is in the C file. Pointers do not keep tensors alive."""
+
+    _fields_ = [
+        ("codes", c_void_p),
+        ("scales", c_void_p),
+        ("bias", c_void_p),
+        ("rows", c_int32),
+        ("columns", c_int32),
+        ("bits", c_int32),
+        ("padding", c_int32),
+    ]
+
+
+class Layer(Structure):
+    """One decoder layer."""
+
+    _fields_ = [
+        ("qkv", Matrix),
+        ("output", Matrix),
+        ("gate_up", Matrix),
+        ("down", Matrix),
+        ("input_norm", c_void_p),
+        ("post_norm", c_void_p),
+        ("query_norm", c_void_p),
+        ("key_norm", c_void_p),
+    ]
+
+
+class Model(Structure):
+    """All weights but the embedding."""
+
+    _fields_ = [
+        ("layers", POINTER(Layer)),
+        ("head", Matrix),
+        ("norm", c_void_p),
+        ("num_layers", c_int32),
+        ("width", c_int32),
+        ("heads", c_int32),
+        ("kv_heads", c_int32),
+        ("dim", c_int32),
+        ("inner", c_int32),
+        ("is_bf16", c_int32),
+        ("epsilon", c_float),
+    ]
+
+
+class Token(Structure):
+    """One token and the lane it is written to."""
+
+    _fields_ = [
+        ("keys", c_void_p),
+        ("values", c_void_p),
+        ("cos", c_void_p),
+        ("sin", c_void_p),
+        ("hidden", c_void_p),
+        ("scratch", c_void_p),
+        ("logits", c_void_p),
+        ("position", c_int32),
+        ("capacity", c_int32),
+    ]
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL | None:
+    """The compiled step, or None where it was not built or cannot run here. Calls into it let other threads run."""
+    found = find_spec("engine._step")
+    if found is None or found.origin is None or torch.backends.cpu.get_cpu_capability() not in CAPABLE:
+        return None
+    try:
+        loaded = ctypes.CDLL(found.origin)  # finds OpenMP in what torch has loaded
+    except OSError:
+        return None
+    loaded.headstart_scratch.restype = c_int64
+    loaded.headstart_scratch.argtypes = [POINTER(Model), c_int32]
+    loaded.headstart_step.argtypes = [POINTER(Model), POINTER(Token)]
+    loaded.headstart_step.restype = None
+    loaded.headstart_multiply.argtypes = [POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p]
+    loaded.headstart_multiply.restype = None
+    return loaded if loaded.headstart_version() == VERSION else None
+
+
+def fingerprint() -> str:
+    """Names what was compiled; "torch" where it is not in use."""
+    loaded = library()
+    if loaded is None:
+        return "torch"
+    with open(loaded._name, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()[:16]

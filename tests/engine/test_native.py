@@ -1,0 +1,209 @@
+"""The compiled decoding step against the codes it multiplies, and against the forward pass in torch."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from transformers import LlamaConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
+
+from engine import nativelib, packing
+from engine.decode import DecodeStep
+from engine.lanecache import probe_layout
+from engine.layers import FEW_ROWS, Projection, Weights
+from engine.lean import LeanForward
+from engine.nativepack import NativeMatrix, pack_int4, pack_int8
+from engine.network import weights_of
+from engine.quant import quantise_int4, quantise_int8
+from engine.store import Lane
+from tests.engine.test_lean import SIZES, build
+
+needs_native = pytest.mark.skipif(nativelib.library() is None, reason="torch's kernels do the work on this machine")
+LONG = {**SIZES, "max_position_embeddings": 1024}
+CONFIGS = {
+    "llama with biases": LlamaConfig(**LONG, attention_bias=True, mlp_bias=True),
+    "llama, tied": LlamaConfig(**LONG, tie_word_embeddings=True),
+    "qwen2": Qwen2Config(**LONG),
+    "qwen3": Qwen3Config(**LONG),
+    "heads of 72, one KV head": LlamaConfig(**{**LONG, "head_dim": 72, "num_key_value_heads": 1}),
+    "odd sizes": LlamaConfig(**{**LONG, "hidden_size": 44, "intermediate_size": 90, "head_dim": 8}),
+}
+IDS = [(7 * i * i + 3 * i) % 96 for i in range(600)]
+
+
+def test_it_is_there_where_it_can_be_built() -> None:
+    """Falling back to torch without a word would make every answer slow and no test red."""
+    can_build = sys.platform == "linux" and platform.machine() == "x86_64" and shutil.which("gcc")
+    if not can_build or torch.backends.cpu.get_cpu_capability() not in nativelib.CAPABLE:
+        pytest.skip("no compiler for it here, or not the processor")
+    assert nativelib.library() is not None, "build it: pip install --editable ."
+
+
+def test_an_older_build_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nativelib, "VERSION", -1)
+    nativelib.library.cache_clear()
+    try:
+        assert nativelib.library() is None
+        assert nativelib.fingerprint() == "torch"
+    finally:
+        nativelib.library.cache_clear()
+
+
+def codes_of(weight: Tensor, kind: str) -> Tensor:
+    """The weights that the codes stand for, fp32."""
+    if kind == "int8":
+        codes, scale = quantise_int8(weight)
+        return codes * scale[:, None]
+    codes, scale, zero = quantise_int4(weight)
+    scale, zero = scale.bfloat16().float()[..., None], zero.bfloat16().float()[..., None]
+    return ((codes.reshape(*scale.shape[:2], 32) - 8) * scale + zero).reshape(weight.shape)
+
+
+@needs_native
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["int4", "int8"]),
+    rows=st.integers(1, 100),
+    columns=st.integers(1, 12),
+    rest=st.integers(0, 31),
+    seed=st.integers(0, 2**20),
+)
+@torch.inference_mode()
+def test_a_product_is_that_with_its_codes(kind: str, rows: int, columns: int, rest: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    width = 32 * columns + (rest if kind == "int8" else 0)
+    weight, x = torch.randn(rows, width, generator=generator), torch.randn(3, width, generator=generator)
+    packed = pack_int4(weight) if kind == "int4" else pack_int8(weight)
+    assert packed.kind == kind
+    torch.testing.assert_close(packed(x), x @ codes_of(weight, kind).T, atol=2e-5 * width, rtol=1e-4)
+
+
+@needs_native
+def test_few_bits_take_what_they_should() -> None:
+    packed = pack_int4(torch.randn(960, 576))
+    assert packed.nbytes / (960 * 576) == pytest.approx((4 + 32 * 24 / 18 / 32) / 8)
+    assert pack_int8(torch.randn(64, 96)).nbytes == 64 * (128 + 4)
+
+
+class InFull:
+    """Few-bit weights as a plain matrix: what the compiled step is compared with."""
+
+    def __init__(self, weight: Tensor, kind: str) -> None:
+        self.kind, self.nbytes = kind, 0
+        self._weight = codes_of(weight.float(), kind)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return rows.float() @ self._weight.T
+
+
+def unpacked(weights: Weights) -> DecodeStep:
+    """The step in torch over the weights that the codes stand for."""
+
+    def full(projection: Projection) -> None:
+        assert isinstance(projection.packed, NativeMatrix)
+        object.__setattr__(projection, "packed", InFull(projection.weight, projection.packed.kind))
+
+    for layer in weights.layers:
+        for projection in (layer.qkv, layer.output, layer.gate_up, layer.down):
+            full(projection)
+    full(weights.head)
+    return DecodeStep(weights)
+
+
+@needs_native
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("before", [0, 1, 7, 254, 255, 256, 597])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@torch.inference_mode()
+def test_a_step_equals_the_one_in_torch(name: str, before: int, dtype: torch.dtype) -> None:
+    model = build(CONFIGS[name]).to(dtype)
+    layout = probe_layout(model)
+    weights = weights_of(model, "int4")
+    forward = LeanForward(weights)
+    assert weights.is_native
+    ours, torchs = Lane(layout, 600, fill=float("nan")), Lane(layout, 600, fill=float("nan"))
+    if before:
+        forward(IDS[:before], ours, 0)
+        for mine, theirs in zip(torchs.keys + torchs.values, ours.keys + ours.values, strict=True):
+            mine.copy_(theirs)
+    logits = forward([IDS[before]], ours, before)
+    expected = unpacked(weights)(IDS[before], torchs, before)
+    close = {"atol": 2e-5, "rtol": 2e-5} if dtype is torch.float32 else {"atol": 0.02, "rtol": 0.02}
+    torch.testing.assert_close(logits, expected.float(), **close)
+    for mine, theirs in zip(ours.keys + ours.values, torchs.keys + torchs.values, strict=True):
+        torch.testing.assert_close(mine, theirs, equal_nan=True, **close)
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    count = torch.get_num_threads()
+    yield
+    torch.set_num_threads(count)
+
+
+def read(config: PreTrainedConfig, pieces: list[int]) -> Tensor:
+    """The logits behind the last piece, everything in few bits but for pieces that are too large."""
+    model = build(config)
+    forward, lane, start = LeanForward(weights_of(model, "int4")), Lane(probe_layout(model), 600), 0
+    for size in pieces:
+        logits = forward(IDS[start : start + size], lane, start)
+        start += size
+    return logits
+
+
+@needs_native
+@pytest.mark.usefixtures("threads")
+@torch.inference_mode()
+def test_the_number_of_threads_changes_no_bit() -> None:
+    found = []
+    for count in (1, 2, 3):
+        torch.set_num_threads(count)
+        found.append(read(CONFIGS["qwen3"], [1] * 300))
+    assert torch.equal(found[0], found[1])
+    assert torch.equal(found[0], found[2])
+
+
+@needs_native
+@torch.inference_mode()
+def test_a_few_tokens_at_once_are_as_many_steps() -> None:
+    at_once, one_by_one = read(CONFIGS["qwen2"], [50, FEW_ROWS]), read(CONFIGS["qwen2"], [50] + [1] * FEW_ROWS)
+    assert torch.equal(at_once, one_by_one)
+
+
+@needs_native
+@pytest.mark.parametrize("place", ["keys", "values"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+@torch.inference_mode()
+def test_what_is_no_number_does_not_get_lost(place: str, number: float) -> None:
+    """A model whose numbers left their range is refused by its logits: no maximum may swallow them."""
+    model = build(CONFIGS["qwen3"])
+    forward, lane = LeanForward(weights_of(model, "int4")), Lane(probe_layout(model), 600)
+    forward(IDS[:300], lane, 0)
+    getattr(lane, place)[0][0, :, 100] = number
+    assert not forward(IDS[300:301], lane, 300).isfinite().any()
+
+
+@torch.inference_mode()
+def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nativelib, "library", lambda: None)
+    model = build(CONFIGS["qwen3"])
+    weights = weights_of(model, "int4")
+    assert not weights.is_native
+    assert {type(packed) for packed in weights.packed} <= {packing.Int4, packing.Int8}
+    forward, lane = LeanForward(weights), Lane(probe_layout(model), 600)
+    forward(IDS[:50], lane, 0)
+    assert forward(IDS[50:51], lane, 50).isfinite().all()
+
+
+@needs_native
+@torch.inference_mode()
+def test_heads_it_cannot_run_are_left_to_torch() -> None:
+    model = build(LlamaConfig(**{**LONG, "head_dim": 12}))
+    assert not weights_of(model, "int4").is_native
