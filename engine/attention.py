@@ -30,6 +30,8 @@ def attend_causally(query: Tensor, key: Tensor, value: Tensor, scale: float) -> 
             query, key, value, is_causal=True, scale=scale, enable_gqa=grouped
         )
     if query.device.type == "cpu":
+        if q >= ROWS_AT_ONCE:
+            return _attend_in_two(query, key, value, scale)
         return attend_packed(query, key, value, causal_mask(q, n, query.dtype, query.device), scale)
     from torch.nn.attention.bias import causal_lower_right  # only here: it brings torch's compiler along
 
@@ -73,6 +75,20 @@ def attend_packed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
         mask = mask.repeat(*[1] * (mask.dim() - 2), heads // kv_heads, 1)
     out = functional.scaled_dot_product_attention(rows, key, value, attn_mask=mask, scale=scale)
     return out.reshape(1, heads, q, value.shape[-1])
+
+
+def _attend_in_two(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+    """The fused kernel over the tokens before the newest q, which needs no mask, and over those, joined by the logarithms
+    of their sums (https://arxiv.org/abs/2205.14135): a mask over all columns costs a sixth of the time."""
+    _, heads, q, dim = query.shape
+    kv_heads, before = key.shape[1], key.shape[2] - q
+    rows = query.reshape(1, kv_heads, heads // kv_heads * q, dim)
+    mask = causal_mask(q, q, query.dtype, query.device).repeat(heads // kv_heads, 1)
+    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    old, old_sum = kernel(rows, key[:, :, :before], value[:, :, :before], scale=scale)
+    new, new_sum = kernel(rows, key[:, :, before:], value[:, :, before:], attn_mask=mask, scale=scale)
+    share = torch.sigmoid(new_sum - old_sum)[..., None].to(query.dtype)
+    return torch.lerp(old, new, share).reshape(1, heads, q, value.shape[-1])
 
 
 def _attend_by_products(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:

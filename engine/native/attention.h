@@ -23,9 +23,6 @@ INLINE __m256 eight_of(Cached from, int key, int i) {
                         : _mm256_loadu_ps((const float *)from.numbers + at);
 }
 
-/* The larger one; NaN counts as larger than all. */
-INLINE float larger(float a, float b) { return a < b ? b : a == a ? a : b == b ? a : b; }
-
 INLINE float score_one(const float *query, Cached keys, int key) {
     __m256 sum = _mm256_setzero_ps();
     for (int i = 0; i < keys.dim; i += 8)
@@ -45,28 +42,14 @@ INLINE __m128 score_four(const float *query, Cached keys, int key) {
     return sum8x4(a, b, c, d);
 }
 
-/* Scores of all keys; returns the highest. */
-INLINE float score(const float *query, Cached keys, float *scores) {
+/* Scores of all keys; up to seven numbers behind the last are minus infinity. */
+INLINE void score(const float *query, Cached keys, float *scores) {
     const float scale = 1.0f / sqrtf((float)keys.dim);
     int key = 0;
     for (; key + 4 <= keys.count; key += 4)
         _mm_storeu_ps(scores + key, _mm_mul_ps(score_four(query, keys, key), _mm_set1_ps(scale)));
     for (; key < keys.count; key++) scores[key] = score_one(query, keys, key) * scale;
-    float most = scores[0];
-    for (key = 1; key < keys.count; key++) most = larger(most, scores[key]);
-    return most;
-}
-
-/* exp(score - most) in place; returns their sum. Writes up to seven numbers behind the last. */
-INLINE float exponentiate(float *scores, int count, float most) {
-    for (int key = count; key % 8; key++) scores[key] = -INFINITY;
-    __m256 sum = _mm256_setzero_ps();
-    for (int key = 0; key < count; key += 8) {
-        const __m256 weight = exp8(_mm256_sub_ps(_mm256_loadu_ps(scores + key), _mm256_set1_ps(most)));
-        _mm256_storeu_ps(scores + key, weight);
-        sum = _mm256_add_ps(sum, weight);
-    }
-    return sum8(sum);
+    for (; key % 8; key++) scores[key] = -INFINITY;
 }
 
 /* Weighted sum of the numbers `first` to `first + 8 * registers` of all values. */
@@ -84,8 +67,10 @@ INLINE void weigh(const float *weights, Cached values, int first, int registers,
 /* One query head and one piece; `partial` as in `Scratch`. */
 INLINE void attend(const float *query, Cached keys, Cached values, float *partial) {
     float scores[KEYS];
-    partial[0] = score(query, keys, scores);
-    partial[1] = exponentiate(scores, keys.count, partial[0]);
+    const int padded_count = (keys.count + 7) / 8 * 8;
+    score(query, keys, scores);
+    partial[0] = highest(scores, padded_count);
+    partial[1] = exponentiate(scores, padded_count, partial[0]);
     int i = 0;
     for (; i + 64 <= values.dim; i += 64) weigh(scores, values, i, 8, partial + 2);
     for (; i < values.dim; i += 8) weigh(scores, values, i, 1, partial + 2);
@@ -121,7 +106,7 @@ static void join_pieces(const Model *model, const Token *token, Scratch *s) {
     for (int head = 0; head < model->heads; head++) {
         const float *partial = s->partial + (size_t)head * num * (dim + 2);
         float *out = s->attended + head * dim, most = partial[0], sum = 0;
-        for (int piece = 1; piece < num; piece++) most = larger(most, partial[(size_t)piece * (dim + 2)]);
+        for (int piece = 1; piece < num; piece++) most = fmaxf(most, partial[(size_t)piece * (dim + 2)]);
         memset(out, 0, sizeof(float) * dim);
         for (int piece = 0; piece < num; piece++, partial += dim + 2) {
             const float weight = expf(partial[0] - most);

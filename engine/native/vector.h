@@ -13,6 +13,12 @@ INLINE float sum8(__m256 v) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+INLINE float max8(__m256 v) {
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+
 /* The sums of four vectors. */
 INLINE __m128 sum8x4(__m256 a, __m256 b, __m256 c, __m256 d) {
     __m256 both = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
@@ -48,4 +54,23 @@ INLINE __m256 exp8(__m256 x) {
     for (int i = 0; i < 6; i++) sum = _mm256_fmadd_ps(sum, rest, _mm256_set1_ps(terms[i]));
     __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
     return _mm256_mul_ps(sum, _mm256_castsi256_ps(power));
+}
+
+/* exp(score - most) of `count` scores in place, a multiple of eight; returns their sum. NaN stays NaN, and so no maximum
+   needs to know of it. */
+INLINE float exponentiate(float *scores, int count, float most) {
+    __m256 sum = _mm256_setzero_ps();
+    for (int key = 0; key < count; key += 8) {
+        const __m256 weight = exp8(_mm256_sub_ps(_mm256_loadu_ps(scores + key), _mm256_set1_ps(most)));
+        _mm256_storeu_ps(scores + key, weight);
+        sum = _mm256_add_ps(sum, weight);
+    }
+    return sum8(sum);
+}
+
+/* The highest of `count` scores, a multiple of eight. */
+INLINE float highest(const float *scores, int count) {
+    __m256 most = _mm256_loadu_ps(scores);
+    for (int key = 8; key < count; key += 8) most = _mm256_max_ps(most, _mm256_loadu_ps(scores + key));
+    return max8(most);
 }

@@ -85,7 +85,7 @@ def _report(rows: list[Row]) -> dict[str, object]:
 
 def _machine() -> str:
     flags = Path("/proc/cpuinfo").read_text().split() if Path("/proc/cpuinfo").exists() else []
-    features = [name for name in ("avx512f", "avx512_bf16", "amx_tile") if name in flags]
+    features = [name for name in ("avx2", "avx512f", "avx512_bf16", "amx_tile") if name in flags]
     memory = psutil.virtual_memory().total / 2**30
     return f"{psutil.cpu_count()} cores {platform.machine()} {' '.join(features)}, {memory:.0f} GiB, {sys.platform}"
 
