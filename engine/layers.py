@@ -77,7 +77,7 @@ class Weights:
         self.sizes = sizes
         self.rotary = rotary
         self.embedding = tensors["model.embed_tokens.weight"].data
-        self.is_native = bits is not None and _runs_compiled(sizes, self.embedding)
+        self.is_native = bits is not None and _runs_compiled(sizes, tensors)
         packer = partial(pack, bits=bits, is_native=self.is_native) if bits else _unpacked
         self.norm = tensors["model.norm.weight"].data
         self.layers = [_layer(tensors, f"model.layers.{index}", packer) for index in range(sizes.num_layers)]
@@ -113,10 +113,12 @@ class Weights:
         yield self.head
 
 
-def _runs_compiled(sizes: Sizes, embedding: Tensor) -> bool:
-    """Whether the compiled step is here and can run a model: it takes eight numbers of a head at a time."""
+def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor]) -> bool:
+    """Whether the compiled part is here and can run a model: it takes eight numbers at a time."""
+    embedding, gate = tensors["model.embed_tokens.weight"], tensors["model.layers.0.mlp.gate_proj.weight"]
+    widths = (sizes.dim, *gate.shape)
     known = embedding.device.type == "cpu" and embedding.dtype in (torch.float32, torch.bfloat16)
-    return known and sizes.dim % 8 == 0 and nativelib.library() is not None
+    return known and not any(width % 8 for width in widths) and nativelib.library() is not None
 
 
 def _unpacked(weight: Tensor) -> None:

@@ -13,8 +13,10 @@ from torch.nn import functional
 
 from engine.attention import attend_causally
 from engine.decode import DecodeStep
-from engine.layers import FEW_ROWS, Layer, Weights
-from engine.nativestep import NativeStep
+from engine.layers import FEW_ROWS, Weights
+from engine.nativedecode import NativeStep
+from engine.nativerows import NativeRows
+from engine.rows import Rows, TorchRows
 from engine.store import Lane
 
 
@@ -26,6 +28,7 @@ class LeanForward:
         on_cpu = weights.embedding.device.type == "cpu"
         self._native = NativeStep(weights) if weights.is_native else None
         self._step = DecodeStep(weights) if on_cpu and not weights.is_native else None
+        self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
@@ -35,51 +38,26 @@ class LeanForward:
             return self._native(ids[-1], lane, start + len(ids) - 1)
         if self._step is not None and len(ids) == 1:
             return self._step(ids[0], lane, start)
-        weights = self.weights
-        tokens = torch.tensor(ids, device=weights.embedding.device)
-        hidden = functional.embedding(tokens, weights.embedding)
-        positions = torch.arange(start, start + len(tokens), device=tokens.device)[None]
-        cos, sin = (part[0, :, None] for part in weights.rotary(hidden[None], positions))
+        return self._read(ids, lane, start)
+
+    def _read(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """All tokens at once. Only the last one's row of the last layer is needed behind its keys and values."""
+        weights, rows = self.weights, self._rows
+        hidden = functional.embedding(torch.tensor(ids, device=weights.embedding.device), weights.embedding)
+        angles = rows.angles(start, len(ids))
+        added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
-            is_last = index == len(weights.layers) - 1
-            mixed = self._attend(index, layer, hidden, cos, sin, lane, start, is_last)
-            hidden = (hidden[-1:] if is_last else hidden) + mixed
-            gate, up = layer.gate_up(self._normed(hidden, layer.post_norm)).chunk(2, dim=-1)
-            hidden = hidden + layer.down(functional.silu(gate) * up)
-        return weights.head(self._normed(hidden, weights.norm))[0]
+            fused = layer.qkv(rows.normalise(hidden, added, layer.input_norm))
+            query = rows.place(index, layer, fused, lane, start, angles)
+            if index == len(weights.layers) - 1:
+                query, hidden = query[-1:], hidden[-1:]
+            mixed = layer.output(self._attend(query, index, lane, start + len(ids)))
+            added = layer.down(rows.gate(layer.gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
+        return weights.head(rows.normalise(hidden, added, weights.norm))[0]
 
-    def _attend(
-        self,
-        index: int,
-        layer: Layer,
-        hidden: Tensor,
-        cos: Tensor,
-        sin: Tensor,
-        lane: Lane,
-        start: int,
-        is_last: bool,
-    ) -> Tensor:
-        """Write the layer's keys and values into the lane and attend. Only the last row of the last layer is needed."""
-        w = self.weights.sizes
-        fused = layer.qkv(self._normed(hidden, layer.input_norm)).view(len(hidden), -1, w.dim)
-        query, key, value = torch.split(fused, [w.heads, w.kv_heads, w.kv_heads], dim=1)
-        if layer.query_norm is not None and layer.key_norm is not None:
-            query, key = self._normed(query, layer.query_norm), self._normed(key, layer.key_norm)
-            turned = _rotate(torch.cat([query, key], dim=1), cos, sin)
-        else:
-            turned = _rotate(fused[:, : w.heads + w.kv_heads], cos, sin)
-        query, key = turned[:, : w.heads], turned[:, w.heads :]
-        keys, values = lane.write(index, start, key.transpose(0, 1)[None], value.transpose(0, 1)[None])
-        if is_last:
-            query = query[-1:]
-        out = attend_causally(query.transpose(0, 1)[None].to(keys.dtype), keys, values, w.dim**-0.5)
-        return layer.output(out[0].transpose(0, 1).reshape(len(query), -1))
-
-    def _normed(self, rows: Tensor, weight: Tensor) -> Tensor:
-        return functional.rms_norm(rows, weight.shape, weight, self.weights.sizes.epsilon)
-
-
-def _rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary position code on `[n, heads, dim]`, halves paired as in transformers' Llama."""
-    first, second = heads.chunk(2, dim=-1)
-    return heads * cos + torch.cat([-second, first], dim=-1) * sin
+    def _attend(self, query: Tensor, index: int, lane: Lane, end: int) -> Tensor:
+        """Attention of the last tokens `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""
+        keys, values = (part.narrow(2, 0, end) for part in lane.layers[index])
+        scale = self.weights.sizes.dim**-0.5
+        out = attend_causally(query.transpose(0, 1)[None].to(keys.dtype), keys, values, scale)
+        return out[0].transpose(0, 1).reshape(len(query), -1)

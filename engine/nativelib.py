@@ -1,4 +1,4 @@
-"""The compiled decoding step (`engine/native`): finding and loading it, and the structures it works on.
+"""The compiled part of the engine (`engine/native`): finding and loading it, and the structures it works on.
 
 Set-up builds it where there is a C compiler for x86-64 Linux. It is used where the processor has what it was built for;
 everywhere else torch's own kernels do the work.
@@ -11,6 +11,7 @@ import hashlib
 from ctypes import POINTER, Structure, c_float, c_int32, c_int64, c_void_p
 from functools import lru_cache
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 
@@ -66,6 +67,23 @@ class Model(Structure):
     ]
 
 
+class Heads(Structure):
+    """Where the keys and values of one layer go, and the norms of its heads."""
+
+    _fields_ = [
+        ("keys", c_void_p),
+        ("values", c_void_p),
+        ("query_norm", c_void_p),
+        ("key_norm", c_void_p),
+        ("heads", c_int32),
+        ("kv_heads", c_int32),
+        ("dim", c_int32),
+        ("capacity", c_int32),
+        ("is_bf16", c_int32),
+        ("epsilon", c_float),
+    ]
+
+
 class Token(Structure):
     """One token and the lane it is written to."""
 
@@ -82,22 +100,33 @@ class Token(Structure):
     ]
 
 
+SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "headstart_version": (c_int32,),
+    "headstart_scratch": (c_int64, POINTER(Model), c_int32),
+    "headstart_step": (None, POINTER(Model), POINTER(Token)),
+    "headstart_multiply": (None, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p),
+    "headstart_normalise": (None, c_void_p, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_float, c_int32),
+    "headstart_place": (None, POINTER(Heads), c_void_p, c_void_p, c_void_p, c_int32, c_int32),
+    "headstart_gate": (None, c_void_p, c_void_p, c_int32, c_int32, c_int32),
+}
+"""What each function returns and takes, as in the C files."""
+
+
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The compiled step, or None where it was not built or cannot run here. Calls into it let other threads run."""
-    found = find_spec("engine._step")
+    """The compiled part, or None where it was not built or cannot run here. Calls into it let other threads run."""
+    found = find_spec("engine._native")
     if found is None or found.origin is None or torch.backends.cpu.get_cpu_capability() not in CAPABLE:
         return None
     try:
         loaded = ctypes.CDLL(found.origin)  # finds OpenMP in what torch has loaded
     except OSError:
         return None
-    loaded.headstart_scratch.restype = c_int64
-    loaded.headstart_scratch.argtypes = [POINTER(Model), c_int32]
-    loaded.headstart_step.argtypes = [POINTER(Model), POINTER(Token)]
-    loaded.headstart_step.restype = None
-    loaded.headstart_multiply.argtypes = [POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p]
-    loaded.headstart_multiply.restype = None
+    for name, (result, *arguments) in SIGNATURES.items():
+        function = getattr(loaded, name, None)
+        if function is None:
+            return None
+        function.restype, function.argtypes = result, arguments
     return loaded if loaded.headstart_version() == VERSION else None
 
 

@@ -18,9 +18,7 @@ typedef struct {
 INLINE int pieces(int keys) { return (keys + KEYS - 1) / KEYS; }
 
 INLINE __m256 eight_of(Cached from, int key, int i) {
-    const size_t at = from.at + (size_t)key * from.dim + i;
-    return from.is_bf16 ? bf16_to_fp32((const uint16_t *)from.numbers + at)
-                        : _mm256_loadu_ps((const float *)from.numbers + at);
+    return load8(from.numbers, from.at + (size_t)key * from.dim + i, from.is_bf16);
 }
 
 INLINE float score_one(const float *query, Cached keys, int key) {

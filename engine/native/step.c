@@ -1,4 +1,4 @@
-/* The forward pass of one token over few-bit weights: what `engine/nativestep.py` calls. x86-64 with AVX2 and FMA.
+/* The forward pass of one token over few-bit weights: what `engine/nativedecode.py` calls. x86-64 with AVX2 and FMA.
 
    At one row, torch spends as long on being called as on computing, and its int4 kernel widens every weight from a byte
    of its own. Here a token is one call, and eight weights are taken out of eight words at a time.
@@ -8,52 +8,19 @@
    would wait for the same processors. */
 
 #include "attention.h"
+#include "heads.h"
 #include "matrix.h"
 #include "model.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Root-mean-square norm (https://arxiv.org/abs/1910.07467). */
-static void normalise(const float *from, const float *weight, int n, float epsilon, float *to) {
-    __m256 squares = _mm256_setzero_ps();
-    int i = 0;
-    for (; i + 8 <= n; i += 8) squares = _mm256_fmadd_ps(_mm256_loadu_ps(from + i), _mm256_loadu_ps(from + i), squares);
-    float sum = sum8(squares);
-    for (; i < n; i++) sum += from[i] * from[i];
-    const float factor = 1.0f / sqrtf(sum / n + epsilon);
-    for (i = 0; i < n; i++) to[i] = from[i] * factor * weight[i];
-}
-
-static void rotate(float *head, const Token *token, int dim) {
-    for (int i = 0; i < dim / 2; i++) {
-        const float a = head[i], b = head[i + dim / 2];
-        head[i] = a * token->cos[i] - b * token->sin[i];
-        head[i + dim / 2] = b * token->cos[i + dim / 2] + a * token->sin[i + dim / 2];
-    }
-}
-
-static void write_to_lane(const Model *model, int index, const Token *token, const float *from, void *lane) {
-    for (int head = 0; head < model->kv_heads; head++, from += model->dim) {
-        const size_t at = slot(model, token, index, head, token->position);
-        if (model->is_bf16)
-            for (int i = 0; i < model->dim; i++) ((uint16_t *)lane)[at + i] = fp32_to_bf16(from[i]);
-        else
-            memcpy((float *)lane + at, from, sizeof(float) * model->dim);
-    }
-}
-
-/* Norms and rotation of queries and keys; key and value go into the lane. By one thread. */
+/* The heads of one layer. By one thread. */
 static void place_heads(const Model *model, int index, const Token *token, Scratch *s) {
     const Layer *layer = model->layers + index;
-    for (int head = 0; head < model->heads + model->kv_heads; head++) {
-        float *own = s->fused + head * model->dim;
-        const float *norm = head < model->heads ? layer->query_norm : layer->key_norm;
-        if (norm) normalise(own, norm, model->dim, model->epsilon, own);
-        rotate(own, token, model->dim);
-    }
-    const float *keys = s->fused + model->heads * model->dim;
-    write_to_lane(model, index, token, keys, token->keys);
-    write_to_lane(model, index, token, keys + model->kv_heads * model->dim, token->values);
+    const size_t at = slot(model, token, index, 0, 0) * (model->is_bf16 ? 2 : 4);
+    const Heads heads = {(char *)token->keys + at, (char *)token->values + at, layer->query_norm, layer->key_norm,
+                         model->heads, model->kv_heads, model->dim, token->capacity, model->is_bf16, model->epsilon};
+    place(&heads, s->fused, token->position, token->cos, token->sin);
 }
 
 INLINE int longest(int a, int b) { return a > b ? a : b; }
@@ -91,7 +58,7 @@ EXPORT void headstart_step(const Model *model, const Token *token) {
             const Layer *layer = model->layers + index;
 #pragma omp single
             {
-                normalise(hidden, layer->input_norm, model->width, model->epsilon, s->x);
+                normalise(hidden, layer->input_norm, model->width, model->epsilon, s->x, 0);
                 prepare(&layer->qkv, s->x, model->width, s);
             }
             multiply(&layer->qkv, s, s->fused, 0);
@@ -106,7 +73,7 @@ EXPORT void headstart_step(const Model *model, const Token *token) {
             multiply(&layer->output, s, hidden, 1);
 #pragma omp single
             {
-                normalise(hidden, layer->post_norm, model->width, model->epsilon, s->x);
+                normalise(hidden, layer->post_norm, model->width, model->epsilon, s->x, 0);
                 prepare(&layer->gate_up, s->x, model->width, s);
             }
             multiply_gated(&layer->gate_up, s, s->acted);
@@ -117,7 +84,7 @@ EXPORT void headstart_step(const Model *model, const Token *token) {
         if (token->logits) {
 #pragma omp single
             {
-                normalise(hidden, model->norm, model->width, model->epsilon, s->x);
+                normalise(hidden, model->norm, model->width, model->epsilon, s->x, 0);
                 prepare(&model->head, s->x, model->width, s);
             }
             multiply(&model->head, s, token->logits, 0);

@@ -34,12 +34,24 @@ INLINE __m256 bf16_to_fp32(const uint16_t *from) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
-/* To the nearest, halves to even; NaN stays NaN. */
-INLINE uint16_t fp32_to_bf16(float number) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fc0;
-    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+/* Eight numbers of either type, by index. bf16 is rounded to the nearest, halves to even; NaN stays NaN. */
+INLINE __m256 load8(const void *from, size_t at, int is_bf16) {
+    return is_bf16 ? bf16_to_fp32((const uint16_t *)from + at) : _mm256_loadu_ps((const float *)from + at);
+}
+
+INLINE void store8(void *to, size_t at, int is_bf16, __m256 numbers) {
+    if (!is_bf16) {
+        _mm256_storeu_ps((float *)to + at, numbers);
+        return;
+    }
+    __m256i bits = _mm256_castps_si256(numbers);
+    __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+    __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q));
+    rounded = _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc00000), is_nan);
+    __m256i pairs = _mm256_packus_epi32(_mm256_srli_epi32(rounded, 16), _mm256_setzero_si256());
+    __m256i four = _mm256_permute4x64_epi64(pairs, 0xd8);
+    _mm_storeu_si128((__m128i *)((uint16_t *)to + at), _mm256_castsi256_si128(four));
 }
 
 /* e ** x: 2 ** n times the Taylor series on what is left, at most ln(2) / 2; error about 1e-7. NaN stays NaN. */

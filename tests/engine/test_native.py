@@ -1,4 +1,4 @@
-"""The compiled decoding step against the codes it multiplies, and against the forward pass in torch."""
+"""The compiled part of the engine against the codes it multiplies, and against the same steps in torch."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from engine.lanecache import probe_layout
 from engine.layers import FEW_ROWS, Projection, Weights
 from engine.lean import LeanForward
 from engine.nativepack import NativeMatrix, pack_int4, pack_int8
+from engine.nativerows import NativeRows
 from engine.network import weights_of
 from engine.quant import quantise_int4, quantise_int8
+from engine.rows import TorchRows
 from engine.store import Lane
 from tests.engine.test_lean import SIZES, build
 
@@ -33,7 +35,7 @@ CONFIGS = {
     "qwen2": Qwen2Config(**LONG),
     "qwen3": Qwen3Config(**LONG),
     "heads of 72, one KV head": LlamaConfig(**{**LONG, "head_dim": 72, "num_key_value_heads": 1}),
-    "odd sizes": LlamaConfig(**{**LONG, "hidden_size": 44, "intermediate_size": 90, "head_dim": 8}),
+    "odd sizes": LlamaConfig(**{**LONG, "hidden_size": 40, "intermediate_size": 88, "head_dim": 8}),
 }
 IDS = [(7 * i * i + 3 * i) % 96 for i in range(600)]
 
@@ -139,6 +141,41 @@ def test_a_step_equals_the_one_in_torch(name: str, before: int, dtype: torch.dty
     torch.testing.assert_close(logits, expected.float(), **close)
     for mine, theirs in zip(ours.keys + ours.values, torchs.keys + torchs.values, strict=True):
         torch.testing.assert_close(mine, theirs, equal_nan=True, **close)
+
+
+@needs_native
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("n", [1, 5, 70])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@torch.inference_mode()
+def test_steps_between_the_products_equal_those_in_torch(name: str, n: int, dtype: torch.dtype) -> None:
+    model = build(CONFIGS[name]).to(dtype)
+    weights = weights_of(model, "int8")
+    layout, layer = probe_layout(model), weights.layers[1]
+    width, inner = weights.embedding.shape[1], layer.down.weight.shape[1]
+    fused_width = layer.qkv.weight.shape[0]
+    hidden, added = torch.randn(n, width).to(dtype), torch.randn(n, width).to(dtype)
+    fused, gate_up = torch.randn(n, fused_width).to(dtype), 5 * torch.randn(n, 2 * inner).to(dtype)
+    found = []
+    for rows in (NativeRows(weights), TorchRows(weights)):
+        lane, own = Lane(layout, 80, fill=float("nan")), hidden.clone()
+        normed = rows.normalise(own, None, layer.input_norm), rows.normalise(own, added, layer.post_norm)
+        queries = rows.place(1, layer, fused.clone(), lane, 7, rows.angles(7, n))
+        found.append((own, *normed, queries, rows.gate(gate_up), *lane.keys, *lane.values))
+    close = {"atol": 1e-5, "rtol": 1e-5} if dtype is torch.float32 else {"atol": 0.05, "rtol": 0.02}
+    for ours, torchs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, torchs, equal_nan=True, **close)
+
+
+@needs_native
+@torch.inference_mode()
+def test_bf16_is_rounded_as_torch_rounds() -> None:
+    weights = weights_of(build(CONFIGS["llama, tied"]).bfloat16(), "int8")
+    odd = torch.tensor([0.0, -0.0, 1.00390625, 1.01171875, 3.3895e38, float("inf"), float("nan"), 1e-40] * 8)
+    hidden, half = odd.bfloat16()[None], torch.linspace(-3, 3, 64)[None].bfloat16() / 256
+    own = hidden.clone()
+    NativeRows(weights).normalise(own, half, weights.norm)
+    torch.testing.assert_close(own, hidden + half, rtol=0, atol=0, equal_nan=True)
 
 
 @pytest.fixture

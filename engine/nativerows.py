@@ -1,0 +1,79 @@
+"""The compiled steps between the products of a forward pass of many tokens (`engine/native/rows.c`)."""
+
+from __future__ import annotations
+
+from ctypes import byref
+
+import torch
+from torch import Tensor
+
+from engine import nativelib
+from engine.layers import Layer, Weights
+from engine.rows import Angles
+from engine.store import Lane
+
+
+class NativeRows:
+    """`Rows` on the CPU in fp32 or bf16. What it computes, it computes in fp32."""
+
+    def __init__(self, weights: Weights) -> None:
+        library = nativelib.library()
+        assert library is not None
+        self._library = library
+        self._weights = weights
+        self._is_bf16 = weights.embedding.dtype is torch.bfloat16
+        self._like = torch.zeros(1, 1, 1)
+        self._in_fp32: dict[int, Tensor] = {}
+
+    def angles(self, start: int, n: int) -> Angles:
+        """See `Rows`; `[n, dim]` in fp32."""
+        cos, sin = self._weights.rotary(self._like, torch.arange(start, start + n)[None])
+        return cos[0].float().contiguous(), sin[0].float().contiguous()
+
+    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
+        """See `Rows`."""
+        normed = torch.empty_like(hidden)
+        self._library.headstart_normalise(
+            hidden.data_ptr(),
+            None if added is None else added.data_ptr(),
+            self._address(weight),
+            normed.data_ptr(),
+            *hidden.shape,
+            self._weights.sizes.epsilon,
+            self._is_bf16,
+        )
+        return normed
+
+    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
+        """See `Rows`."""
+        sizes = self._weights.sizes
+        keys, values = lane.layers[index]
+        heads = nativelib.Heads(
+            keys.data_ptr(),
+            values.data_ptr(),
+            self._address(layer.query_norm),
+            self._address(layer.key_norm),
+            sizes.heads,
+            sizes.kv_heads,
+            sizes.dim,
+            lane.capacity,
+            self._is_bf16,
+            sizes.epsilon,
+        )
+        cos, sin = angles
+        self._library.headstart_place(byref(heads), fused.data_ptr(), cos.data_ptr(), sin.data_ptr(), len(fused), start)
+        return fused.view(len(fused), -1, sizes.dim)[:, : sizes.heads]
+
+    def gate(self, gate_up: Tensor) -> Tensor:
+        """See `Rows`."""
+        rows, inner = gate_up.shape[0], gate_up.shape[1] // 2
+        out = gate_up.new_empty(rows, inner)
+        self._library.headstart_gate(gate_up.data_ptr(), out.data_ptr(), rows, inner, self._is_bf16)
+        return out
+
+    def _address(self, weight: Tensor | None) -> int | None:
+        """Where the fp32 numbers of a norm's weight are; they are kept."""
+        if weight is None:
+            return None
+        kept = self._in_fp32.setdefault(weight.data_ptr(), weight.float().contiguous())
+        return kept.data_ptr()
