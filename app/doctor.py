@@ -70,6 +70,7 @@ def devices() -> Iterator[Finding]:
         return
     yield from (_device(device) for device in report.devices)
     yield Finding("threads", str(report.threads))
+    yield Finding("decoding on the CPU", report.decoding)
     yield from (Finding(name, version) for name, version in report.versions.items())
 
 

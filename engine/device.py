@@ -24,20 +24,25 @@ class DeviceReport:
 
 @dataclass(frozen=True, slots=True)
 class EngineReport:
-    """The libraries the engine stands on, and the devices, the one `--device auto` takes first."""
+    """The libraries the engine stands on, and the devices, the one `--device auto` takes first. `decoding` says, in words
+    for a user, what writes tokens on the CPU."""
 
     versions: dict[str, str]
     threads: int
     devices: tuple[DeviceReport, ...]
+    decoding: str = ""
 
 
 def describe_devices() -> EngineReport:
     """Find out what is here. Imports torch, which takes a second; raises ImportError where it is missing."""
     import torch
 
+    from engine import nativelib
+
     devices = [*_cuda(), *_mps(), _cpu()]
     names = ("torch", "transformers", "safetensors", "gguf", "numpy")
-    return EngineReport({name: metadata.version(name) for name in names}, torch.get_num_threads(), tuple(devices))
+    versions = {name: metadata.version(name) for name in names}
+    return EngineReport(versions, torch.get_num_threads(), tuple(devices), nativelib.state())
 
 
 def arithmetic(kind: str) -> str:

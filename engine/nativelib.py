@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import platform
 from ctypes import POINTER, Structure, c_float, c_int32, c_int64, c_void_p
 from functools import lru_cache
 from importlib.util import find_spec
@@ -128,6 +129,15 @@ def library() -> ctypes.CDLL | None:
             return None
         function.restype, function.argtypes = result, arguments
     return loaded if loaded.headstart_version() == VERSION else None
+
+
+def state() -> str:
+    """In words for a user: whether the compiled part is in use, and if not, why."""
+    if library() is not None:
+        return "compiled for this processor"
+    if platform.machine() not in ("x86_64", "AMD64") or torch.backends.cpu.get_cpu_capability() not in CAPABLE:
+        return "torch's kernels: the compiled ones are for x86-64 with AVX2"
+    return "torch's kernels, up to three times slower: install gcc and set Headstart up again to have its own"
 
 
 def fingerprint() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psutil
 
-from engine import describe_devices
+from engine import describe_devices, nativelib
 
 
 def test_report_names_this_machine() -> None:
@@ -15,4 +15,5 @@ def test_report_names_this_machine() -> None:
     assert cpu.name
     assert all("fp32" in device.dtypes for device in report.devices)
     assert report.threads >= 1
+    assert report.decoding == nativelib.state()
     assert {"torch", "transformers"} <= report.versions.keys()

@@ -58,6 +58,24 @@ def test_an_older_build_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
         nativelib.library.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("built", "processor", "machine", "said"),
+    [
+        (True, "AVX2", "x86_64", "compiled"),
+        (False, "AVX2", "x86_64", "install gcc"),
+        (False, "DEFAULT", "x86_64", "for x86-64 with AVX2"),
+        (False, "DEFAULT", "aarch64", "for x86-64 with AVX2"),
+    ],
+)
+def test_a_user_is_told_what_writes_tokens(
+    built: bool, processor: str, machine: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nativelib, "library", lambda: object() if built else None)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert said in nativelib.state()
+
+
 def codes_of(weight: Tensor, kind: str) -> Tensor:
     """The weights that the codes stand for, fp32."""
     if kind == "int8":
