@@ -24,8 +24,10 @@ class DeviceReport:
 
 @dataclass(frozen=True, slots=True)
 class EngineReport:
-    """The libraries the engine stands on, and the devices, the one `--device auto` takes first. `decoding` says, in words
-    for a user, what writes tokens on the CPU."""
+    """The libraries the engine stands on, and the devices, the one `--device auto` takes first.
+
+    `decoding` says, in words for a user, what writes tokens on the CPU.
+    """
 
     versions: dict[str, str]
     threads: int
