@@ -16,6 +16,9 @@ from engine.race import fastest
 ROWS_AT_ONCE = 256
 """Query rows whose scores are held at a time when attention is written as matrix products: they stay in the cache."""
 
+MANY_BEFORE = 1024
+"""From so many earlier tokens on, a mask over all of them costs more than attending in two parts, and is large."""
+
 
 def attend_causally(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
     """Causal attention of the last q of n tokens; `[1, heads, q, value_dim]`. Chosen by shape and device."""
@@ -30,7 +33,7 @@ def attend_causally(query: Tensor, key: Tensor, value: Tensor, scale: float) -> 
             query, key, value, is_causal=True, scale=scale, enable_gqa=grouped
         )
     if query.device.type == "cpu":
-        if q >= ROWS_AT_ONCE:
+        if n - q >= MANY_BEFORE and query.shape[-1] == value.shape[-1]:  # the kernel knows no other sizes
             return _attend_in_two(query, key, value, scale)
         mask = causal_mask(q, n, query.dtype, query.device, query.shape[1] // key.shape[1])
         return attend_packed(query, key, value, mask, scale)
@@ -47,7 +50,8 @@ def causal_mask(q: int, n: int, dtype: torch.dtype, device: torch.device, times:
     Layers ask for the same one in turn; no other is held on to, because the budget of the cache does not know of it.
     """
     hidden = torch.ones(q, n, dtype=torch.bool, device=device).triu(n - q + 1)
-    return torch.zeros(q, n, dtype=dtype, device=device).masked_fill(hidden, float("-inf")).repeat(times, 1)
+    mask = torch.zeros(q, n, dtype=dtype, device=device).masked_fill(hidden, float("-inf"))
+    return mask.repeat(times, 1) if times > 1 else mask
 
 
 @lru_cache

@@ -87,16 +87,13 @@ MODEL = {
     "network",
     "interface",
     "quant",
-    "packing",
-    "nativelib",
-    "nativepack",
-    "nativedecode",
-    "rows",
-    "nativerows",
     "reuse",
     "regime",
 }  # what makes transformers' models run on our cache
-TORCH = {"store", "sampling", "generate", "disk", "convert", "device", "quant", "race"} | MODEL
+NATIVE = {"nativelib", "nativepack", "nativedecode", "nativerows"}  # what calls compiled code
+TORCH = (
+    {"packing", "rows", "store", "sampling", "generate", "disk", "convert", "device", "quant", "race"} | MODEL | NATIVE
+)
 TRANSFORMERS = {"template", "convert"} | MODEL
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {"app/history.py", "app/records.py", "app/words.py", "app/markdown.py"} | {
@@ -161,6 +158,8 @@ def engine_violations(module: str, name: str) -> Iterator[str]:
         yield "torch has its own modules"
     if top == "transformers" and module not in TRANSFORMERS:
         yield "transformers has its own modules"
+    if top == "ctypes" and module not in NATIVE:
+        yield "compiled code has its own modules"
     if top == "sqlite3":
         yield "sqlite3 belongs to the conversations"
     if layer(module) < 0:

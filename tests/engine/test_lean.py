@@ -118,20 +118,38 @@ def test_fitting_takes_int4_only_for_weights_that_were_four_bit() -> None:
     assert not quant.takes_int4(torch.randn(63, 96).bfloat16(), "int4")
 
 
-@pytest.mark.parametrize("before", [0, 20])
+@pytest.mark.parametrize("value_dim", [16, 8])
+@pytest.mark.parametrize("before", [0, 20, 1100])
 @pytest.mark.parametrize("q", [2, 16, 100, 256, 512, 600])
 @torch.inference_mode()
-def test_attention_by_products_equals_the_fused_kernel(q: int, before: int) -> None:
-    """Pieces of 256 rows lie in one head, or in two, or begin in the middle of one."""
+def test_all_ways_of_attention_agree(q: int, before: int, value_dim: int) -> None:
+    """Pieces of 256 rows lie in one head, or in two, or begin in the middle of one. Latent attention (DeepSeek) has
+    values of another size than its keys."""
     torch.manual_seed(4)
     n = q + before
-    query, key, value = torch.randn(1, 6, q, 16), torch.randn(1, 2, n + 8, 16)[:, :, :n], torch.randn(1, 2, n, 16)
+    query, key, value = (
+        torch.randn(1, 6, q, 16),
+        torch.randn(1, 2, n + 8, 16)[:, :, :n],
+        torch.randn(1, 2, n, value_dim),
+    )
     expected = torch.nn.functional.scaled_dot_product_attention(
         query, key.repeat_interleave(3, 1), value.repeat_interleave(3, 1), scale=0.25,
         attn_mask=attention.causal_mask(q, n, torch.float32, query.device),
     )  # fmt: skip
     torch.testing.assert_close(attention._attend_by_products(query, key, value, 0.25), expected)
     torch.testing.assert_close(attention.attend_causally(query, key, value, 0.25), expected)
+
+
+@pytest.mark.parametrize("kv_heads", [1, 3, 6])
+@torch.inference_mode()
+def test_attention_in_two_parts_in_bf16(kv_heads: int) -> None:
+    torch.manual_seed(5)
+    query, key, value = (torch.randn(1, heads, n, 16) for heads, n in ((6, 70), (kv_heads, 500), (kv_heads, 500)))
+    expected = attention.attend_packed(
+        query, key, value, attention.causal_mask(70, 500, torch.float32, query.device), 0.25
+    )
+    half = attention._attend_in_two(query.bfloat16(), key.bfloat16(), value.bfloat16(), 0.25)
+    torch.testing.assert_close(half.float(), expected, atol=0.03, rtol=0.03)
 
 
 def test_generic_cache_and_lean_forward_share_a_lane() -> None:
@@ -153,3 +171,11 @@ def test_one_mask_is_held_not_one_for_each_piece() -> None:
         query, key = torch.ones(1, 4, 16, 8), torch.ones(1, 2, n, 8)
         attention.attend_causally(query, key, key, 0.5)
     assert attention.causal_mask.cache_info().currsize == 1
+
+
+def test_behind_many_tokens_no_mask_is_as_long_as_they_are() -> None:
+    attention.causal_mask.cache_clear()
+    query, key = torch.ones(1, 8, 100, 8), torch.ones(1, 1, 5000, 8)
+    attention.attend_causally(query, key, key, 0.5)
+    attention.causal_mask(100, 100, torch.float32, query.device, 8)
+    assert attention.causal_mask.cache_info().hits == 1
