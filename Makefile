@@ -73,7 +73,7 @@ packages:
 	@$(PYTHON) -m app.system_packages $(PACKAGES)
 
 # The stamp is written last: a set-up that was broken off is done again. It is also newer than pyproject.toml and the C
-# files, so that new dependencies are installed the next time, and a changed decoding step is built.
+# files, so that new dependencies are installed the next time, and what was changed in C is built.
 $(STAMP): pyproject.toml $(wildcard engine/native/*) | packages
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' $$($(BIN)/python packaging/pick_torch.py)

@@ -48,8 +48,8 @@ def describe_devices() -> EngineReport:
 
 
 def arithmetic(kind: str) -> str:
-    """Names everything that may change a computed number in its last bit: libraries, the engine's source and what was
-    compiled of it, processor, threads."""
+    """Names everything that may change a computed number in its last bit: libraries, the engine's source and, on the CPU,
+    what was compiled of it, processor, threads."""
     import torch
 
     from engine import nativelib
@@ -57,7 +57,7 @@ def arithmetic(kind: str) -> str:
     source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
     versions = [_version(name) for name in ("headstart", "torch", "transformers")]
     chip = torch.cuda.get_device_name() if kind == "cuda" else torch.backends.cpu.get_cpu_capability()
-    compiled = nativelib.fingerprint()
+    compiled = nativelib.fingerprint() if kind == "cpu" else ""
     return "/".join(
         [*versions, source.hexdigest()[:16], compiled, platform.machine(), chip, str(torch.get_num_threads())]
     )

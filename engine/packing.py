@@ -61,9 +61,9 @@ class Int8:
 
 def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed:
     """Pack a weight matrix `[out, in]`, for the compiled step or for torch's kernels."""
-    if takes_int4(weight, bits):
-        return pack_int4(weight) if is_native else Int4(weight)
-    return pack_int8(weight) if is_native else Int8(weight)
+    if is_native:
+        return pack_int4(weight) if takes_int4(weight, bits) else pack_int8(weight)
+    return Int4(weight) if weight.shape[0] % 16 == 0 and takes_int4(weight, bits) else Int8(weight)
 
 
 @lru_cache(maxsize=2)

@@ -19,9 +19,8 @@ Bits = Literal["int4", "int8", "fitting"]
 
 
 def takes_int4(weight: Tensor, bits: Bits) -> bool:
-    """Whether a matrix `[out, in]` becomes int4, int8 otherwise: it has to have whole groups and 16 outputs a time."""
-    fits = weight.shape[1] % GROUP == 0 and weight.shape[0] % 16 == 0
-    return fits and (bits == "int4" or (bits == "fitting" and int4_error(weight) < LOSSLESS))
+    """Whether a matrix `[out, in]` becomes int4, int8 otherwise: it has to have whole groups."""
+    return weight.shape[1] % GROUP == 0 and (bits == "int4" or (bits == "fitting" and int4_error(weight) < LOSSLESS))
 
 
 def quantise_int4(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -115,7 +115,13 @@ def test_fitting_takes_int4_only_for_weights_that_were_four_bit() -> None:
     assert quant.takes_int4(four_bit.bfloat16(), "fitting")
     assert not quant.takes_int4(full.bfloat16(), "fitting")
     assert quant.takes_int4(full.bfloat16(), "int4")
-    assert not quant.takes_int4(torch.randn(63, 96).bfloat16(), "int4")
+    assert not quant.takes_int4(torch.randn(64, 95).bfloat16(), "int4")
+
+
+def test_torchs_int4_kernel_takes_16_outputs_at_a_time() -> None:
+    odd = torch.randn(63, 96)
+    assert packing.pack(odd, "int4", is_native=False).kind == "int8"
+    assert packing.pack(odd, "int4", is_native=True).kind == "int4"
 
 
 @pytest.mark.parametrize("value_dim", [16, 8])
