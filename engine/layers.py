@@ -114,11 +114,12 @@ class Weights:
 
 
 def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor]) -> bool:
-    """Whether the compiled part is here and can run a model: it takes eight numbers at a time."""
-    embedding, gate = tensors["model.embed_tokens.weight"], tensors["model.layers.0.mlp.gate_proj.weight"]
-    widths = (sizes.dim, *gate.shape)
-    known = embedding.device.type == "cpu" and embedding.dtype in (torch.float32, torch.bfloat16)
-    return known and not any(width % 8 for width in widths) and nativelib.library() is not None
+    """Whether the compiled part is here and can run a model: it takes eight numbers at a time, all of one type."""
+    kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values()}
+    known = kinds in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)})
+    widths = (sizes.dim, *tensors["model.layers.0.mlp.gate_proj.weight"].shape)
+    fits = not any(width % 8 for width in widths) and sizes.heads % sizes.kv_heads == 0
+    return known and fits and nativelib.library() is not None
 
 
 def _unpacked(weight: Tensor) -> None:
