@@ -23,7 +23,6 @@ class NativeStep:
         self._library = library
         self._weights = weights
         self._keep: list[Tensor] = []
-        self._scratch = torch.empty(0)
         self._zeros = torch.zeros(1, 1, weights.embedding.shape[1])
         sizes = weights.sizes
         self._layers = (nativelib.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
@@ -50,25 +49,20 @@ class NativeStep:
             part[0, 0].float().contiguous() for part in self._weights.rotary(self._zeros, torch.tensor([[position]]))
         )
         logits = torch.empty(self._weights.head.weight.shape[0] if wants_logits else 0)
-        self._make_scratch(lane.capacity)
+        scratch = torch.empty(self._library.headstart_scratch(byref(self._model), position))  # threads share none
         call = nativelib.Token(
             keys=keys.data_ptr(),
             values=values.data_ptr(),
             cos=cos.data_ptr(),
             sin=sin.data_ptr(),
             hidden=hidden.data_ptr(),
-            scratch=self._scratch.data_ptr(),
+            scratch=scratch.data_ptr(),
             logits=logits.data_ptr() if wants_logits else None,
             position=position,
             capacity=lane.capacity,
         )
         self._library.headstart_step(byref(self._model), byref(call))
         return logits
-
-    def _make_scratch(self, capacity: int) -> None:
-        needed = self._library.headstart_scratch(byref(self._model), capacity - 1)
-        if len(self._scratch) < needed:
-            self._scratch = torch.empty(needed)
 
     def _layer(self, layer: Layer) -> nativelib.Layer:
         return nativelib.Layer(

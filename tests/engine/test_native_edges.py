@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import torch
+from torch import Tensor
 
 from engine.lanecache import probe_layout
 from engine.lean import LeanForward
 from engine.network import weights_of
-from engine.store import KVLayout
+from engine.store import KVLayout, Lane
 from tests.engine.test_lean import build
-from tests.engine.test_native import CONFIGS, needs_native
+from tests.engine.test_native import CONFIGS, IDS, needs_native
 
 pytestmark = needs_native
 
@@ -19,6 +22,28 @@ def make() -> tuple[LeanForward, KVLayout]:
     """A small model in few bits, and the layout of its lanes."""
     model = build(CONFIGS["qwen3"])
     return LeanForward(weights_of(model, "int4")), probe_layout(model)
+
+
+def test_threads_do_not_share_what_they_compute_in() -> None:
+    """Calls let other threads run: each has its own room."""
+    forward, layout = make()
+    found: list[Tensor] = []
+
+    @torch.inference_mode()
+    def read() -> None:
+        lane = Lane(layout, 600)
+        forward(IDS[:5], lane, 0)
+        found.append(torch.stack([forward([IDS[at]], lane, at) for at in range(5, 400)]))
+
+    read()
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    for other in found[1:]:
+        torch.testing.assert_close(other, found[0], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("part", ["self_attn.q_proj", "mlp.down_proj", "input_layernorm"])
