@@ -17,7 +17,7 @@ from engine.layers import FEW_ROWS, Weights
 from engine.nativedecode import NativeStep
 from engine.nativerows import NativeRows
 from engine.rows import Rows, TorchRows
-from engine.store import Lane
+from engine.store import KVLayout, Lane, LayerGroup
 
 
 class LeanForward:
@@ -29,9 +29,14 @@ class LeanForward:
         self._native = NativeStep(weights) if weights.is_native else None
         self._step = DecodeStep(weights) if on_cpu and not weights.is_native else None
         self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
+        sizes, embedding = weights.sizes, weights.embedding
+        group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
+        self._layout = KVLayout((group,), embedding.dtype, embedding.device)
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
+        if self._native is not None:
+            self._check(lane, start, len(ids))
         if self._native is not None and len(ids) <= FEW_ROWS:
             for position, token in enumerate(ids[:-1], start):
                 self._native(token, lane, position, wants_logits=False)
@@ -39,6 +44,13 @@ class LeanForward:
         if self._step is not None and len(ids) == 1:
             return self._step(ids[0], lane, start)
         return self._read(ids, lane, start)
+
+    def _check(self, lane: Lane, start: int, count: int) -> None:
+        """The compiled part writes to addresses: what torch would refuse, it does not see."""
+        if lane.layout != self._layout:
+            raise ValueError(f"the lane's layout is not this model's: {lane.layout}")
+        if not 0 <= start <= lane.capacity - count:
+            raise IndexError(f"{count} tokens from {start} on do not fit into a lane of {lane.capacity}")
 
     def _read(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         """All tokens at once. Only the last one's row of the last layer is needed behind its keys and values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 import torch
@@ -22,6 +23,40 @@ def make() -> tuple[LeanForward, KVLayout]:
     """A small model in few bits, and the layout of its lanes."""
     model = build(CONFIGS["qwen3"])
     return LeanForward(weights_of(model, "int4")), probe_layout(model)
+
+
+@pytest.mark.parametrize(("n", "start"), [(1, 64), (3, 62), (20, 50), (1, -1), (20, -1), (1, 2**31)])
+@torch.inference_mode()
+def test_nothing_is_written_outside_of_the_lane(n: int, start: int) -> None:
+    """It writes to addresses: what torch would refuse was a crash, or another tensor's numbers."""
+    forward, layout = make()
+    with pytest.raises(IndexError, match="64"):
+        forward(IDS[:n], Lane(layout, 64), start)
+
+
+@pytest.mark.parametrize("n", [1, 20])
+@torch.inference_mode()
+def test_the_last_slots_are_of_the_lane(n: int) -> None:
+    forward, layout = make()
+    assert forward(IDS[:n], Lane(layout, n, fill=float("nan")), 0).isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("n", [1, 20])
+@torch.inference_mode()
+def test_a_lane_of_other_numbers_is_refused(dtype: torch.dtype, n: int) -> None:
+    forward, layout = make()
+    with pytest.raises(ValueError, match="layout"):
+        forward(IDS[:n], Lane(replace(layout, dtype=dtype), 64), 0)
+
+
+@torch.inference_mode()
+def test_a_lane_of_another_model_is_refused() -> None:
+    forward, layout = make()
+    for change in ({"kv_heads": 1}, {"key_dim": 8}, {"value_dim": 8}, {"layers": (0, 1)}):
+        other = replace(layout, groups=(replace(layout.groups[0], **change),))
+        with pytest.raises(ValueError, match="layout"):
+            forward(IDS[:1], Lane(other, 64), 0)
 
 
 def test_threads_do_not_share_what_they_compute_in() -> None:
