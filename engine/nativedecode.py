@@ -23,7 +23,7 @@ class NativeStep:
         self._library = library
         self._weights = weights
         self._keep: list[Tensor] = []
-        self._zeros = torch.zeros(1, 1, weights.embedding.shape[1])
+        self._zeros = torch.zeros(1, 1, weights.embedding.shape[1], dtype=torch.float32)
         sizes = weights.sizes
         self._layers = (nativelib.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
         self._model = nativelib.Model(
@@ -48,8 +48,9 @@ class NativeStep:
         cos, sin = (
             part[0, 0].float().contiguous() for part in self._weights.rotary(self._zeros, torch.tensor([[position]]))
         )
-        logits = torch.empty(self._weights.head.weight.shape[0] if wants_logits else 0)
-        scratch = torch.empty(self._library.headstart_scratch(byref(self._model), position))  # threads share none
+        logits = torch.empty(self._weights.head.weight.shape[0] if wants_logits else 0, dtype=torch.float32)
+        needed = self._library.headstart_scratch(byref(self._model), position)
+        scratch = torch.empty(needed, dtype=torch.float32)  # of this call: threads share none
         call = nativelib.Token(
             keys=keys.data_ptr(),
             values=values.data_ptr(),

@@ -30,8 +30,8 @@ class NativeMatrix:
         """See `Packed`."""
         loaded = library()
         assert loaded is not None
-        out = torch.empty(len(rows), self.matrix.rows)
-        scratch = torch.empty(2 * self.matrix.columns)
+        out = torch.empty(len(rows), self.matrix.rows, dtype=torch.float32)
+        scratch = torch.empty(2 * self.matrix.columns, dtype=torch.float32)
         for row, to in zip(rows.float().contiguous(), out, strict=True):
             loaded.headstart_multiply(
                 byref(self.matrix), row.data_ptr(), self._columns, scratch.data_ptr(), to.data_ptr()

@@ -22,7 +22,7 @@ class NativeRows:
         self._library = library
         self._weights = weights
         self._is_bf16 = weights.embedding.dtype is torch.bfloat16
-        self._like = torch.zeros(1, 1, 1)
+        self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
         self._in_fp32: dict[int, Tensor] = {}
 
     def angles(self, start: int, n: int) -> Angles:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from engine.lanecache import probe_layout
 from engine.lean import LeanForward
+from engine.nativepack import pack_int4, pack_int8
 from engine.network import weights_of
 from engine.store import KVLayout, Lane
 from tests.engine.test_lean import build
@@ -92,6 +94,32 @@ def test_weights_of_several_number_types_are_left_to_torch(part: str) -> None:
 @torch.inference_mode()
 def test_query_heads_that_belong_to_no_kv_head_are_left_to_torch() -> None:
     """Which then refuses them: here their sums would be of memory that nobody wrote."""
-    model = build(CONFIGS["qwen3"])
+    model = build(deepcopy(CONFIGS["qwen3"]))
     model.config.num_attention_heads = 5
     assert not weights_of(model, "int4").is_native
+
+
+@pytest.mark.parametrize("n", [1, 20])
+@torch.inference_mode()
+def test_torchs_default_number_type_is_not_asked(n: int) -> None:
+    """transformers changes it while it loads: buffers of half the size would be written past their end."""
+    expected = make()[0](IDS[:n], Lane(make()[1], 64), 0)
+    forward, layout = make()
+    torch.set_default_dtype(torch.float64)
+    try:
+        logits = forward(IDS[:n], Lane(layout, 64), 0)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.equal(logits, expected)
+
+
+@pytest.mark.parametrize("kind", ["int4", "int8"])
+def test_nor_by_a_product(kind: str) -> None:
+    weight, x = torch.randn(32, 64), torch.randn(2, 64)
+    packed = pack_int4(weight) if kind == "int4" else pack_int8(weight)
+    expected = packed(x)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.equal(packed(x), expected)
+    finally:
+        torch.set_default_dtype(torch.float32)
