@@ -9,9 +9,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import platform
+import struct
 from ctypes import POINTER, Structure, c_float, c_int32, c_int64, c_void_p
 from functools import lru_cache
 from importlib.util import find_spec
+from os import SEEK_END
 from typing import Any
 
 import torch
@@ -119,8 +121,15 @@ def library() -> ctypes.CDLL | None:
     found = find_spec("engine._native")
     if found is None or found.origin is None or torch.backends.cpu.get_cpu_capability() not in CAPABLE:
         return None
+    return load(found.origin)
+
+
+def load(path: str) -> ctypes.CDLL | None:
+    """The compiled part from a file, or None where that is another one's, of another version, or cut off."""
     try:
-        loaded = ctypes.CDLL(found.origin)  # finds OpenMP in what torch has loaded
+        if not _is_whole(path):
+            return None
+        loaded = ctypes.CDLL(path)  # finds OpenMP in what torch has loaded
     except OSError:
         return None
     for name, (result, *arguments) in SIGNATURES.items():
@@ -129,6 +138,18 @@ def library() -> ctypes.CDLL | None:
             return None
         function.restype, function.argtypes = result, arguments
     return loaded if loaded.headstart_version() == VERSION else None
+
+
+def _is_whole(path: str) -> bool:
+    """Whether an ELF file of 64 bits reaches up to its last part, the table of its sections: the system's loader takes
+    half a file, and dies where it ends."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+        length = file.seek(0, SEEK_END)
+    if len(head) < 64 or not head.startswith(b"\x7fELF"):
+        return False
+    (table,), (size, count) = struct.unpack_from("<Q", head, 0x28), struct.unpack_from("<HH", head, 0x3A)
+    return length >= int(table) + int(size) * int(count)
 
 
 def state() -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+from engine import nativelib
 from engine.lanecache import probe_layout
 from engine.lean import LeanForward
 from engine.nativepack import pack_int4, pack_int8
@@ -19,6 +23,7 @@ from tests.engine.test_lean import build
 from tests.engine.test_native import CONFIGS, IDS, needs_native
 
 pytestmark = needs_native
+ROOT = Path(__file__).parents[2]
 
 
 def make() -> tuple[LeanForward, KVLayout]:
@@ -123,3 +128,26 @@ def test_nor_by_a_product(kind: str) -> None:
         assert torch.equal(packed(x), expected)
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def test_a_library_that_was_cut_off_is_not_loaded(tmp_path: Path) -> None:
+    """A build on a full disk: loading half a file ends the program, and no `except` sees it."""
+    loaded = nativelib.library()
+    assert loaded is not None
+    whole = Path(loaded._name).read_bytes()
+    lengths = [len(whole) * share // 10 for share in range(10)] + [100, len(whole) - 1]
+    for length in lengths:
+        (tmp_path / str(length)).write_bytes(whole[:length])
+    probe = "import sys; from engine import nativelib; print({nativelib.load(path) for path in sys.argv[1:]})"
+    command = [sys.executable, "-c", probe, *(str(tmp_path / str(length)) for length in lengths)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "{None}\n"), done.stderr
+
+
+def test_what_is_no_library_is_not_loaded(tmp_path: Path) -> None:
+    for name, content in (("text", b"hello " * 999), ("empty", b""), ("zeros", bytes(9999)), ("head", b"\x7fELF")):
+        (tmp_path / name).write_bytes(content)
+        assert nativelib.load(str(tmp_path / name)) is None
+    assert nativelib.load(str(tmp_path)) is None
+    assert nativelib.load(str(tmp_path / "nowhere")) is None
+    assert nativelib.load(torch._C.__file__) is None
