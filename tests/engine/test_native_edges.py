@@ -7,6 +7,7 @@ import sys
 import threading
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,12 @@ from engine.lean import LeanForward
 from engine.nativepack import pack_int4, pack_int8
 from engine.network import weights_of
 from engine.store import KVLayout, Lane
+from tests.engine.inside import forget_lanes
+from tests.engine.test_hot_cold import make_cache
 from tests.engine.test_lean import build
 from tests.engine.test_native import CONFIGS, IDS, needs_native
+from tests.engine.tiny_models import make_model
+from tests.engine.turns import NAN, cold_logits, prompt_logits
 
 pytestmark = needs_native
 ROOT = Path(__file__).parents[2]
@@ -78,11 +83,11 @@ def test_threads_do_not_share_what_they_compute_in() -> None:
         found.append(torch.stack([forward([IDS[at]], lane, at) for at in range(5, 400)]))
 
     read()
-    threads = [threading.Thread(target=read) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
     assert len(found) == 4
     for other in found[1:]:
         torch.testing.assert_close(other, found[0], atol=1e-5, rtol=1e-5)
@@ -151,3 +156,25 @@ def test_what_is_no_library_is_not_loaded(tmp_path: Path) -> None:
     assert nativelib.load(str(tmp_path)) is None
     assert nativelib.load(str(tmp_path / "nowhere")) is None
     assert nativelib.load(torch._C.__file__) is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@torch.inference_mode()
+def test_exact_mode_is_exact_over_few_bits(dtype: torch.dtype, count: int, request: pytest.FixtureRequest) -> None:
+    """A prompt from the lane, from blocks and cold, and the answer's first tokens behind it."""
+    request.addfinalizer(partial(torch.set_num_threads, torch.get_num_threads()))
+    torch.set_num_threads(count)
+    model = make_model(dtype, bits="int4")
+    for length in (1, 4, 5, 16, 17, 33, 63, 64, 65):
+        cache, ids = make_cache(model, 16), IDS[:length]
+        cold = cold_logits(model, ids, 16)
+        for _ in range(2):
+            prompt_logits(cache, model, ids)
+            assert torch.equal(prompt_logits(cache, model, ids)[1], cold)
+            forget_lanes(cache)
+        cache.check_integrity()
+    lanes = [Lane(model.layout, capacity, fill=fill) for capacity, fill in ((300, NAN), (1024, 1e4))]
+    for start, step in ((0, 250), *((at, 1) for at in range(250, 270))):
+        one, other = (model.forward(IDS[start : start + step], lane, start) for lane in lanes)
+        assert torch.equal(one, other)

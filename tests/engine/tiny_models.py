@@ -11,6 +11,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrai
 from engine import interface
 from engine.model import LoadedModel
 from engine.network import TransformersNetwork
+from engine.quant import Bits
 from tests.engine.chat_templates import CHATML
 
 CONTEXT = 1024
@@ -70,10 +71,11 @@ def make_model(
     *,
     seed: int = 0,
     is_lean: bool = True,
+    bits: Bits | None = None,
 ) -> LoadedModel:
     """The tiny Llama behind the engine's own door, with the lean forward pass or with transformers' own."""
     model = make_llama(dtype=dtype, seed=seed)
-    network = TransformersNetwork(model, is_lean=is_lean)
+    network = TransformersNetwork(model, bits, is_lean=is_lean)
     return LoadedModel(network, make_tokenizer(template, end), "/nowhere/tiny")
 
 
