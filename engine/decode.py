@@ -1,5 +1,7 @@
 """One token at a time through the layers of a lean model on the CPU: as few and as small steps as torch allows.
 
+For full weights, and for few-bit ones where the compiled step (`engine.nativedecode`) is not to be had.
+
 At one row a step costs as much for calling torch as for computing, so that norms, rotation and attention are written
 with the fewest calls. Activations are fp32 vectors; the mathematics is that of `LeanForward`.
 """

@@ -48,8 +48,8 @@ def describe_devices() -> EngineReport:
 
 
 def arithmetic(kind: str) -> str:
-    """Names everything that may change a computed number in its last bit: libraries, the engine's source and, on the CPU,
-    what was compiled of it, processor, threads."""
+    """Names everything that may change a computed number in its last bit: libraries, the engine's source, what was
+    compiled of it where that is used, processor, threads."""
     import torch
 
     from engine import nativelib

@@ -69,15 +69,15 @@ class Weights:
     """A whole model: embedding `[vocabulary, hidden]`, layers, last norm, output matrix.
 
     `tensors` are named as in the checkpoints of the Llama family; one that is missing raises KeyError. Those that are
-    fused become views of the fused ones, so that there is no second copy. `bits` adds few-bit copies for decoding;
-    they are for the compiled step where `is_native`, else for torch's kernels.
+    fused become views of the fused ones, so that there is no second copy. `bits` adds few-bit copies for decoding.
+    With them, and where it can run the model, the compiled part is in use (`is_native`): they are as it reads them.
     """
 
     def __init__(self, sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary, bits: Bits | None) -> None:
         self.sizes = sizes
         self.rotary = rotary
         self.embedding = tensors["model.embed_tokens.weight"].data
-        self.is_native = bits is not None and _runs_compiled(sizes, tensors)
+        self.is_native = bits is not None and _runs_compiled(sizes, tensors, rotary)
         packer = partial(pack, bits=bits, is_native=self.is_native) if bits else _unpacked
         self.norm = tensors["model.norm.weight"].data
         self.layers = [_layer(tensors, f"model.layers.{index}", packer) for index in range(sizes.num_layers)]
@@ -113,13 +113,16 @@ class Weights:
         yield self.head
 
 
-def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor]) -> bool:
-    """Whether the compiled part is here and can run a model: it takes eight numbers at a time, all of one type."""
+def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary) -> bool:
+    """Whether the compiled part is here and can run a model: it takes eight numbers at a time, all of one type, and
+    turns whole heads."""
     kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values()}
-    known = kinds in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)})
+    if nativelib.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
+        return False
     widths = (sizes.dim, *tensors["model.layers.0.mlp.gate_proj.weight"].shape)
     fits = not any(width % 8 for width in widths) and sizes.heads % sizes.kv_heads == 0
-    return known and fits and nativelib.library() is not None
+    cos, _ = rotary(torch.zeros(1, 1, 1), torch.tensor([[0]]))
+    return fits and cos.shape[-1] == sizes.dim <= nativelib.WIDEST_HEAD
 
 
 def _unpacked(weight: Tensor) -> None:

@@ -1,5 +1,7 @@
 """A lean forward pass for the plain Llama family: fused projections, no mask tensors, few-bit weights for decoding.
 
+Chooses between the compiled part of the engine and torch, and between steps and whole pieces.
+
 Same mathematics as transformers' classes, fewer and larger products.
 """
 
@@ -13,11 +15,15 @@ from torch.nn import functional
 
 from engine.attention import attend_causally
 from engine.decode import DecodeStep
-from engine.layers import FEW_ROWS, Weights
+from engine.layers import Weights
 from engine.nativedecode import NativeStep
 from engine.nativerows import NativeRows
 from engine.rows import Rows, TorchRows
 from engine.store import KVLayout, Lane, LayerGroup
+
+STEPS_AT_MOST = 4
+"""So many tokens are read one by one by the compiled step, in few bits; for more, full weights are sooner done. See the
+log of measurements."""
 
 
 class LeanForward:
@@ -37,10 +43,8 @@ class LeanForward:
         """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
         if self._native is not None:
             self._check(lane, start, len(ids))
-        if self._native is not None and len(ids) <= FEW_ROWS:
-            for position, token in enumerate(ids[:-1], start):
-                self._native(token, lane, position, wants_logits=False)
-            return self._native(ids[-1], lane, start + len(ids) - 1)
+            if len(ids) <= STEPS_AT_MOST:
+                return self._native(ids, lane, start)
         if self._step is not None and len(ids) == 1:
             return self._step(ids[0], lane, start)
         return self._read(ids, lane, start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import byref
 
 import torch
@@ -22,14 +23,14 @@ class NativeStep:
         assert library is not None
         self._library = library
         self._weights = weights
-        self._keep: list[Tensor] = []
-        self._zeros = torch.zeros(1, 1, weights.embedding.shape[1], dtype=torch.float32)
+        self._addresses = nativelib.Addresses()
+        self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
         sizes = weights.sizes
         self._layers = (nativelib.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
         self._model = nativelib.Model(
             layers=self._layers,
             head=self._matrix(weights.head),
-            norm=self._vector(weights.norm),
+            norm=self._addresses.of(weights.norm),
             num_layers=sizes.num_layers,
             width=weights.embedding.shape[1],
             heads=sizes.heads,
@@ -40,15 +41,20 @@ class NativeStep:
             epsilon=sizes.epsilon,
         )
 
-    def __call__(self, token: int, lane: Lane, position: int, *, wants_logits: bool = True) -> Tensor:
-        """Logits `[vocabulary]` after a token that stands behind the lane's first `position`; without `wants_logits`
-        only its keys and values are computed."""
+    def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`; one step each."""
+        for position, token in enumerate(ids[:-1], start):
+            self._step(token, lane, position, None)
+        logits = torch.empty(self._weights.head.weight.shape[0], dtype=torch.float32)
+        self._step(ids[-1], lane, start + len(ids) - 1, logits)
+        return logits
+
+    def _step(self, token: int, lane: Lane, position: int, logits: Tensor | None) -> None:
+        """Keys and values of one token, and its logits if they are wanted."""
         (keys,), (values,) = lane.keys, lane.values
         hidden = self._weights.embedding[token].to(torch.float32, copy=True)
-        cos, sin = (
-            part[0, 0].float().contiguous() for part in self._weights.rotary(self._zeros, torch.tensor([[position]]))
-        )
-        logits = torch.empty(self._weights.head.weight.shape[0] if wants_logits else 0, dtype=torch.float32)
+        where = torch.tensor([[position]])
+        cos, sin = (part[0, 0].float().contiguous() for part in self._weights.rotary(self._like, where))
         needed = self._library.headstart_scratch(byref(self._model), position)
         scratch = torch.empty(needed, dtype=torch.float32)  # of this call: threads share none
         call = nativelib.Token(
@@ -58,12 +64,11 @@ class NativeStep:
             sin=sin.data_ptr(),
             hidden=hidden.data_ptr(),
             scratch=scratch.data_ptr(),
-            logits=logits.data_ptr() if wants_logits else None,
+            logits=None if logits is None else logits.data_ptr(),
             position=position,
             capacity=lane.capacity,
         )
         self._library.headstart_step(byref(self._model), byref(call))
-        return logits
 
     def _layer(self, layer: Layer) -> nativelib.Layer:
         return nativelib.Layer(
@@ -71,21 +76,14 @@ class NativeStep:
             output=self._matrix(layer.output),
             gate_up=self._matrix(layer.gate_up),
             down=self._matrix(layer.down),
-            input_norm=self._vector(layer.input_norm),
-            post_norm=self._vector(layer.post_norm),
-            query_norm=self._vector(layer.query_norm),
-            key_norm=self._vector(layer.key_norm),
+            input_norm=self._addresses.of(layer.input_norm),
+            post_norm=self._addresses.of(layer.post_norm),
+            query_norm=self._addresses.of(layer.query_norm),
+            key_norm=self._addresses.of(layer.key_norm),
         )
 
     def _matrix(self, projection: Projection) -> nativelib.Matrix:
         assert isinstance(projection.packed, NativeMatrix)
         matrix = nativelib.Matrix.from_buffer_copy(projection.packed.matrix)
-        matrix.bias = self._vector(projection.bias)
+        matrix.bias = self._addresses.of(projection.bias)
         return matrix
-
-    def _vector(self, tensor: Tensor | None) -> int | None:
-        """The address of a tensor's fp32 numbers; they live as long as this object."""
-        if tensor is None:
-            return None
-        self._keep.append(tensor.float().contiguous())
-        return self._keep[-1].data_ptr()

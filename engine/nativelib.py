@@ -1,6 +1,6 @@
 """The compiled part of the engine (`engine/native`): finding and loading it, and the structures it works on.
 
-Set-up builds it where there is a C compiler for x86-64 Linux. It is used where the processor has what it was built for;
+Set-up builds it on x86-64 Linux where there is gcc. It is used where the processor has what it was built for;
 everywhere else torch's own kernels do the work.
 """
 
@@ -10,6 +10,7 @@ import ctypes
 import hashlib
 import platform
 import struct
+import sys
 from ctypes import POINTER, Structure, c_float, c_int32, c_int64, c_void_p
 from functools import lru_cache
 from importlib.util import find_spec
@@ -17,14 +18,16 @@ from os import SEEK_END
 from typing import Any
 
 import torch
+from torch import Tensor
 
-VERSION = 1
-"""Of the structures below, as the C file has them: an older build is not used."""
+VERSION = 2
+"""Of the structures and functions below, as `engine/native/model.h` has it: an older build is not used."""
 CAPABLE = {"AVX2", "AVX512"}
+WIDEST_HEAD = 512
 
 
 class Matrix(Structure):
-    """Few-bit weights; the layout of codes and scales is in the C file. Pointers do not keep tensors alive."""
+    """Few-bit weights; the layout of codes and scales is in `model.h`. Pointers do not keep tensors alive."""
 
     _fields_ = [
         ("codes", c_void_p),
@@ -33,7 +36,6 @@ class Matrix(Structure):
         ("rows", c_int32),
         ("columns", c_int32),
         ("bits", c_int32),
-        ("padding", c_int32),
     ]
 
 
@@ -104,7 +106,6 @@ class Token(Structure):
 
 
 SIGNATURES: dict[str, tuple[Any, ...]] = {
-    "headstart_version": (c_int32,),
     "headstart_scratch": (c_int64, POINTER(Model), c_int32),
     "headstart_step": (None, POINTER(Model), POINTER(Token)),
     "headstart_multiply": (None, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p),
@@ -115,13 +116,32 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
 """What each function returns and takes, as in the C files."""
 
 
+LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Token, Heads))]
+
+
+class Addresses:
+    """fp32 copies of vectors, and where they are: for structures, which keep nothing alive themselves."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def of(self, vector: Tensor | None) -> int | None:
+        """The address of a vector's numbers in fp32, one copy each; None of None."""
+        if vector is None:
+            return None
+        key = vector.data_ptr()
+        if key not in self._kept:
+            self._kept[key] = vector, vector.to(torch.float32).contiguous()
+        return self._kept[key][1].data_ptr()
+
+
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
     """The compiled part, or None where it was not built or cannot run here. Calls into it let other threads run."""
-    found = find_spec("engine._native")
-    if found is None or found.origin is None or torch.backends.cpu.get_cpu_capability() not in CAPABLE:
+    path = _path()
+    if path is None or not _is_for_this_machine():
         return None
-    return load(found.origin)
+    return load(path)
 
 
 def load(path: str) -> ctypes.CDLL | None:
@@ -130,14 +150,23 @@ def load(path: str) -> ctypes.CDLL | None:
         if not _is_whole(path):
             return None
         loaded = ctypes.CDLL(path)  # finds OpenMP in what torch has loaded
-    except OSError:
+        layout = (c_int32 * len(LAYOUT)).in_dll(loaded, "headstart_layout")
+        for name, (result, *arguments) in SIGNATURES.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, ValueError, AttributeError):  # ValueError, AttributeError: it has no such name
         return None
-    for name, (result, *arguments) in SIGNATURES.items():
-        function = getattr(loaded, name, None)
-        if function is None:
-            return None
-        function.restype, function.argtypes = result, arguments
-    return loaded if loaded.headstart_version() == VERSION else None
+    return loaded if list(layout) == LAYOUT else None
+
+
+def _path() -> str | None:
+    found = find_spec("engine._native")
+    return None if found is None else found.origin
+
+
+def _is_for_this_machine() -> bool:
+    is_linux = sys.platform == "linux" and platform.machine() == "x86_64"
+    return is_linux and torch.backends.cpu.get_cpu_capability() in CAPABLE
 
 
 def _is_whole(path: str) -> bool:
@@ -156,15 +185,17 @@ def state() -> str:
     """In words for a user: whether the compiled part is in use, and if not, why."""
     if library() is not None:
         return "compiled for this processor"
-    if platform.machine() not in ("x86_64", "AMD64") or torch.backends.cpu.get_cpu_capability() not in CAPABLE:
-        return "torch's kernels: the compiled ones are for x86-64 with AVX2"
-    return "torch's kernels, up to three times slower: install gcc and set Headstart up again to have its own"
+    if not _is_for_this_machine():
+        return "torch's kernels: the compiled ones are for x86-64 Linux with AVX2"
+    why = "they were not built" if _path() is None else "they are damaged or of another version"
+    return f"torch's kernels, up to three times slower than the compiled ones: {why}. Install gcc, then Headstart anew."
 
 
+@lru_cache(maxsize=1)
 def fingerprint() -> str:
     """Names what was compiled; "torch" where it is not in use."""
-    loaded = library()
-    if loaded is None:
+    path = _path()
+    if library() is None or path is None:
         return "torch"
-    with open(loaded._name, "rb") as file:
+    with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Few-bit weights as the compiled decoding step reads them. The layout is described at `Matrix` in its C file."""
+"""Few-bit weights as the compiled part reads them: `Matrix` in `engine/native/model.h` describes the layout."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NativeMatrix:
         self._keep = codes, scales
         self._columns = columns
         bits, padded = int(kind.removeprefix("int")), -(-columns // STRETCH) * STRETCH
-        self.matrix = Matrix(codes.data_ptr(), scales.data_ptr(), None, rows, padded, bits, 0)
+        self.matrix = Matrix(codes.data_ptr(), scales.data_ptr(), None, rows, padded, bits)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """See `Packed`."""

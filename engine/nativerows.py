@@ -23,7 +23,7 @@ class NativeRows:
         self._weights = weights
         self._is_bf16 = weights.embedding.dtype is torch.bfloat16
         self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
-        self._in_fp32: dict[int, Tensor] = {}
+        self._addresses = nativelib.Addresses()
 
     def angles(self, start: int, n: int) -> Angles:
         """See `Rows`; `[n, dim]` in fp32."""
@@ -36,7 +36,7 @@ class NativeRows:
         self._library.headstart_normalise(
             hidden.data_ptr(),
             None if added is None else added.data_ptr(),
-            self._address(weight),
+            self._addresses.of(weight),
             normed.data_ptr(),
             *hidden.shape,
             self._weights.sizes.epsilon,
@@ -49,16 +49,16 @@ class NativeRows:
         sizes = self._weights.sizes
         keys, values = lane.layers[index]
         heads = nativelib.Heads(
-            keys.data_ptr(),
-            values.data_ptr(),
-            self._address(layer.query_norm),
-            self._address(layer.key_norm),
-            sizes.heads,
-            sizes.kv_heads,
-            sizes.dim,
-            lane.capacity,
-            self._is_bf16,
-            sizes.epsilon,
+            keys=keys.data_ptr(),
+            values=values.data_ptr(),
+            query_norm=self._addresses.of(layer.query_norm),
+            key_norm=self._addresses.of(layer.key_norm),
+            heads=sizes.heads,
+            kv_heads=sizes.kv_heads,
+            dim=sizes.dim,
+            capacity=lane.capacity,
+            is_bf16=self._is_bf16,
+            epsilon=sizes.epsilon,
         )
         cos, sin = angles
         self._library.headstart_place(byref(heads), fused.data_ptr(), cos.data_ptr(), sin.data_ptr(), len(fused), start)
@@ -70,10 +70,3 @@ class NativeRows:
         out = gate_up.new_empty(rows, inner)
         self._library.headstart_gate(gate_up.data_ptr(), out.data_ptr(), rows, inner, self._is_bf16)
         return out
-
-    def _address(self, weight: Tensor | None) -> int | None:
-        """Where the fp32 numbers of a norm's weight are; they are kept."""
-        if weight is None:
-            return None
-        kept = self._in_fp32.setdefault(weight.data_ptr(), weight.float().contiguous())
-        return kept.data_ptr()

@@ -215,7 +215,16 @@ def test_import_brings_no_torch(package: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "engine" / "native").iterdir()), ids=lambda path: path.name)
+def test_compiled_sources_are_short_too(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert path.suffix in {".c", ".h"}
+    assert len(lines) <= LONGEST_FILE
+    assert max(map(len, lines)) <= 120
+
+
 MADE_UP = [
+    ("engine/cache.py", "import ctypes"),
     ("engine/tree.py", "import torch"),
     ("engine/tree.py", "from engine.cache import PrefixCache"),
     ("engine/cache.py", "from engine.worker import Engine"),

@@ -74,6 +74,7 @@ INLINE void attend(const float *query, Cached keys, Cached values, float *partia
     for (; i < values.dim; i += 8) weigh(scores, values, i, 1, partial + 2);
 }
 
+/* Its own function, so that the number type is known where the loops are compiled. */
 INLINE void attend_bf16(const float *query, Cached keys, Cached values, float *partial) {
     keys.is_bf16 = values.is_bf16 = 1;
     attend(query, keys, values, partial);

@@ -1,7 +1,9 @@
-/* Norms, and what happens to queries, keys and values between their product and attention. Widths are multiples of 8. */
+/* Norms, and what happens to queries, keys and values between their product and attention. Widths are multiples of
+   8. */
 
 #pragma once
 #include <math.h>
+#include "model.h"
 #include "vector.h"
 
 /* Root-mean-square norm (https://arxiv.org/abs/1910.07467) of `n` numbers. */
@@ -18,14 +20,6 @@ INLINE void normalise(const void *from, const float *weight, int n, float epsilo
     }
 }
 
-/* Where the keys and values of one layer go, `[kv_head, capacity, dim]`, and the norms of its heads `[dim]` or null. */
-typedef struct {
-    void *keys, *values;
-    const float *query_norm, *key_norm;
-    int32_t heads, kv_heads, dim, capacity, is_bf16;
-    float epsilon;
-} Heads;
-
 /* Rotary position code, halves paired as in Llama. `cos` and `sin` are `[dim]`. */
 INLINE void rotate(float *head, const float *cos, const float *sin, int dim) {
     for (int i = 0; i < dim / 2; i++) {
@@ -35,22 +29,18 @@ INLINE void rotate(float *head, const float *cos, const float *sin, int dim) {
     }
 }
 
-INLINE void write_to_lane(const Heads *h, const float *from, int position, void *lane) {
-    for (int head = 0; head < h->kv_heads; head++)
-        for (int i = 0; i < h->dim; i += 8) {
-            const size_t at = ((size_t)head * h->capacity + position) * h->dim + i;
-            store8(lane, at, h->is_bf16, _mm256_loadu_ps(from + head * h->dim + i));
-        }
-}
-
-/* Norms and rotation of one token's queries and keys `fused`, in place; key and value go into the lane. */
-static void place(const Heads *h, float *fused, int position, const float *cos, const float *sin) {
-    for (int head = 0; head < h->heads + h->kv_heads; head++) {
-        float *own = fused + head * h->dim;
-        const float *norm = head < h->heads ? h->query_norm : h->key_norm;
+/* One head of a token's product, `own`: norm and rotation of a query or key, in place; a key or value goes into the
+   lane. Heads are counted as they lie: queries, keys, values. */
+static void place_head(const Heads *h, int head, float *own, int position, const float *cos, const float *sin) {
+    const int is_query = head < h->heads, is_value = head >= h->heads + h->kv_heads;
+    const float *norm = is_query ? h->query_norm : h->key_norm;
+    if (!is_value) {
         if (norm) normalise(own, norm, h->dim, h->epsilon, own, 0);
         rotate(own, cos, sin, h->dim);
     }
-    write_to_lane(h, fused + h->heads * h->dim, position, h->keys);
-    write_to_lane(h, fused + (h->heads + h->kv_heads) * h->dim, position, h->values);
+    if (is_query) return;
+    const int kv_head = (head - h->heads) % h->kv_heads;
+    const size_t at = ((size_t)kv_head * h->capacity + position) * h->dim;
+    for (int i = 0; i < h->dim; i += 8)
+        store8(is_value ? h->values : h->keys, at + i, h->is_bf16, _mm256_loadu_ps(own + i));
 }

@@ -5,7 +5,7 @@
 #include "model.h"
 #include "vector.h"
 
-enum { ROWS = 32 }; /* what a thread takes at a time */
+enum { OUTPUTS = 32 }; /* rows of a matrix that a thread takes at a time */
 
 /* Eight of the columns of a stretch. Their codes stay where they are in their words, and so count 16 ** k times:
    `prepare` made up for that. The highest four bits would be a sign and are moved down. */
@@ -79,18 +79,19 @@ static void prepare(const Matrix *matrix, const float *x, int columns, Scratch *
 /* out = matrix x, or out += matrix x. By all threads. */
 static void multiply(const Matrix *matrix, const Scratch *s, float *out, int adds) {
 #pragma omp for schedule(dynamic, 1)
-    for (int start = 0; start < matrix->rows; start += ROWS)
-        for (int row = start; row < start + ROWS && row < matrix->rows; row++)
+    for (int start = 0; start < matrix->rows; start += OUTPUTS)
+        for (int row = start; row < start + OUTPUTS && row < matrix->rows; row++)
             out[row] = (adds ? out[row] : 0.0f) + row_times(matrix, row, s);
 }
 
-/* acted = silu(gate x) * (up x), gate and up one matrix below the other. By all threads. */
+/* acted = silu(gate x) * (up x), gate and up one matrix below the other, each a multiple of 8. By all threads. */
 static void multiply_gated(const Matrix *matrix, const Scratch *s, float *acted) {
     const int inner = matrix->rows / 2;
 #pragma omp for schedule(dynamic, 1)
-    for (int start = 0; start < inner; start += ROWS / 2)
-        for (int row = start; row < start + ROWS / 2 && row < inner; row++) {
-            const float gate = row_times(matrix, row, s);
-            acted[row] = gate / (1.0f + expf(-gate)) * row_times(matrix, inner + row, s);
-        }
+    for (int start = 0; start < inner; start += 8) {
+        float gate[8], up[8];
+        for (int i = 0; i < 8; i++) gate[i] = row_times(matrix, start + i, s);
+        for (int i = 0; i < 8; i++) up[i] = row_times(matrix, inner + start + i, s);
+        _mm256_storeu_ps(acted + start, _mm256_mul_ps(silu8(_mm256_loadu_ps(gate)), _mm256_loadu_ps(up)));
+    }
 }

@@ -1,12 +1,15 @@
-/* What Python hands over. `engine/nativelib.py` has the same structures: count `VERSION` up with every change. */
+/* What Python hands over. `engine/nativelib.py` has the same structures: count `VERSION` up with every change of them
+   or of a function's arguments. */
 
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 1
+#define VERSION 2
 
-enum { GROUP = 32, STRETCH = 64 }; /* columns of one int4 scale; columns whose codes lie together */
+#define EXPORT __attribute__((visibility("default")))
+
+enum { GROUP = 32, STRETCH = 64, WIDEST_HEAD = 512 }; /* columns of one int4 scale; columns whose codes lie together */
 
 /* Few-bit weights, `columns` padded to whole stretches.
 
@@ -18,7 +21,7 @@ enum { GROUP = 32, STRETCH = 64 }; /* columns of one int4 scale; columns whose c
 typedef struct {
     const void *codes, *scales;
     const float *bias; /* or null */
-    int32_t rows, columns, bits, padding;
+    int32_t rows, columns, bits;
 } Matrix;
 
 typedef struct {
@@ -42,6 +45,14 @@ typedef struct {
     float *hidden, *scratch, *logits;
     int32_t position, capacity;
 } Token;
+
+/* Where the keys and values of one layer go, `[kv_head, capacity, dim]`, and the norms of its heads `[dim]` or null. */
+typedef struct {
+    void *keys, *values;
+    const float *query_norm, *key_norm;
+    int32_t heads, kv_heads, dim, capacity, is_bf16;
+    float epsilon;
+} Heads;
 
 /* Where in `Token.scratch` what is. `sums` are of the groups of `x`. `partial` is, for each head and piece of keys,
    maximum score, sum of the exponentials, and weighted sum of the values `[dim]`. */

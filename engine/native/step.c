@@ -12,45 +12,50 @@
 #include "matrix.h"
 #include "model.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 /* The heads of one layer. By one thread. */
 static void place_heads(const Model *model, int index, const Token *token, Scratch *s) {
     const Layer *layer = model->layers + index;
     const size_t at = slot(model, token, index, 0, 0) * (model->is_bf16 ? 2 : 4);
     const Heads heads = {(char *)token->keys + at, (char *)token->values + at, layer->query_norm, layer->key_norm,
                          model->heads, model->kv_heads, model->dim, token->capacity, model->is_bf16, model->epsilon};
-    place(&heads, s->fused, token->position, token->cos, token->sin);
+    for (int head = 0; head < model->heads + 2 * model->kv_heads; head++)
+        place_head(&heads, head, s->fused + head * model->dim, token->position, token->cos, token->sin);
 }
 
 INLINE int longest(int a, int b) { return a > b ? a : b; }
 
-/* Fill `s` from `start` on; returns the number of floats. */
-INLINE size_t parts(const Model *model, int position, float *start, Scratch *s) {
+typedef struct {
+    size_t sums, fused, attended, acted, partial, end;
+} Offsets;
+
+/* Where the parts of the scratch begin, in floats; `x` is the first. */
+static Offsets offsets(const Model *model, int position) {
     const int most = padded(longest(longest(model->width, model->inner), model->heads * model->dim));
-    float *at = start;
-    s->x = at, at += most;
-    s->sums = at, at += words(most);
-    s->fused = at, at += (model->heads + 2 * model->kv_heads) * model->dim;
-    s->attended = at, at += model->heads * model->dim;
-    s->acted = at, at += model->inner;
-    s->partial = at, at += (size_t)model->heads * pieces(position + 1) * (model->dim + 2);
-    return (size_t)(at - start);
+    Offsets o;
+    o.sums = most;
+    o.fused = o.sums + words(most);
+    o.attended = o.fused + (size_t)(model->heads + 2 * model->kv_heads) * model->dim;
+    o.acted = o.attended + (size_t)model->heads * model->dim;
+    o.partial = o.acted + model->inner;
+    o.end = o.partial + (size_t)model->heads * pieces(position + 1) * (model->dim + 2);
+    return o;
 }
 
-EXPORT int32_t headstart_version(void) { return VERSION; }
+/* What Python compares with its own before it calls anything. */
+EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),
+                                           sizeof(Model), sizeof(Token),  sizeof(Heads)};
 
 /* Floats of `Token.scratch` that a token at `position` needs. */
 EXPORT int64_t headstart_scratch(const Model *model, int32_t position) {
-    Scratch s;
-    static float origin;
-    return (int64_t)parts(model, position, &origin, &s);
+    return (int64_t)offsets(model, position).end;
 }
 
 /* logits = model(token), and its keys and values in the lane. */
 EXPORT void headstart_step(const Model *model, const Token *token) {
-    Scratch all, *s = &all;
-    parts(model, token->position, token->scratch, s);
+    const Offsets o = offsets(model, token->position);
+    float *start = token->scratch;
+    Scratch all = {start, start + o.sums, start + o.fused, start + o.attended, start + o.acted, start + o.partial};
+    Scratch *s = &all;
     float *hidden = token->hidden;
 #pragma omp parallel
     {
@@ -92,7 +97,8 @@ EXPORT void headstart_step(const Model *model, const Token *token) {
     }
 }
 
-/* out = matrix x for one row: what the measurement at load compares. `scratch` has room for 2 x columns. */
+/* out = matrix x, one product on its own: the last row of a prompt, and the measurement at load. `x` has `columns`
+   numbers, `scratch` room for twice the matrix's padded ones. */
 EXPORT void headstart_multiply(const Matrix *matrix, const float *x, int32_t columns, float *scratch, float *out) {
     Scratch s = {.x = scratch, .sums = scratch + matrix->columns};
 #pragma omp parallel

@@ -68,8 +68,14 @@ INLINE __m256 exp8(__m256 x) {
     return _mm256_mul_ps(sum, _mm256_castsi256_ps(power));
 }
 
-/* exp(score - most) of `count` scores in place, a multiple of eight; returns their sum. NaN stays NaN, and so no maximum
-   needs to know of it. */
+/* x / (1 + exp(-x)) */
+INLINE __m256 silu8(__m256 x) {
+    const __m256 power = exp8(_mm256_sub_ps(_mm256_setzero_ps(), x));
+    return _mm256_div_ps(x, _mm256_add_ps(_mm256_set1_ps(1.0f), power));
+}
+
+/* exp(score - most) of `count` scores in place, a multiple of eight; returns their sum. NaN stays NaN, and so no
+   maximum needs to know of it. */
 INLINE float exponentiate(float *scores, int count, float most) {
     __m256 sum = _mm256_setzero_ps();
     for (int key = 0; key < count; key += 8) {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import platform
+import re
 import shutil
-import sys
+import sysconfig
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -17,8 +19,8 @@ from transformers import LlamaConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
 from engine import nativelib, packing
 from engine.decode import DecodeStep
 from engine.lanecache import probe_layout
-from engine.layers import FEW_ROWS, Projection, Weights
-from engine.lean import LeanForward
+from engine.layers import Projection, Weights
+from engine.lean import STEPS_AT_MOST, LeanForward
 from engine.nativepack import NativeMatrix, pack_int4, pack_int8
 from engine.nativerows import NativeRows
 from engine.network import weights_of
@@ -28,6 +30,7 @@ from engine.store import Lane
 from tests.engine.test_lean import SIZES, build
 
 needs_native = pytest.mark.skipif(nativelib.library() is None, reason="torch's kernels do the work on this machine")
+ENGINE = Path(nativelib.__file__).parent
 LONG = {**SIZES, "max_position_embeddings": 1024}
 CONFIGS = {
     "llama with biases": LlamaConfig(**LONG, attention_bias=True, mlp_bias=True),
@@ -42,29 +45,60 @@ IDS = [(7 * i * i + 3 * i) % 96 for i in range(600)]
 
 def test_it_is_there_where_it_can_be_built() -> None:
     """Falling back to torch without a word would make every answer slow and no test red."""
-    can_build = sys.platform == "linux" and platform.machine() == "x86_64" and shutil.which("gcc")
-    if not can_build or torch.backends.cpu.get_cpu_capability() not in nativelib.CAPABLE:
+    compiler = (sysconfig.get_config_var("CC") or "").split()[:1]
+    if not nativelib._is_for_this_machine() or "gcc" not in "".join(compiler) or not shutil.which(compiler[0]):
         pytest.skip("no compiler for it here, or not the processor")
     assert nativelib.library() is not None, "build it: pip install --editable ."
 
 
-def test_an_older_build_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nativelib, "VERSION", -1)
+@needs_native
+def test_it_was_built_of_these_sources() -> None:
+    path = nativelib._path()
+    assert path is not None
+    built = Path(path).stat().st_mtime
+    newer = [source.name for source in (ENGINE / "native").iterdir() if source.stat().st_mtime > built]
+    assert Path(path).parent != ENGINE or not newer, "build it again: pip install --editable ."
+
+
+@needs_native
+@pytest.mark.parametrize("place", range(len(nativelib.LAYOUT)))
+def test_a_build_of_other_structures_is_not_used(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = list(nativelib.LAYOUT)
+    other[place] += 4
+    monkeypatch.setattr(nativelib, "LAYOUT", other)
     nativelib.library.cache_clear()
+    nativelib.fingerprint.cache_clear()
     try:
         assert nativelib.library() is None
         assert nativelib.fingerprint() == "torch"
+        assert "of another version" in nativelib.state()
     finally:
         nativelib.library.cache_clear()
+        nativelib.fingerprint.cache_clear()
+
+
+@needs_native
+def test_a_build_has_a_name_of_its_own() -> None:
+    assert len(nativelib.fingerprint()) == 16
+
+
+@needs_native
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="Linux says what is loaded")
+def test_there_is_one_team_of_threads() -> None:
+    """A second OpenMP library would start threads that wait for the same processors."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    loaded = {line.split()[-1] for line in lines if re.search(r"lib[gi]?omp[^/]*\.so", line)}
+    assert len(loaded) == 1, loaded
 
 
 @pytest.mark.parametrize(
     ("built", "processor", "machine", "said"),
     [
         (True, "AVX2", "x86_64", "compiled"),
-        (False, "AVX2", "x86_64", "install gcc"),
-        (False, "DEFAULT", "x86_64", "for x86-64 with AVX2"),
-        (False, "DEFAULT", "aarch64", "for x86-64 with AVX2"),
+        (False, "AVX2", "x86_64", "Install gcc"),
+        (False, "AVX2", "AMD64", "for x86-64 Linux"),
+        (False, "DEFAULT", "x86_64", "for x86-64 Linux with AVX2"),
+        (False, "DEFAULT", "aarch64", "for x86-64 Linux with AVX2"),
     ],
 )
 def test_a_user_is_told_what_writes_tokens(
@@ -73,6 +107,7 @@ def test_a_user_is_told_what_writes_tokens(
     monkeypatch.setattr(nativelib, "library", lambda: object() if built else None)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
     monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(nativelib, "_path", lambda: None)
     assert said in nativelib.state()
 
 
@@ -228,7 +263,10 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 @needs_native
 @torch.inference_mode()
 def test_a_few_tokens_at_once_are_as_many_steps() -> None:
-    at_once, one_by_one = read(CONFIGS["qwen2"], [50, FEW_ROWS]), read(CONFIGS["qwen2"], [50] + [1] * FEW_ROWS)
+    at_once, one_by_one = (
+        read(CONFIGS["qwen2"], [50, STEPS_AT_MOST]),
+        read(CONFIGS["qwen2"], [50] + [1] * STEPS_AT_MOST),
+    )
     assert torch.equal(at_once, one_by_one)
 
 
@@ -262,3 +300,38 @@ def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None
 def test_heads_it_cannot_run_are_left_to_torch() -> None:
     model = build(LlamaConfig(**{**LONG, "head_dim": 12}))
     assert not weights_of(model, "int4").is_native
+
+
+@needs_native
+@torch.inference_mode()
+def test_position_codes_for_part_of_a_head_are_left_to_torch() -> None:
+    """It turns whole heads: shorter cosines would be read past their end."""
+    model = build(LlamaConfig(**LONG))
+    weights = weights_of(model, "int4")
+    half = weights.sizes.dim // 2
+
+    def rotary(like: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        cos, sin = weights.rotary(like, positions)
+        return cos[..., :half], sin[..., :half]
+
+    assert weights.is_native
+    assert not Weights(weights.sizes, dict(model.named_parameters()), rotary, "int4").is_native
+
+
+@needs_native
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+@torch.inference_mode()
+def test_nor_between_the_products(number: float) -> None:
+    """What is no number stays none in a gate and on its way into the lane."""
+    model = build(CONFIGS["qwen2"])
+    weights = weights_of(model, "int8")
+    rows, layer, lane = NativeRows(weights), weights.layers[0], Lane(probe_layout(model), 16)
+    gate_up = torch.ones(2, 2 * layer.down.weight.shape[1])
+    gate_up[1, 3] = number
+    out = rows.gate(gate_up)
+    assert out[0].isfinite().all()
+    assert not out[1, 3].isfinite()
+    fused = torch.full((1, layer.qkv.weight.shape[0]), number)
+    rows.place(0, layer, fused, lane, 0, rows.angles(0, 1))
+    assert not lane.keys[0][0, :, 0].isfinite().any()
+    assert not lane.values[0][0, :, 0].isfinite().any()
