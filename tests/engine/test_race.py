@@ -40,9 +40,10 @@ def test_the_shortest_run_counts_not_the_first_ones(clock: _Clock) -> None:
     assert fastest(ways, rounds=10) == "held up at first"
 
 
-def test_a_way_that_is_far_ahead_ends_the_race_early(clock: _Clock) -> None:
-    fastest({"slow": _way(clock, 100), "fast": _way(clock, 1)}, rounds=10)
-    assert clock.now == 5 * 101
+@pytest.mark.parametrize(("slow", "rounds"), [(1.5, 10), (3, 5), (100, 3)])
+def test_a_way_that_is_far_ahead_ends_the_race_early(slow: float, rounds: int, clock: _Clock) -> None:
+    fastest({"slow": _way(clock, slow), "fast": _way(clock, 1)}, rounds=10)
+    assert clock.now == rounds * (slow + 1)
 
 
 def test_the_race_is_run_in_one_thread_and_the_threads_come_back() -> None:
