@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 GROUP = 32
+ROWS_AT_ONCE = 1024
+"""An output matrix has 100 MB and more: copies of a part of it need no new memory."""
 LOSSLESS = 0.1
 """int4 counts as lossless where the error stays below this share of a quantisation step (root mean square)."""
 
@@ -34,8 +36,14 @@ def quantise_int4(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def quantise_int8(weight: Tensor) -> tuple[Tensor, Tensor]:
     """int8 codes `[out, in]` and fp32 scales `[out]`, rounding to nearest, the largest weight at 127."""
-    scale = weight.float().abs().amax(dim=1).clamp_min(1e-8) / 127
-    return (weight.float() / scale[:, None]).round().to(torch.int8), scale
+    codes = torch.empty(weight.shape, dtype=torch.int8)
+    scale = torch.empty(len(weight), dtype=torch.float32)
+    for start in range(0, len(weight), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        rows = weight[part].float()
+        scale[part] = torch.linalg.vector_norm(rows, float("inf"), dim=1).clamp_min(1e-8) / 127
+        codes[part] = (rows / scale[part, None]).round_()
+    return codes, scale
 
 
 def int4_error(weight: Tensor) -> float:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from engine.datadir import blocks_dir
 from engine.diskfiles import delete_all_files, forget_files
 from engine.events import CacheView, Event, Failed, Loaded, Loading
+from engine.garbage import not_collected
 from engine.jobs import Job, close_events, failure
 from engine.types import HeadstartError, ModelError, ModelSpec, Request, check_disk_budget
 
@@ -191,7 +192,6 @@ class Engine:
         yield Loading(request_id, "Starting the engine")
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # read once, when torch is imported
         os.environ.setdefault("KMP_BLOCKTIME", "0")
-        from engine.loading import switch_model
 
         def progress(stage: str, fraction: float | None) -> None:
             if self._closing or request_id in self._cancelled:
@@ -200,7 +200,10 @@ class Engine:
 
         past = {} if self._responder is None else dict(self._responder.past)
         let_go = None if self._responder is None else self._let_go
-        responder, model = switch_model(spec, self._clock, progress, self._empty_cache, let_go)
+        with not_collected(self._responder is None):
+            from engine.loading import switch_model
+
+            responder, model = switch_model(spec, self._clock, progress, self._empty_cache, let_go)
         if self._responder is not None:
             self._responder.cache.disk.close()
         responder.take_over(past)
@@ -227,8 +230,7 @@ class Engine:
     def _let_go(self) -> None:
         """No model is there any more: all its memory is free, and its folder on disk."""
         self._loaded().cache.disk.close()
-        self._responder = self._idle_work = None
-        self._view = EMPTY_VIEW
+        self._responder, self._idle_work, self._view = None, None, EMPTY_VIEW
         gc.collect()
 
     def _preview(self, request_id: int, request: Request) -> None:

@@ -27,6 +27,7 @@ LAYERS: tuple[set[str], ...] = (
         "port",
         "race",
         "nativelib",
+        "garbage",
         "node",
         "tree",
         "store",
