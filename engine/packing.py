@@ -68,17 +68,17 @@ def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed:
 
 @lru_cache(maxsize=2)
 def few_bits_are_faster(dtype: torch.dtype) -> bool:
-    """Whether a product of one row with few-bit weights beats full ones on this CPU, measured once.
+    """Whether a product of one row with few-bit weights beats full ones on this CPU: by the compiled part always, which
+    reads less and computes as fast; by torch's kernels that is measured, once.
 
     The matrix is too large for most caches, as a model's weights are: reading it is what few bits save. Processors
     that torch has no kernels for take the slow way through each weight.
     """
+    if nativelib.library() is not None:
+        return True
     weight = torch.ones(1024, 4096, dtype=dtype)
-    packed, row = pack(weight, "int8", nativelib.library() is not None), torch.ones(1, 4096, dtype=dtype)
+    packed, row = Int8(weight), torch.ones(1, 4096, dtype=dtype)
     return fastest(
-        {
-            True: lambda: packed(row),
-            False: lambda: torch.nn.functional.linear(row, weight),
-        },
+        {True: lambda: packed(row), False: lambda: torch.nn.functional.linear(row, weight)},
         rounds=10,
     )

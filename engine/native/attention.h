@@ -99,12 +99,12 @@ static void attend_in_pieces(const Model *model, int layer, const Token *token, 
     }
 }
 
-/* Join the pieces of each head. By one thread. */
+/* Join the pieces of each head. Each thread for itself. */
 static void join_pieces(const Model *model, const Token *token, Scratch *s) {
     const int num = pieces(token->position + 1), dim = model->dim;
     for (int head = 0; head < model->heads; head++) {
         const float *partial = s->partial + (size_t)head * num * (dim + 2);
-        float *out = s->attended + head * dim, most = partial[0], sum = 0;
+        float *out = s->joined + head * dim, most = partial[0], sum = 0;
         for (int piece = 1; piece < num; piece++) most = fmaxf(most, partial[(size_t)piece * (dim + 2)]);
         memset(out, 0, sizeof(float) * dim);
         for (int piece = 0; piece < num; piece++, partial += dim + 2) {

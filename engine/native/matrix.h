@@ -56,8 +56,8 @@ INLINE float row_times(const Matrix *matrix, int row, const Scratch *s) {
     return matrix->bias ? sum + matrix->bias[row] : sum;
 }
 
-/* Make `x` ready for products with `matrix`: padded with zeros, for int4 scaled and with the sums of its groups. By one
-   thread. */
+/* Make `x` ready for products with `matrix`: padded with zeros, for int4 scaled and with the sums of its groups. Each
+   thread its own. */
 static void prepare(const Matrix *matrix, const float *x, int columns, Scratch *s) {
     if (x != s->x) memcpy(s->x, x, sizeof(float) * columns);
     memset(s->x + columns, 0, sizeof(float) * (padded(columns) - columns));

@@ -54,10 +54,11 @@ typedef struct {
     float epsilon;
 } Heads;
 
-/* Where in `Token.scratch` what is. `sums` are of the groups of `x`. `partial` is, for each head and piece of keys,
-   maximum score, sum of the exponentials, and weighted sum of the values `[dim]`. */
+/* Where in `Token.scratch` what is. `x`, the sums of its groups, and `joined` are each thread's own, so that what all
+   need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of
+   the exponentials, and weighted sum of the values `[dim]`. */
 typedef struct {
-    float *x, *sums, *fused, *attended, *acted, *partial;
+    float *x, *sums, *joined, *fused, *acted, *partial;
 } Scratch;
 
 static inline int padded(int columns) { return (columns + STRETCH - 1) / STRETCH * STRETCH; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -46,11 +47,29 @@ def test_few_bits_where_they_are_faster(pays: bool, monkeypatch: pytest.MonkeyPa
     assert model.choose_dtype("int4", CPU, 64, torch.bfloat16) == (torch.float32, "int4")
 
 
-def test_the_measurement_gives_an_answer_and_asks_once() -> None:
+@pytest.fixture
+def fresh() -> Iterator[None]:
     packing.few_bits_are_faster.cache_clear()
+    yield
+    packing.few_bits_are_faster.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh")
+def test_the_measurement_gives_an_answer_and_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nativelib, "library", lambda: None)
     assert packing.few_bits_are_faster(torch.float32) in (True, False)
     packing.few_bits_are_faster(torch.float32)
     assert packing.few_bits_are_faster.cache_info().hits == 1
+
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_beside_the_compiled_part_nothing_is_measured(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A matrix that a large cache holds made the measurement a draw: one load in ten took full weights, four times
+    slower for the whole session."""
+    monkeypatch.setattr(nativelib, "library", lambda: object())
+    monkeypatch.setattr(packing, "fastest", lambda *_: pytest.fail("measured"))
+    assert packing.few_bits_are_faster(dtype)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
