@@ -18,6 +18,8 @@ from engine import CacheView, NodeView
 
 REFRESH_MS = 250
 """At most four pictures a second while anything happens."""
+WRITING_MS = 1000
+"""Between two pictures while an answer is written: a run grows by a few tokens, and drawing takes the model's time."""
 AGE_MS = 5000
 """Between two pictures while nothing does: only ages change."""
 
@@ -47,7 +49,7 @@ class TreePresenter(QObject):
 
     def _connect(self) -> None:
         bridge, window = self._bridge, self._window
-        for happened in (bridge.loaded, bridge.matched, bridge.prefill, bridge.stats, bridge.finished, bridge.failed):
+        for happened in (bridge.loaded, bridge.matched, bridge.prefill, bridge.finished, bridge.failed):
             happened.connect(self.refresh_soon)
         bridge.cache_view.connect(self._on_cache_view)
         self._session.conversations_changed.connect(self._on_list)
@@ -140,7 +142,7 @@ class TreePresenter(QObject):
             return
         self.refresh()
         if self._bridge.busy:
-            self._timer.start(REFRESH_MS)
+            self._timer.start(WRITING_MS)
         elif self.tree is not None:
             self._timer.start(AGE_MS)
 

@@ -25,10 +25,13 @@ WRITTEN = 24
 
 
 class Player:
-    """The engine with the default model (or the one named) loaded; every call waits for its answer."""
+    """The engine (a new one, or that of a window whose event loop does not run) with the default model, or the one
+    named, loaded into it; every call waits for its answer."""
 
-    def __init__(self, path: str = "", dtype: str = "auto", *, exact: bool = False) -> None:
-        self.engine = Engine()
+    def __init__(
+        self, path: str = "", dtype: str = "auto", *, exact: bool = False, engine: Engine | None = None
+    ) -> None:
+        self.engine = engine or Engine()
         self.engine.load(ModelSpec(path=path, dtype=dtype, exact=exact))  # type: ignore[arg-type]
         loaded = self._wait()
         assert isinstance(loaded, Loaded), loaded

@@ -23,12 +23,15 @@ from tests.bench.rows import Row, alternate, ratio_row
 WRITTEN = 128
 
 
-def measure(player: Player, count: int) -> Iterator[Row]:
-    """All rows of this module, `count` samples a side."""
+def measure(count: int) -> Iterator[Row]:
+    """All rows of this module, `count` samples a side.
+
+    No other engine may be in this process: OpenMP counts the threads of all, and lets them spin less.
+    """
     app = QApplication.instance() or QApplication(["bench"])
     assert app is not None
     with tempfile.TemporaryDirectory() as folder:
-        window = _Window(Path(folder), player)
+        window = _Window(Path(folder))
         try:
             yield from window.rows(count)
         finally:
@@ -39,13 +42,14 @@ def measure(player: Player, count: int) -> Iterator[Row]:
 class _Window:
     """The real window with its own engine on the same model, at 1280 x 800, charts shown."""
 
-    def __init__(self, folder: Path, player: Player) -> None:
-        self._player = player
+    def __init__(self, folder: Path) -> None:
         settings = Settings(disk_budget_mb=0, sampling=Sampling(temperature=0, max_tokens=WRITTEN))
-        self._application: Application = build(Engine(), settings, folder / "bench.db")
+        engine = Engine()
+        self._player = Player(engine=engine)
+        self._application: Application = build(engine, settings, folder / "bench.db")
         self._session = self._application.session
         self._application.window.resize(1280, 800)
-        self._wait_for(self._session.model_changed, lambda: self._application.open(ModelSpec(player.model.path)))
+        self._wait_for(self._session.model_changed, lambda: self._application.open(ModelSpec(self._player.model.path)))
         self.gaps: list[float] = []
 
     def rows(self, count: int) -> Iterator[Row]:
