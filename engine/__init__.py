@@ -1,7 +1,5 @@
 """Headstart's engine: local language models behind a prefix cache. Usable from a script, without Qt."""
 
-from engine.datadir import data_dir
-from engine.device import DeviceReport, EngineReport, describe_devices
 from engine.events import (
     CacheView,
     Divergence,
@@ -19,7 +17,9 @@ from engine.events import (
     TtftParts,
     TurnStats,
 )
-from engine.library import check_model, default_model, fetch_model
+from engine.library.places import data_dir
+from engine.library.resolve import check_model, default_model, fetch_model
+from engine.machine import DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
 from engine.types import (
     BLOCK_TOKENS,

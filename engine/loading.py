@@ -8,15 +8,15 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from engine import library
-from engine.attention import matmul_is_faster
-from engine.cache import PrefixCache
-from engine.datadir import blocks_dir
-from engine.device import arithmetic
-from engine.disk import DiskTier
-from engine.generate import Responder
-from engine.model import LoadedModel, default_cache_bytes, load
-from engine.store import KVStore, is_out_of_memory
+from engine.cache.disk_tier import DiskTier
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVStore, is_out_of_memory
+from engine.library import resolve as library
+from engine.library.places import blocks_dir
+from engine.llama.attention import matmul_is_faster
+from engine.machine import arithmetic
+from engine.models.loaded import LoadedModel, default_cache_bytes, load
+from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 
 SAMPLES, SAMPLE_BYTES = 64, 16_384

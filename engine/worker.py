@@ -15,15 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.datadir import blocks_dir
-from engine.diskfiles import delete_all_files, forget_files
+from engine.cache.disk_files import delete_all_files, forget_files
 from engine.events import CacheView, Event, Failed, Loaded, Loading
 from engine.garbage import not_collected
 from engine.jobs import Job, close_events, failure
+from engine.library.places import blocks_dir
 from engine.types import HeadstartError, ModelError, ModelSpec, Request, check_disk_budget
 
 if TYPE_CHECKING:
-    from engine.generate import Responder
+    from engine.turn.responder import Responder
 
 SPIN_COUNT = "1500"
 """How often OpenMP's threads look before they sleep: threads that spin at every barrier starve the window."""

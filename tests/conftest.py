@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def default_model_dir() -> Path:
     """The folder of the real default model. Fetched once, kept in the user's data directory like the program does."""
-    from engine.library import fetch_model
+    from engine.library.resolve import fetch_model
 
     return fetch_model(lambda stage, fraction: None)
 

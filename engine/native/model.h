@@ -1,4 +1,4 @@
-/* What Python hands over. `engine/nativelib.py` has the same structures: count `VERSION` up with every change of them
+/* What Python hands over. `engine/native/library.py` has the same structures: count `VERSION` up with every change of them
    or of a function's arguments. */
 
 #pragma once

@@ -1,4 +1,4 @@
-/* The forward pass of one token over few-bit weights: what `engine/nativedecode.py` calls. x86-64 with AVX2 and FMA.
+/* The forward pass of one token over few-bit weights: what `engine/llama/compiled_step.py` calls. x86-64 with AVX2 and FMA.
 
    At one row, torch spends as long on being called as on computing, and its int4 kernel widens every weight from a byte
    of its own. Here a token is one call, and eight weights are taken out of eight words at a time.

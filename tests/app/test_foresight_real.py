@@ -21,7 +21,7 @@ from app.price import price_of_change
 from app.session import Session
 from app.settings import Settings
 from engine import BLOCK_TOKENS, Engine, Matched, Message, ModelSpec, Preview, Request, Sampling
-from engine.cache import LANE_STEP
+from engine.cache.prefix_cache import LANE_STEP
 from tests.engine.tiny_models import make_folder, make_model
 from tests.engine.turns import finish, make_responder
 

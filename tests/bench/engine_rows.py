@@ -13,8 +13,8 @@ import torch
 from transformers import AutoTokenizer
 
 from engine import Finished, Message, Sampling
-from engine.model import LoadedModel
-from engine.template import PromptBuilder
+from engine.models.loaded import LoadedModel
+from engine.prompt.template import PromptBuilder
 from engine.worker import Engine
 from tests.bench.beside import Call, beside
 from tests.bench.chat import SCRIPT, WRITTEN, Player

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import Message, fetch_model
-from engine.template import PromptBuilder
+from engine.prompt.template import PromptBuilder
 from tests.bench.beside import Call, beside
 from tests.bench.chat import SCRIPT, WRITTEN, Player
 from tests.bench.engine_rows import GREEDY, SHORT, endless

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import torch
 
-from engine.model import LoadedModel, load
-from engine.nullcache import NullCache
-from engine.store import KVStore
+from engine.cache.null_cache import NullCache
+from engine.cache.store import KVStore
+from engine.models.loaded import LoadedModel, load
 from engine.types import Dtype
 from tests.bench.rows import Row
 

@@ -11,13 +11,14 @@ from itertools import count as counter
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from engine import attention, interface
-from engine.lanecache import probe_layout
-from engine.lean import LeanForward
-from engine.network import weights_of
-from engine.store import Lane
-from engine.tree import PrefixTree, block_keys
-from engine.view import node_views
+from engine.cache.picture import node_views
+from engine.cache.store import Lane
+from engine.cache.tree import PrefixTree, block_keys
+from engine.llama import attention
+from engine.llama.forward import LeanForward
+from engine.models import attention_hook as interface
+from engine.models.from_transformers import weights_of
+from engine.models.lane_cache import probe_layout
 from tests.bench.rows import Row, alternate
 
 LENGTHS = {"1k": 1024, "8k": 8192, "32k": 32768}

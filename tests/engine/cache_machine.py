@@ -18,10 +18,10 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.cache import PrefixCache
-from engine.disk import DiskTier
-from engine.diskfiles import HEADER_BYTES
-from engine.nullcache import NullCache, Run
+from engine.cache.disk_files import HEADER_BYTES
+from engine.cache.disk_tier import DiskTier
+from engine.cache.null_cache import NullCache, Run
+from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS, InvalidRequestError
 from tests.engine import fake_kv
 from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
@@ -82,7 +82,7 @@ class CacheMachine(RuleBasedStateMachine):
         that holds much, little, or nothing."""
         self.models = {name: DigestModel(name) for name in "ab"}
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("engine.cache.LANE_STEP", LANE_STEP)
+        self.patch.setattr("engine.cache.prefix_cache.LANE_STEP", LANE_STEP)
         self.folder = tempfile.TemporaryDirectory()
         self.times = itertools.count(1)
         self.disk_bytes = disk_blocks * (HEADER_BYTES + LAYOUT.bytes_per_block)

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from engine import Engine
-from engine.disk import DiskTier
+from engine.cache.disk_tier import DiskTier
 from engine.events import Loaded
-from engine.model import LoadedModel
+from engine.models.loaded import LoadedModel
 from engine.types import ModelSpec
 from tests.engine.disk_driver import BLOCK_BYTES, Open
 from tests.engine.fake_kv import LAYOUT

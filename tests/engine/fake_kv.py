@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from engine.cache import PrefixCache
-from engine.disk import DiskTier
-from engine.nullcache import Cache, Run
-from engine.store import KVLayout, KVStore, Lane, LayerGroup
+from engine.cache.disk_tier import DiskTier
+from engine.cache.null_cache import Cache, Run
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup
 from engine.types import BLOCK_TOKENS
 from tests.engine.inside import block_parts, lane_buffers, lanes, paths, real_bytes
 

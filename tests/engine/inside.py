@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from torch import Tensor
 
-from engine.cache import PrefixCache
-from engine.diskindex import chain
-from engine.node import Node
-from engine.store import KVStore, Lane
-from engine.tree import block_keys
+from engine.cache.disk_index import chain
+from engine.cache.node import Node
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVStore, Lane
+from engine.cache.tree import block_keys
 from engine.types import BLOCK_TOKENS
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from transformers import PreTrainedConfig
 
-from engine.reuse import CHOOSE, ReuseClass, check_reusable, classify
+from engine.models.support import CHOOSE, ReuseClass, check_reusable, classify
 from engine.types import ModelError
 from tests.engine.model_zoo import CASES, REFUSED, ROPE_CASES, ModelCase
 

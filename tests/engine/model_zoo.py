@@ -11,8 +11,8 @@ from typing import Any
 
 from transformers import CONFIG_MAPPING, PreTrainedConfig
 
-from engine import reuse
-from engine.reuse import ReuseName
+from engine.models import support as reuse
+from engine.models.support import ReuseName
 
 WINDOW = 20
 """Tokens that a sliding layer sees; no multiple of a block."""

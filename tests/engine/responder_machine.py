@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from engine.events import CacheView, Finished, Matched, TextDelta
-from engine.model import LoadedModel
+from engine.models.loaded import LoadedModel
 from engine.types import Message, OutOfMemoryError, PromptTooLongError, Request, Sampling
 from tests.engine.inside import is_idle
 from tests.engine.tiny_models import make_model
@@ -51,8 +51,8 @@ class ResponderMachine(RuleBasedStateMachine):
     def start(self, tokens: int, step: int, is_lean: bool, greedy: bool) -> None:
         """A cache of one to six contexts."""
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("engine.generate.CHUNK_TOKENS", CHUNK)
-        self.patch.setattr("engine.cache.LANE_STEP", 64)
+        self.patch.setattr("engine.turn.responder.CHUNK_TOKENS", CHUNK)
+        self.patch.setattr("engine.cache.prefix_cache.LANE_STEP", 64)
         self.spy = SpyModel(model(is_lean))
         self.responder = make_responder(self.spy, tokens=tokens * CONTEXT, step=step, context=CONTEXT)
         self.oracle_spy = SpyModel(model(is_lean))

@@ -11,9 +11,9 @@ from tokenizers import Tokenizer, models
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from engine.model import LoadedModel
-from engine.network import TransformersNetwork
-from engine.store import Lane
+from engine.cache.store import Lane
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Request, Sampling
 from tests.engine.inside import is_idle
 from tests.engine.tiny_models import make_llama, make_model, make_tokenizer
@@ -25,7 +25,7 @@ QUESTION = "Where is my parcel, and when will it be here? I have been waiting fo
 
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.generate.CHUNK_TOKENS", 32)
+    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
 
 
 @pytest.fixture(params=["default", "exact"])

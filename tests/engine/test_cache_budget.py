@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine.nullcache import NullCache
+from engine.cache.null_cache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
@@ -19,7 +19,7 @@ BLOCK = LAYOUT.bytes_per_block
 
 @pytest.fixture(autouse=True)
 def _small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.cache.LANE_STEP", 32)
+    monkeypatch.setattr("engine.cache.prefix_cache.LANE_STEP", 32)
 
 
 def unlike(number: int, length: int) -> list[int]:

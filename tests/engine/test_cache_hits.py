@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cache import PrefixCache
-from engine.nullcache import NullCache
+from engine.cache.null_cache import NullCache
+from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
@@ -164,7 +164,7 @@ def test_a_lane_that_grows_loses_less_than_a_block(budget: int, kept: int) -> No
 def test_what_peek_says_is_what_begin_reuses(turns: list[tuple[int, int, int]], budget: int, most: int) -> None:
     """Also where the lane has to grow, and where the budget is so tight that the hit itself must give way."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.cache.LANE_STEP", 48)
+        patch.setattr("engine.cache.prefix_cache.LANE_STEP", 48)
         _play(make_cache(context=200, tokens=budget, max_lanes=most), turns)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.cache import PrefixCache
-from engine.nullcache import NullCache
+from engine.cache.null_cache import NullCache
+from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
@@ -21,7 +21,7 @@ CHUNK = 24
 
 @pytest.fixture(autouse=True)
 def _small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.cache.LANE_STEP", 32)
+    monkeypatch.setattr("engine.cache.prefix_cache.LANE_STEP", 32)
 
 
 def cold(prompt: list[int]) -> int:

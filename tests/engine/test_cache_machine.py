@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.nullcache import NullCache
+from engine.cache.null_cache import NullCache
 from tests.engine import fake_kv
 from tests.engine.cache_machine import CacheMachine
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.cache import PrefixCache
+from engine.cache.prefix_cache import PrefixCache
 from tests.engine.fake_kv import LAYOUT, DigestModel, check_contents, make_cache, run_prompt
 from tests.engine.inside import forget_lanes, lanes
 
@@ -15,7 +15,7 @@ BLOCK = LAYOUT.bytes_per_block
 
 @pytest.fixture(autouse=True)
 def _small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.cache.LANE_STEP", 32)
+    monkeypatch.setattr("engine.cache.prefix_cache.LANE_STEP", 32)
 
 
 def unlike(number: int, length: int) -> list[int]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.child import run_python
-from engine.convert import run_converter
-from engine.library import check_model, resolve
+from engine.library.child_process import run_python
+from engine.library.convert import run_converter
+from engine.library.resolve import check_model, resolve
 from engine.types import ModelError
 from tests.engine.model_files import LAYERS, VOCABULARY, WIDTH, write_gguf
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.detokenize import BROKEN, Detokenizer
+from engine.turn.detokenize import BROKEN, Detokenizer
 from tests.engine.tiny_models import make_tokenizer
 
 TEXTS = (

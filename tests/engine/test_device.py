@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psutil
 
-from engine import describe_devices, nativelib
+from engine import describe_devices
+from engine.native import library as nativelib
 
 
 def test_report_names_this_machine() -> None:

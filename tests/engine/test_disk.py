@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from torch import Tensor
 
-from engine.disk import DiskTier
-from engine.diskfiles import HEADER_BYTES, forget_files
-from engine.diskindex import short_digest
-from engine.disknotes import OTHER_HEADSTART
-from engine.node import Key
-from engine.tree import block_keys
+from engine.cache.disk_files import HEADER_BYTES, forget_files
+from engine.cache.disk_index import short_digest
+from engine.cache.disk_notes import OTHER_HEADSTART
+from engine.cache.disk_tier import DiskTier
+from engine.cache.node import Key
+from engine.cache.tree import block_keys
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO, Open, digest, files, keep, read, tensor
 from tests.engine.fake_kv import LAYOUT
 
@@ -306,7 +306,7 @@ def test_a_full_disk_switches_the_tier_off(
 
 def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     tier = reopen()
-    monkeypatch.setattr("engine.diskfiles.os.replace", _full)
+    monkeypatch.setattr("engine.cache.disk_files.os.replace", _full)
     keep(tier, ONE)
     assert list(tier.files.root.glob("*/*")) == []
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.diskindex import chain
+from engine.cache.disk_index import chain
+from engine.cache.tree import block_keys
 from engine.events import CacheView
-from engine.generate import Responder
-from engine.model import LoadedModel
-from engine.tree import block_keys
+from engine.models.loaded import LoadedModel
+from engine.turn.responder import Responder
 from engine.types import Message
 from tests.engine.inside import check_runs, forget_lanes
 from tests.engine.turns import Chat, SpyModel, cold_answer, cold_logits, finish, make_responder, spy
@@ -27,7 +27,7 @@ Start = Callable[[], Responder]
 
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.generate.CHUNK_TOKENS", 32)
+    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
 
 
 @pytest.fixture(params=["default", "exact"])
@@ -183,7 +183,7 @@ def test_every_step_of_writing_is_one_file(start: Start, tmp_path: Path, monkeyp
         written[0] += 1
         renamed(*names)
 
-    monkeypatch.setattr("engine.diskfiles.os.replace", replace)
+    monkeypatch.setattr("engine.cache.disk_files.os.replace", replace)
     seen = []
     for event in responder.work_idly():
         assert written[0] <= 1
@@ -202,7 +202,7 @@ def test_a_full_disk_is_said_and_answers_go_on(
         raise OSError(28, "No space left on device")
 
     responder = start()
-    monkeypatch.setattr("engine.diskfiles.os.replace", full)
+    monkeypatch.setattr("engine.cache.disk_files.os.replace", full)
     with caplog.at_level(logging.WARNING, "headstart"):
         chat = play(responder)
         chat.ask("And where is the tent?")

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import NodeView
-from engine.cache import PrefixCache
-from engine.disk import DiskTier
-from engine.disknodes import MOST_TEXTS, DiskNodes
+from engine.cache.disk_picture import MOST_TEXTS, DiskNodes
+from engine.cache.disk_tier import DiskTier
+from engine.cache.prefix_cache import PrefixCache
 from engine.types import InvalidRequestError
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO
 from tests.engine.fake_kv import LAYOUT, DigestModel, check_contents, make_cache, run_prompt
@@ -201,9 +201,9 @@ def test_names_of_blocks_are_computed_once(computer: Computer, monkeypatch: pyte
     assert len(computer.nodes) == 1
     computer.ask(ONE + TWO + THREE)
     calls = itertools.count()
-    from engine.diskindex import next_digest
+    from engine.cache.disk_index import next_digest
 
-    monkeypatch.setattr("engine.node.next_digest", lambda *block: (next(calls), next_digest(*block))[1])
+    monkeypatch.setattr("engine.cache.node.next_digest", lambda *block: (next(calls), next_digest(*block))[1])
     assert computer.cache.view(with_nodes=True).nodes[0].tokens == 48
     assert next(calls) == 1
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.disk import DiskTier, no_disk
-from engine.diskfiles import forget_files
+from engine.cache.disk_files import forget_files
+from engine.cache.disk_tier import DiskTier, no_disk
 from engine.types import InvalidRequestError, ModelSpec
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, TWO, Open, files, keep, read
 from tests.engine.fake_kv import LAYOUT

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from engine import Engine, data_dir
-from engine.datadir import blocks_dir
 from engine.events import CacheView, Failed, Loaded, Matched
+from engine.library.places import blocks_dir
 from engine.types import ModelSpec
 from tests.engine.tiny_models import make_folder
 from tests.engine.worker_driver import PATIENCE_S, Driver, request
@@ -188,7 +188,8 @@ def test_a_folder_in_the_way_is_said_and_answers_go_on(
 
 def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another torch, processor, number of threads, layout or way to attend: each gets a folder of its own."""
-    from engine import device, loading
+    from engine import loading
+    from engine import machine as device
 
     responder = start().engine._responder
     assert responder is not None
@@ -203,7 +204,7 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
     for target, value in (
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
         ("torch.get_num_threads", 97),
-        ("engine.device.metadata.version", "0"),
+        ("engine.machine.metadata.version", "0"),
         ("engine.loading.matmul_is_faster", True),
     ):
         with monkeypatch.context() as patch:

@@ -7,9 +7,9 @@ from datetime import date
 
 import pytest
 
-from engine.diverge import Past, common_length, explain, with_answer
 from engine.events import Divergence
-from engine.template import PromptBuilder
+from engine.prompt.divergence import Past, common_length, explain, with_answer
+from engine.prompt.template import PromptBuilder
 from engine.types import BLOCK_TOKENS, Message
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES

@@ -9,10 +9,12 @@ import pytest
 import torch
 from transformers import LlamaConfig
 
-from engine import model, nativelib, packing
-from engine.lean import LeanForward
-from engine.network import weights_of
-from engine.store import KVLayout, Lane, LayerGroup
+from engine.cache.store import KVLayout, Lane, LayerGroup
+from engine.llama.forward import LeanForward
+from engine.models import loaded as model
+from engine.models.from_transformers import weights_of
+from engine.native import library as nativelib
+from engine.weights import few_bits as packing
 from tests.engine.test_lean import IDS, SIZES, build
 
 CPU = torch.device("cpu")

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.cache import PrefixCache
-from engine.model import LoadedModel
-from engine.store import KVStore, Lane
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVStore, Lane
+from engine.models.loaded import LoadedModel
 from tests.engine.inside import forget_lanes
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import NAN, Chat, SpyModel, Ticks, cold_logits, make_responder, prompt_logits

@@ -7,11 +7,15 @@ import torch
 from transformers import LlamaConfig, MistralConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
-from engine import attention, interface, network, packing, quant
-from engine.lanecache import LaneCache, probe_layout
-from engine.lean import LeanForward
-from engine.network import weights_of
-from engine.store import Lane
+from engine.cache.store import Lane
+from engine.llama import attention
+from engine.llama.forward import LeanForward
+from engine.models import attention_hook as interface
+from engine.models import from_transformers as network
+from engine.models.from_transformers import weights_of
+from engine.models.lane_cache import LaneCache, probe_layout
+from engine.weights import few_bits as packing
+from engine.weights import quantise as quant
 
 SIZES = {
     "vocab_size": 96,

@@ -14,8 +14,9 @@ from types import SimpleNamespace
 import pytest
 from filelock import FileLock
 
-from engine import download, library
-from engine.library import default_model, fetch_model, resolve
+from engine.library import download
+from engine.library import resolve as library
+from engine.library.resolve import default_model, fetch_model, resolve
 from engine.types import DiskFullError, ModelError
 from tests.engine.model_files import write_folder, write_gguf
 

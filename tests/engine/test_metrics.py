@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from engine.events import Finished, Matched, Prefill, TurnStats
-from engine.generate import STATS_INTERVAL_S
-from engine.metrics import ColdTimes, PrefillRate, TurnClock
-from engine.model import LoadedModel
+from engine.models.loaded import LoadedModel
+from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
+from engine.turn.responder import STATS_INTERVAL_S
 from engine.types import Message
 from tests.engine.turns import GREEDY, Chat, SpyModel, Ticks, events, make_responder
 

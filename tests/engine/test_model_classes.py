@@ -17,14 +17,15 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from engine import interface, network
-from engine.cache import PrefixCache
-from engine.lanecache import check_reuse
-from engine.model import LoadedModel
-from engine.network import TransformersNetwork
-from engine.pieces import pieces
-from engine.reuse import ReuseClass, classify
-from engine.store import KVStore, Lane
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVStore, Lane
+from engine.models import attention_hook as interface
+from engine.models import from_transformers as network
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.lane_cache import check_reuse
+from engine.models.loaded import LoadedModel
+from engine.models.support import ReuseClass, classify
+from engine.turn.chunks import pieces
 from engine.types import BLOCK_TOKENS
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
 

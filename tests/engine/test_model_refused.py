@@ -15,11 +15,15 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, BertConfig, PreTrainedModel
 
-from engine import interface, lanecache, network, plain, reuse
-from engine.lanecache import CHECK_SPLIT, check_reuse, probe_layout
-from engine.model import LoadedModel, load
-from engine.reuse import check_reusable, classify
-from engine.store import Lane
+from engine.cache.store import Lane
+from engine.llama import checkpoint as plain
+from engine.models import attention_hook as interface
+from engine.models import from_transformers as network
+from engine.models import lane_cache as lanecache
+from engine.models import support as reuse
+from engine.models.lane_cache import CHECK_SPLIT, check_reuse, probe_layout
+from engine.models.loaded import LoadedModel, load
+from engine.models.support import check_reusable, classify
 from engine.types import ModelError
 from tests.engine.model_table import table
 from tests.engine.model_zoo import CASES, REFUSED, ROPE_CASES, ModelCase, RefusedCase

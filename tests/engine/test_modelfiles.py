@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.gguf_header import GgufDamagedError, read_header
-from engine.library import check_model
-from engine.modelfiles import check_gguf
+from engine.library.check import check_gguf
+from engine.library.gguf import GgufDamagedError, read_header
+from engine.library.resolve import check_model
 from engine.types import ModelError
 from tests.engine.model_files import write_folder, write_gguf, write_safetensors
 

@@ -16,17 +16,18 @@ from hypothesis import strategies as st
 from torch import Tensor
 from transformers import LlamaConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
 
-from engine import nativelib, packing
-from engine.decode import DecodeStep
-from engine.lanecache import probe_layout
-from engine.layers import Projection, Weights
-from engine.lean import STEPS_AT_MOST, LeanForward
-from engine.nativepack import NativeMatrix, pack_int4, pack_int8
-from engine.nativerows import NativeRows
-from engine.network import weights_of
-from engine.quant import quantise_int4, quantise_int8
-from engine.rows import TorchRows
-from engine.store import Lane
+from engine.cache.store import Lane
+from engine.llama.compiled_rows import NativeRows
+from engine.llama.forward import STEPS_AT_MOST, LeanForward
+from engine.llama.one_token import DecodeStep
+from engine.llama.torch_rows import TorchRows
+from engine.llama.weights import Projection, Weights
+from engine.models.from_transformers import weights_of
+from engine.models.lane_cache import probe_layout
+from engine.native import library as nativelib
+from engine.weights import few_bits as packing
+from engine.weights.compiled_matrix import NativeMatrix, pack_int4, pack_int8
+from engine.weights.quantise import quantise_int4, quantise_int8
 from tests.engine.test_lean import SIZES, build
 
 needs_native = pytest.mark.skipif(nativelib.library() is None, reason="torch's kernels do the work on this machine")

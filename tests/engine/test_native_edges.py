@@ -14,12 +14,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine import nativelib
-from engine.lanecache import probe_layout
-from engine.lean import LeanForward
-from engine.nativepack import pack_int4, pack_int8
-from engine.network import weights_of
-from engine.store import KVLayout, Lane
+from engine.cache.store import KVLayout, Lane
+from engine.llama.forward import LeanForward
+from engine.models.from_transformers import weights_of
+from engine.models.lane_cache import probe_layout
+from engine.native import library as nativelib
+from engine.weights.compiled_matrix import pack_int4, pack_int8
 from tests.engine.inside import forget_lanes
 from tests.engine.test_hot_cold import make_cache
 from tests.engine.test_lean import build

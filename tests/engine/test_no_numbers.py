@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine import Engine
 from engine.events import Failed
-from engine.model import LoadedModel
+from engine.models.loaded import LoadedModel
 from engine.types import ModelError, ModelSpec, Sampling
 from tests.engine.inside import is_idle
 from tests.engine.tiny_models import make_folder, make_model
@@ -77,7 +77,7 @@ def test_one_nan_among_numbers_is_enough(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("call", [1, 2, 3, 4, 6])
 def test_what_was_written_then_is_not_reused(monkeypatch: pytest.MonkeyPatch, call: int, step: int) -> None:
     """In prefill and in decode: kind C21, what is no number is never published."""
-    monkeypatch.setattr("engine.generate.CHUNK_TOKENS", 32)
+    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
     model, network = broken_model(NAN)
     chat = Chat(make_responder(model, step=step), "You answer questions.", sampling=GREEDY)
     chat.ask(QUESTION)

@@ -12,11 +12,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, MistralConfig, PreTrainedConfig
 
-from engine import plain
-from engine.model import load
-from engine.network import TransformersNetwork
-from engine.plain import NotPlainError, PlainNetwork
-from engine.store import Lane
+from engine.cache.store import Lane
+from engine.llama import checkpoint as plain
+from engine.llama.checkpoint import NotPlainError, PlainNetwork
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.loaded import load
 from engine.types import ModelError
 from tests.engine.test_lean import CONFIGS, IDS, SIZES, build, own_logits
 from tests.engine.tiny_models import make_tokenizer
@@ -179,7 +179,7 @@ def test_the_default_model_is_plain_and_its_tokenizer_the_same(default_model_dir
 def test_the_default_model_loads_without_transformers_model_classes(default_model_dir: Path) -> None:
     """Their import takes seconds of every start."""
     program = (
-        "import sys; from pathlib import Path; from engine.model import load; import engine.loading;"
+        "import sys; from pathlib import Path; from engine.models.loaded import load; import engine.loading;"
         "load(Path(sys.argv[1]), 'cpu', 'auto');"
         "print([name for name in ('transformers.modeling_utils', 'torch._dynamo') if name in sys.modules])"
     )

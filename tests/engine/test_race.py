@@ -7,8 +7,8 @@ import threading
 import pytest
 import torch
 
-from engine import race
-from engine.race import fastest
+from engine.weights import fastest as race
+from engine.weights.fastest import fastest
 
 
 class _Clock:

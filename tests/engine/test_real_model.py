@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.generate import Responder
-from engine.model import LoadedModel, load
+from engine.models.loaded import LoadedModel, load
+from engine.turn.responder import Responder
 from engine.types import BLOCK_TOKENS, Message, Sampling
 from tests.engine.inside import forget_lanes, is_idle
 from tests.engine.turns import Chat, finish, make_responder

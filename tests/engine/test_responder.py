@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.events import CacheView, Event, Finished, Matched, Prefill, TextDelta, TurnStats
-from engine.model import LoadedModel
+from engine.models.loaded import LoadedModel
 from engine.types import Message, OutOfMemoryError, Request, Sampling
 from tests.engine.inside import is_idle, lanes
 from tests.engine.tiny_models import make_model
@@ -19,7 +19,7 @@ QUESTION = "Where is my parcel, and when will it be here? I have been waiting fo
 
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.generate.CHUNK_TOKENS", 32)
+    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
 
 
 @pytest.fixture(params=["default", "exact"])

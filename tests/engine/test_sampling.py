@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.sampling import Penalty, candidates, make_generator, margin, sample
+from engine.turn.sampling import Penalty, candidates, make_generator, margin, sample
 from engine.types import InvalidRequestError, Sampling
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0, 3.0, -5.0])

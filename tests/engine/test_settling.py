@@ -11,13 +11,14 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from engine import interface, settling
-from engine.cache import PrefixCache
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVStore
 from engine.events import CacheView, Loaded, Matched, Preview
-from engine.generate import Responder
-from engine.model import LoadedModel
-from engine.network import TransformersNetwork
-from engine.store import KVStore
+from engine.models import attention_hook as interface
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.loaded import LoadedModel
+from engine.turn import settle as settling
+from engine.turn.responder import Responder
 from engine.types import Message, ModelSpec
 from tests.engine.model_zoo import GROUPED, LONGROPE, ModelCase
 from tests.engine.tiny_models import make_tokenizer
@@ -97,7 +98,7 @@ class HeldSettling:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reached, self.go_on, self.begun = threading.Event(), threading.Event(), 0
-        patch.setattr("engine.generate.settle", self.settle)
+        patch.setattr("engine.turn.responder.settle", self.settle)
 
     def settle(self, *arguments: Any) -> Iterator[None]:
         self.begun += 1

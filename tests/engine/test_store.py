@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.store import KVLayout, KVStore, Lane, LayerGroup, is_out_of_memory
+from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup, is_out_of_memory
 from engine.types import BLOCK_TOKENS
 from tests.engine.fake_kv import LAYOUT, NAN, FlakyStore
 from tests.engine.inside import block_parts, lane_buffers, real_bytes

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 
-from engine.template import Prompt, PromptBuilder, _Setting
+from engine.prompt.template import Prompt, PromptBuilder, _Setting
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, Tool
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
@@ -323,7 +323,7 @@ def test_a_prompt_is_made_at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None
         def now(cls, tz: tzinfo | None = None) -> Clock:
             return cls(2025, 3, 9, 23, 59, next(cls.seconds), tzinfo=tz)
 
-    monkeypatch.setattr("engine.template.datetime", Clock)
+    monkeypatch.setattr("engine.prompt.template.datetime", Clock)
     tokens = PromptBuilder(make_tokenizer("{{ strftime_now('%X') }}" + chat_templates.CHATML))
     answer = generated(tokens, "On Monday.")
     prompt = tokens.build([Message("user", "When?"), answer, Message("user", "Sure?")])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.cache import PrefixCache
-from engine.store import KVStore
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVStore
 from engine.types import BLOCK_TOKENS
 from tests.engine.inside import forget_lanes, real_bytes
 from tests.engine.model_zoo import CASES

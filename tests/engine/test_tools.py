@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.diverge import common_length
-from engine.template import PromptBuilder
+from engine.prompt.divergence import common_length
+from engine.prompt.template import PromptBuilder
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Request, Tool
 from tests.engine import chat_templates
 from tests.engine.chat_templates import TOOL_FAMILIES

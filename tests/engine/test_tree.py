@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from engine.tree import Match, PrefixTree, block_keys
+from engine.cache.tree import Match, PrefixTree, block_keys
 from engine.types import BLOCK_TOKENS
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from engine import NodeView
-from engine.tree import PrefixTree, block_keys
-from engine.view import node_views
+from engine.cache.picture import node_views
+from engine.cache.tree import PrefixTree, block_keys
 
 SHARED = list(range(64))
 ONE, OTHER = SHARED + [1] * 32, SHARED + [2] * 32

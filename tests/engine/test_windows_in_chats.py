@@ -8,9 +8,9 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from engine import interface
-from engine.model import LoadedModel
-from engine.network import TransformersNetwork
+from engine.models import attention_hook as interface
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, Message
 from tests.engine.inside import forget_lanes
 from tests.engine.model_zoo import CASES, SLIDING, ModelCase

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, loading
+from engine.cache.store import KVStore, Lane
 from engine.events import CacheView, Failed, Loaded, Loading, Matched
-from engine.model import LoadedModel
-from engine.store import KVStore, Lane
+from engine.models.loaded import LoadedModel
 from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, ModelSpec
 from tests.engine.tiny_models import make_folder
 from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, Gate, request
@@ -262,7 +262,7 @@ def test_closing_while_a_model_is_prepared(engine: Engine, tiny_folder: Path, mo
         progress("Converting", 0.5)  # type: ignore[operator]
         raise AssertionError("the load went on")
 
-    monkeypatch.setattr("engine.library.resolve", resolve)
+    monkeypatch.setattr("engine.library.resolve.resolve", resolve)
     load = engine.load(spec(tiny_folder))
     assert reached.wait(PATIENCE_S)
     assert not engine.close(0.01)
@@ -285,7 +285,7 @@ def test_a_load_can_be_stopped_while_the_model_is_prepared(
         raise AssertionError("the load went on")
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.library.resolve", resolve)
+        patch.setattr("engine.library.resolve.resolve", resolve)
         load = driver.engine.load(spec(tiny_folder))
         assert reached.wait(PATIENCE_S)
         driver.engine.cancel(load)
@@ -304,7 +304,7 @@ def test_an_error_in_idle_work_is_reported_and_the_engine_lives_on(
         yield
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.generate.Responder.settle", broken)
+        patch.setattr("engine.turn.responder.Responder.settle", broken)
         driver.finished(driver.engine.submit(request()))
         driver.until(lambda: driver.of(0))
     end = driver.of(0)[-1]
@@ -330,7 +330,7 @@ def test_an_error_when_idle_work_is_broken_off(
 
     driver.end(engine.load(spec(tiny_folder, exact=True)))
     with monkeypatch.context() as patch:
-        patch.setattr("engine.generate.Responder.settle", broken)
+        patch.setattr("engine.turn.responder.Responder.settle", broken)
         driver.finished(engine.submit(request()))
         assert held.wait(PATIENCE_S)
         if then == "close":
@@ -349,7 +349,7 @@ def test_an_error_in_a_request_leaves_the_next_one_alone(driver: Driver, monkeyp
     with monkeypatch.context() as patch:
         gate = Gate(patch, 4)
         gate.open.set()
-        patch.setattr("engine.generate.sample", None)
+        patch.setattr("engine.turn.responder.sample", None)
         end = failed(driver, driver.engine.submit(request()))
     assert "The conversation is safe" in end.sentence
     assert "TypeError" in end.detail

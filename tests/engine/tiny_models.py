@@ -8,10 +8,10 @@ import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
-from engine import interface
-from engine.model import LoadedModel
-from engine.network import TransformersNetwork
-from engine.quant import Bits
+from engine.models import attention_hook as interface
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.loaded import LoadedModel
+from engine.weights.quantise import Bits
 from tests.engine.chat_templates import CHATML
 
 CONTEXT = 1024

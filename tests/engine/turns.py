@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.cache import PrefixCache
-from engine.disk import DiskTier
+from engine.cache.disk_tier import DiskTier
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import KVStore, Lane
 from engine.events import Event, Finished, Matched, TextDelta
-from engine.generate import Responder
-from engine.model import LoadedModel
-from engine.pieces import pieces
-from engine.store import KVStore, Lane
+from engine.models.loaded import LoadedModel
+from engine.turn.chunks import pieces
+from engine.turn.responder import Responder
 from engine.types import Message, Request, Sampling
 from tests.engine.inside import is_idle
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine import Engine
 from engine.events import Event, Failed, Finished, Loaded, Preview
-from engine.model import LoadedModel
+from engine.models.loaded import LoadedModel
 from engine.types import Message, Request, Sampling
 
 PATIENCE_S = 60.0

@@ -1,0 +1,108 @@
+"""What a request needs of a cache, and the cache that never reuses anything: the "off" switch and the tests' oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from engine.cache.node import Node
+from engine.cache.store import KVStore, Lane
+from engine.cache.tree import Match
+
+
+@dataclass(slots=True)
+class Run:
+    """A request that holds a lane. The first `reused` tokens of its prompt need not be computed; the last
+    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile."""
+
+    lane: Lane
+    match: Match
+    prefix: list[int]
+    owner: str
+    disk_tokens: int = 0
+    is_forgotten: bool = False
+
+    @property
+    def reused(self) -> int:
+        """Tokens of the prompt that are in the lane or in pinned blocks."""
+        return len(self.prefix)
+
+
+class Reuse(NamedTuple):
+    """How much of a prompt need not be computed: `tokens` in all, of which the last `disk_tokens` come from disk."""
+
+    tokens: int
+    disk_tokens: int = 0
+
+
+class Cache(Protocol):
+    """What a request needs of a cache, be it one that reuses or one that does not."""
+
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+        """What `begin` would reuse, without touching anything."""
+
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+        """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
+
+        Raises MemoryError where the lane cannot be had.
+        """
+
+    def restore(self, run: Run) -> None:
+        """Bring the reusable start of the prompt into the lane. Comes right after `begin`.
+
+        Where a file on disk is no good, less is reused than `begin` said.
+        """
+
+    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
+        """Note that keys and values of `ids` were written behind the lane's tokens."""
+
+    def publish(self, run: Run) -> None:
+        """Make the full settled blocks of the lane reusable, as far as the budget allows."""
+
+    def finish(self, run: Run) -> None:
+        """Publish, and hold nothing any more. Every `begin` is followed by one `finish`."""
+
+
+class NullCache:
+    """The cache that never reuses: each run gets an empty lane, which is given back at the end.
+
+    It is the "cache off" switch and the tests' oracle. `make_room` frees bytes of the budget it shares with others.
+    """
+
+    def __init__(
+        self,
+        store: KVStore,
+        make_room: Callable[[int], object] = lambda _: None,
+        regime: Callable[[int], str] = lambda _: "",
+    ) -> None:
+        self.store = store
+        self._regime = regime
+        self._make_room = make_room
+
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+        """Always nothing."""
+        return Reuse(0)
+
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+        """See `Cache.begin`."""
+        capacity = len(ids) + new_tokens
+        self._make_room(capacity * self.store.layout.bytes_per_token)
+        lane = self.store.new_lane(capacity)
+        lane.is_busy = True
+        lane.regime = self._regime(capacity)
+        return Run(lane, Match(Node(None, [], []), ()), [], owner)
+
+    def restore(self, run: Run) -> None:
+        """There is nothing to bring in."""
+
+    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
+        """See `Cache.commit`."""
+        run.lane.ids.extend(ids)
+
+    def publish(self, run: Run) -> None:
+        """Nothing is kept."""
+
+    def finish(self, run: Run) -> None:
+        """Give the lane back."""
+        self.store.free_lane(run.lane)

@@ -1,0 +1,300 @@
+"""The prefix cache: tree + store + lanes under one byte budget, and what lies on disk behind them.
+
+Order of a request: `begin` looks up, pins the hit, then makes room; `restore` fills the lane, also from disk; `commit`
+after every forward pass; `finish` publishes full blocks and unpins. Nothing is evicted between the look-up and the pin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from engine.cache.disk_picture import DiskNodes
+from engine.cache.disk_tier import DiskTier, no_disk
+from engine.cache.lanes import Lanes, common_tokens
+from engine.cache.null_cache import Reuse, Run
+from engine.cache.picture import memory_view, run_start
+from engine.cache.store import KVStore
+from engine.cache.tree import Match, PrefixTree, block_keys
+from engine.events import CacheView
+from engine.types import BLOCK_TOKENS, check_budget
+
+LANE_STEP = 512
+"""Lanes grow in steps of this many tokens."""
+
+
+class PrefixCache:
+    """Blocks in a tree, their tensors in a store, one hard byte budget over both and the lanes.
+
+    `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
+    path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut
+    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence that may grow to so many
+    tokens is computed: what was computed in one regime is never used in another. `disk` keeps blocks over a restart.
+    """
+
+    def __init__(
+        self,
+        store: KVStore,
+        namespace: str,
+        context_length: int,
+        clock: Callable[[], float],
+        *,
+        step: int = 0,
+        max_lanes: int = 1,
+        decode: Callable[[Sequence[int]], str] = lambda _: "",
+        regime: Callable[[int], str] = lambda _: "",
+        disk: DiskTier | None = None,
+    ) -> None:
+        self.store = store
+        self.disk = disk or no_disk(store.layout)
+        self.tree = PrefixTree(clock)
+        self._disk_nodes = DiskNodes(self.disk)
+        self.namespace = namespace
+        self.context_length = context_length
+        self.step = step
+        self.decode = decode
+        self.regime = regime
+        self.evicted_bytes = 0
+        self._clock = clock
+        self._lanes = Lanes(store, max_lanes, self._evict_for)
+        self._runs: list[Run] = []
+        store.budget_bytes = max(store.budget_bytes, self.least_budget_bytes)
+
+    @property
+    def least_budget_bytes(self) -> int:
+        """One lane for the whole context, so that every prompt the model can read gets answered."""
+        return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
+
+    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
+        """Tokens that `begin` would reuse. At least one token is left to compute."""
+        return self.foresee(ids, new_tokens).tokens
+
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+        """What `begin` would reuse, without touching anything."""
+        usable, regime = ids[: len(ids) - 1], self._regime_of(len(ids) + new_tokens)
+        capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
+        cached = self.tree.peek(self._space(regime), usable)
+        lane = self._lanes.choose(usable, capacity, cached, regime)
+        if lane is not None and self._lanes.holds(lane, capacity):
+            return self._with_disk(usable, regime, max(cached, common_tokens(lane, usable, regime)))
+        return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
+
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+        """See `Cache.begin`."""
+        usable = ids[: len(ids) - 1]
+        capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
+        regime = self._regime_of(len(ids) + new_tokens)
+        match = self._pinned_match(usable, regime)
+        try:
+            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
+        except BaseException as error:
+            self.tree.unpin(match.node)
+            if not isinstance(error, MemoryError):
+                raise
+            # No room beside the hit: now its blocks compete for the room like any others.
+            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
+            match = self._pinned_match(usable, regime)
+        reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
+        run = Run(lane, match, list(usable[: reuse.tokens]), owner, reuse.disk_tokens)
+        lane.is_busy = True
+        self._runs.append(run)
+        self.tree.own(match.node, owner)
+        return run
+
+    def restore(self, run: Run) -> None:
+        """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
+        lane = run.lane
+        common = common_tokens(lane, run.prefix, lane.regime)
+        lane.cut(common)
+        if run.reused > common:
+            first = common // BLOCK_TOKENS
+            self.store.restore(lane, first * BLOCK_TOKENS, run.match.blocks[first : run.reused // BLOCK_TOKENS])
+            if run.disk_tokens:  # straight into the lane, which has room for it; `finish` publishes it
+                near, at = run.reused - run.disk_tokens, max(first, len(run.match.blocks))
+                at = self.disk.fill(self.store, lane, self._space(lane.regime), run.prefix, at)
+                del run.prefix[self._cut_to_grid(max(near, at * BLOCK_TOKENS)) :]
+                run.disk_tokens = max(0, run.reused - near)
+            lane.ids[:] = run.prefix
+            lane.settled = run.reused
+
+    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
+        """See `Cache.commit`. In exact mode only full grid steps are settled."""
+        run.lane.ids.extend(ids)
+        if settled:
+            run.lane.settled = len(run.lane.ids)
+
+    def publish(self, run: Run) -> None:
+        """See `Cache.publish`. Blocks that do not fit behind pinned ones stay in the lane only."""
+        ids = run.lane.ids[: run.lane.settled]
+        match = self.tree.match(self._space(run.lane.regime), ids, is_hit=False)
+        self._move_pin(run, match)
+        keys = block_keys(ids, len(match.blocks))
+        self._evict_for(len(keys) * self.store.layout.bytes_per_block)
+        del keys[self.store.free_bytes // self.store.layout.bytes_per_block :]
+        try:
+            blocks = self.store.publish(run.lane, match.num_tokens, len(keys))
+        except MemoryError:
+            return
+        self._move_pin(run, self.tree.insert(match, keys, blocks))
+        self.tree.own(run.match.node, run.owner)
+
+    def finish(self, run: Run) -> None:
+        """See `Cache.finish`."""
+        try:
+            self.publish(run)
+            if not run.is_forgotten:
+                self.disk.want(self._space(run.lane.regime), run.lane.ids[: run.lane.settled], run.owner)
+        finally:
+            self._runs.remove(run)
+            self.tree.unpin(run.match.node)
+            run.lane.is_busy = False
+
+    def keep(self, ids: Sequence[int], owner: str, length: int = 0) -> bool:
+        """Keep what is cached of `ids`, of a sequence that may grow to `length`, resident for `owner`, in place of what
+        it kept before. False where nothing is, or where kept blocks would take more than half of what lanes leave.
+        """
+        space = self._space(self._regime_of(length))
+        match = self.tree.match(space, ids, is_hit=False)
+        self.tree.keep(match.node, owner)
+        self.disk.want(space, ids[: match.num_tokens], owner, is_kept=True)
+        self._bound_kept()
+        return owner in match.node.kept_by
+
+    def release(self, owner: str) -> None:
+        """Keep nothing for `owner` any more."""
+        self.tree.release(owner)
+
+    def forget(self, owner: str) -> None:
+        """Keep nothing for `owner` any more, delete what only it used from disk, and write nothing more of it there."""
+        self.release(owner)
+        self.disk.forget(owner)
+        for run in self._runs:
+            run.is_forgotten |= run.owner == owner
+
+    def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
+        """How many tokens at the start of `ids` are kept resident."""
+        return self.tree.kept_tokens(self._space(self._regime_of(length)), ids)
+
+    def keep_block(self, block: int) -> None:
+        """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored. Raises
+        InvalidRequestError for a run on disk only."""
+        self._disk_nodes.refuse(block)
+        if (node := self.tree.find(block)) is not None:
+            self.tree.keep(node, f"block {block}")
+            self._bound_kept()
+
+    def release_block(self, block: int) -> None:
+        """Keep the run of `block` and all behind it no longer."""
+        if (node := self.tree.find(block)) is not None:
+            self.tree.release_below(run_start(node))
+
+    def drop_block(self, block: int) -> None:
+        """Drop the run of `block` and all behind it, on disk too, except what a running request needs."""
+        node, digest = self.tree.find(block), self._disk_nodes.digest(block)
+        if node is not None:
+            first = run_start(node)
+            digest = self.tree.digest(first)
+            self.tree.release_below(first)
+            self.store.free(self.tree.drop(first))
+        self._lanes.cut_at(digest, self._space)
+        self.disk.drop(digest)
+
+    def make_room(self, nbytes: int) -> bool:
+        """Evict until `nbytes` are free: reusable blocks first, then idle lanes. False if that is too little."""
+        return self._lanes.free_bytes(nbytes)
+
+    def set_budget(self, nbytes: int) -> None:
+        """Change the budget, not below one whole lane or what running requests hold; what no longer fits is evicted at
+        once. Raises InvalidRequestError for a budget that no computer has."""
+        self.store.budget_bytes = max(check_budget(nbytes), self._lane_room)
+        self._bound_kept()
+        if self.make_room(0):
+            return
+        for run in self._runs:  # their hits stand in their lanes: the blocks may go
+            self._move_pin(run, Match(self.tree.root(self._space(run.lane.regime)), ()))
+        self._evict_for(0)
+
+    def write_back(self) -> Iterator[None]:
+        """Write to disk what was kept and what the newest requests left, a small step at a time."""
+        return self.disk.write_back(lambda space, keys: self.store.tensors(self.tree.blocks(space, keys)))
+
+    def clear(self, *, is_kept_too: bool = True) -> None:
+        """Drop every block and lane in memory that no running request needs; kept ones stay where not `is_kept_too`."""
+        for owner in self.tree.kept() if is_kept_too else ():
+            self.tree.release(owner)
+        self.store.free(self.tree.evict(len(self.tree)))
+        for lane in self._lanes.idle():
+            self._lanes.drop(lane)
+
+    def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
+        """The cache's memory now; `with_nodes` adds the tree."""
+        now, disk, layout = self._clock(), self.disk, self.store.layout
+        runs = self._disk_nodes.views(self.tree, layout, now, self.decode) if with_nodes else ()
+        memory = memory_view(self.tree, self.store, self.evicted_bytes, request_id, now)
+        return replace(memory, nodes=runs, disk_bytes=disk.used_bytes, disk_note=disk.note)
+
+    def check_integrity(self) -> None:
+        """Raise AssertionError where an invariant is broken; with no run left, also where a pin was forgotten."""
+        self.tree.check()
+        self.disk.check()
+        assert {block for node in self.tree.nodes() for block in node.blocks} == self.store.blocks
+        assert self.store.used_bytes <= self.store.budget_bytes
+        assert all(0 <= lane.settled <= len(lane.ids) <= lane.capacity for lane in self._lanes)
+        if not any(lane.is_busy for lane in self._lanes):
+            assert all(node.pins == 0 for node in self.tree.nodes())
+
+    @property
+    def _lane_room(self) -> int:
+        """Bytes that lanes must be able to have: one whole one, or all that are running, cold ones too."""
+        return max(self.least_budget_bytes, self.store.lane_bytes - sum(lane.nbytes for lane in self._lanes.idle()))
+
+    def _lane_capacity(self, tokens: int) -> int:
+        return min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length)
+
+    def _with_disk(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
+        """What is reused where `near` tokens are in the lane or in blocks."""
+        tokens = self._cut_to_grid(max(near, self.disk.extent(self._space(regime), ids)))
+        return Reuse(tokens, max(0, tokens - near))
+
+    def _cut_to_grid(self, tokens: int) -> int:
+        return tokens - tokens % self.step if self.step else tokens
+
+    def _regime_of(self, tokens: int) -> str:
+        return self.regime(min(tokens, self.context_length))
+
+    def _space(self, regime: str) -> str:
+        """The part of the tree that belongs to a regime."""
+        return f"{self.namespace}/{regime}" if regime else self.namespace
+
+    def _given_up(self, ids: Sequence[int], regime: str, capacity: int) -> int:
+        """Tokens of the hit that would have to go for a lane of this capacity: all other blocks go first."""
+        missing = -(-self._lanes.missing_bytes(capacity) // self.store.layout.bytes_per_block)
+        own = self.tree.evictable_on(self._space(regime), ids)
+        return max(0, min(own, missing - (self.tree.evictable() - own))) * BLOCK_TOKENS if missing else 0
+
+    def _pinned_match(self, ids: Sequence[int], regime: str) -> Match:
+        match = self.tree.match(self._space(regime), ids)
+        self.tree.pin(match.node)
+        return match
+
+    def _move_pin(self, run: Run, match: Match) -> None:
+        self.tree.pin(match.node)
+        self.tree.unpin(run.match.node)
+        run.match = match
+
+    def _evict_for(self, nbytes: int) -> None:
+        """Evict reusable blocks until `nbytes` are free, or none is left."""
+        missing = nbytes - self.store.free_bytes
+        if missing > 0:
+            freed = self.tree.evict(-(-missing // self.store.layout.bytes_per_block))
+            self.store.free(freed)
+            self.evicted_bytes += len(freed) * self.store.layout.bytes_per_block
+
+    def _bound_kept(self) -> None:
+        """Release the oldest kept prefixes until they leave half of what lanes leave, for the chats themselves."""
+        room = (self.store.budget_bytes - self._lane_room) // 2
+        for owner in self.tree.kept():
+            kept = sum(len(node.blocks) for node in self.tree.nodes() if node.kept_by)
+            if kept * self.store.layout.bytes_per_block <= room:
+                return
+            self.tree.release(owner)

@@ -1,0 +1,275 @@
+"""The index of the prefix cache: which token runs are cached, in which blocks, and which may go first.
+
+Pure Python, no torch. A root per namespace; below it each node is a run of 16-token blocks without a branch. A child is
+found by the tuple of its first 16 ids, so token ids themselves are compared and a hash can never lie.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.cache.disk_index import chain
+from engine.cache.node import Key, Node
+from engine.types import BLOCK_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The longest cached start of a prompt: `blocks` in order, ending exactly at the end of `node`."""
+
+    node: Node
+    blocks: tuple[int, ...]
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens covered, a multiple of 16."""
+        return len(self.blocks) * BLOCK_TOKENS
+
+
+def block_keys(ids: Sequence[int], first_block: int = 0) -> list[Key]:
+    """The full blocks of `ids` from block number `first_block` on, each as a tuple of 16 ids."""
+    end = len(ids) - len(ids) % BLOCK_TOKENS
+    return [tuple(ids[i : i + BLOCK_TOKENS]) for i in range(first_block * BLOCK_TOKENS, end, BLOCK_TOKENS)]
+
+
+class PrefixTree:
+    """Prefix tree over 16-token blocks: match, insert, split, pin, keep, evict in leaf-only LRU order.
+
+    The tree hands out and takes back block numbers; what is in a block is the store's business. `clock` gives the
+    time stamps for the LRU order. `version` grows with every change of which blocks are cached.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.version = 0
+        self._clock = clock
+        self._roots: dict[str, Node] = {}
+        self._where: dict[int, Node] = {}
+        self._kept: dict[str, Node] = {}
+
+    def __len__(self) -> int:
+        """Number of cached blocks, over all namespaces."""
+        return len(self._where)
+
+    def root(self, namespace: str) -> Node:
+        """The root of a namespace; nothing of one namespace is ever found from another."""
+        return self._roots.setdefault(namespace, Node(None, [], []))
+
+    def peek(self, namespace: str, ids: Sequence[int]) -> int:
+        """Tokens that `match` would cover, without touching anything."""
+        return len(self.blocks(namespace, block_keys(ids))) * BLOCK_TOKENS
+
+    def blocks(self, namespace: str, keys: list[Key]) -> list[int]:
+        """The cached blocks at the start of a path, without touching anything."""
+        return [block for node, count in _walk(self._roots.get(namespace), keys) for block in node.blocks[:count]]
+
+    def digest(self, node: Node) -> str:
+        """The name on disk of a node's first block."""
+        above = list(node.path())[:0:-1]
+        (space,) = (space for space, root in self._roots.items() if root is (above or [node])[0].parent)
+        return chain(space, [*(key for part in above for key in part.keys), node.keys[0]])[-1]
+
+    def evictable(self) -> int:
+        """Blocks that are neither pinned nor kept."""
+        return sum(len(node.blocks) for node in self.nodes() if not node.pins and not node.kept_by)
+
+    def evictable_on(self, namespace: str, ids: Sequence[int]) -> int:
+        """How many of the cached blocks of `ids` are neither pinned nor kept."""
+        found = _walk(self._roots.get(namespace), block_keys(ids))
+        return sum(count for node, count in found if not node.pins and not node.kept_by)
+
+    def match(self, namespace: str, ids: Sequence[int], *, is_hit: bool = True) -> Match:
+        """The longest cached start of `ids`. Marks it as used now, and splits the last node where the match ends.
+
+        `is_hit` False looks up on behalf of the writer and is not counted in `Node.hits`.
+        """
+        node = self.root(namespace)
+        blocks: list[int] = []
+        now = self._clock()
+        for found, count in list(_walk(node, block_keys(ids))):
+            node = found if count == len(found.keys) else self.split(found, count)
+            node.last_used = now
+            node.hits += is_hit
+            blocks += node.blocks
+        return Match(node, tuple(blocks))
+
+    def insert(self, at: Match, keys: list[Key], blocks: list[int]) -> Match:
+        """Append written, final blocks below the match `at`. None of them may be cached there already."""
+        if not keys:
+            return at
+        assert len(keys) == len(blocks)
+        assert keys[0] not in at.node.children
+        node = Node(at.node, keys, blocks)
+        node.last_used = self._clock()
+        at.node.children[keys[0]] = node
+        for block in blocks:
+            self._where[block] = node
+        self.version += 1
+        return Match(node, at.blocks + tuple(blocks))
+
+    def pin(self, node: Node) -> None:
+        """Hold a path for a running request."""
+        for part in node.path():
+            part.pins += 1
+
+    def unpin(self, node: Node) -> None:
+        """Give back what `pin` held."""
+        for part in node.path():
+            assert part.pins > 0
+            part.pins -= 1
+
+    def own(self, node: Node, owner: str) -> None:
+        """Note that the path belongs to a conversation (for the view only)."""
+        if owner:
+            for part in node.path():
+                part.owners.add(owner)
+
+    def keep(self, node: Node, owner: str) -> None:
+        """Keep a path resident on behalf of `owner`, in place of what it kept before."""
+        if self._kept.get(owner) is node:
+            self._kept[owner] = self._kept.pop(owner)
+            return
+        self.release(owner)
+        if node.parent is not None:
+            self._kept[owner] = node
+        for part in node.path():
+            part.kept_by.add(owner)
+
+    def release(self, owner: str) -> None:
+        """Keep nothing for `owner` any more."""
+        node = self._kept.pop(owner, None)
+        if node is not None:
+            for part in node.path():
+                part.kept_by.discard(owner)
+
+    def kept(self) -> dict[str, Node]:
+        """Who keeps what: owner -> the deepest node of its path, whoever asked last at the end."""
+        return dict(self._kept)
+
+    def release_below(self, node: Node) -> None:
+        """Keep this node and all below it no longer, whoever asked for it."""
+        below = set(self.below(node))
+        for owner in [owner for owner, kept in self._kept.items() if kept in below]:
+            self.release(owner)
+
+    def kept_tokens(self, namespace: str, ids: Sequence[int]) -> int:
+        """Tokens at the start of `ids` that are cached and kept."""
+        found = _walk(self._roots.get(namespace), block_keys(ids))
+        return sum(count for node, count in found if node.kept_by) * BLOCK_TOKENS
+
+    def find(self, block: int) -> Node | None:
+        """The node that holds a block, None where it is not cached."""
+        return self._where.get(block)
+
+    def drop(self, node: Node) -> list[int]:
+        """Remove a node and all below it, except paths that are pinned or kept; the freed blocks."""
+        freed: list[int] = []
+        for part in reversed(list(self.below(node))):
+            if part.is_evictable:
+                freed += self._cut(part, 0)
+        return freed
+
+    def evict(self, count: int) -> list[int]:
+        """Remove up to `count` blocks, the least recently used leaf first and each leaf from its end.
+
+        Returns the freed block numbers; fewer than `count` where everything left is pinned or kept.
+        """
+        leaves = [(node.last_used, id(node), node) for node in self.nodes() if node.is_evictable]
+        heapq.heapify(leaves)
+        freed: list[int] = []
+        while leaves and len(freed) < count:
+            _, _, node = heapq.heappop(leaves)
+            parent = node.parent
+            assert parent is not None
+            freed += self._cut(node, max(0, len(node.blocks) - (count - len(freed))))
+            if not node.blocks and parent.is_evictable:
+                heapq.heappush(leaves, (parent.last_used, id(parent), parent))
+        return freed
+
+    def roots(self) -> list[tuple[str, Node]]:
+        """The namespaces with their roots."""
+        return list(self._roots.items())
+
+    def tops(self) -> list[Node]:
+        """The nodes right below the roots."""
+        return [child for root in self._roots.values() for child in root.children.values()]
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node but the roots, parents before their children."""
+        return _below(self.tops())
+
+    def below(self, node: Node) -> Iterator[Node]:
+        """A node and all below it, parents before their children."""
+        return _below([node])
+
+    def check(self) -> None:
+        """Raise AssertionError where an invariant of the tree is broken."""
+        seen: dict[int, Node] = {}
+        for node in self.nodes():
+            assert node.parent is not None
+            assert node.parent.children[node.keys[0]] is node
+            assert node.keys
+            assert len(node.keys) == len(node.blocks)
+            assert all(len(key) == BLOCK_TOKENS for key in node.keys)
+            assert len(node.digests) <= len(node.keys)
+            assert node.pins >= sum(child.pins for child in node.children.values())
+            assert all(child.kept_by <= node.kept_by for child in node.children.values())
+            for block in node.blocks:
+                assert block not in seen
+                seen[block] = node
+        assert seen == self._where
+        for owner, node in self._kept.items():
+            assert all(owner in part.kept_by for part in node.path())
+
+    def split(self, node: Node, count: int) -> Node:
+        """Put the first `count` blocks of `node` into a new node above it and return that one."""
+        parent = node.parent
+        assert parent is not None
+        assert 0 < count < len(node.keys)
+        upper = Node(parent, node.keys[:count], node.blocks[:count])
+        upper.last_used, upper.pins, upper.hits = node.last_used, node.pins, node.hits
+        upper.kept_by, upper.owners = set(node.kept_by), set(node.owners)
+        node.text = None
+        upper.digests, node.digests = node.digests[:count], node.digests[count:]
+        node.keys, node.blocks, node.parent = node.keys[count:], node.blocks[count:], upper
+        parent.children[upper.keys[0]] = upper
+        upper.children[node.keys[0]] = node
+        for block in upper.blocks:
+            self._where[block] = upper
+        return upper
+
+    def _cut(self, node: Node, length: int) -> list[int]:
+        """Shorten a leaf to its first `length` blocks, remove it when nothing is left; the freed blocks, last first."""
+        freed = node.blocks[length:][::-1]
+        first = node.keys[0]
+        del node.blocks[length:], node.keys[length:], node.digests[length:]
+        node.text = None
+        self.version += 1
+        for block in freed:
+            del self._where[block]
+        if not node.blocks and node.parent is not None:
+            del node.parent.children[first]
+        return freed
+
+
+def _below(stack: list[Node]) -> Iterator[Node]:
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(node.children.values())
+
+
+def _walk(root: Node | None, keys: list[Key]) -> Iterator[tuple[Node, int]]:
+    """The nodes along `keys`, each with the number of its blocks that agree; stops at the first that does not."""
+    node, at = root, 0
+    while node is not None and at < len(keys) and (child := node.children.get(keys[at])) is not None:
+        count = 1
+        for mine, theirs in zip(child.keys[1:], keys[at + 1 :], strict=False):
+            if mine != theirs:
+                break
+            count += 1
+        yield child, count
+        if count < len(child.keys):
+            return
+        node, at = child, at + count

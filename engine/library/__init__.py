@@ -1,0 +1,1 @@
+"""Which models are on this computer: find, download, check, convert."""

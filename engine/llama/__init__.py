@@ -1,0 +1,1 @@
+"""Our own forward pass for the plain Llama family."""

@@ -1,0 +1,217 @@
+"""Opens a plain Llama-like checkpoint without transformers' model classes, whose import alone takes seconds.
+
+What is plain is decided from config.json: full attention, plain rotary positions, every number written out. Whatever
+else a config holds goes the way through transformers (`engine.models.from_transformers`), which knows all classes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from engine.cache.store import KVLayout, Lane, LayerGroup
+from engine.llama.forward import LeanForward
+from engine.llama.rotary import PlainRotary
+from engine.llama.weights import Sizes, Weights
+from engine.models.support import FULL
+from engine.weights.quantise import Bits
+
+CLASSES = {
+    "llama": "LlamaForCausalLM",
+    "mistral": "MistralForCausalLM",
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+}
+NUMBERS = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
+
+
+class NotPlainError(Exception):
+    """The weights are not what a plain configuration promises: transformers may know what to make of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainConfig:
+    """What of a config.json the lean forward pass needs: `width` of the residual stream, `inner` of the feed-forward
+    layers, `vocabulary` in tokens. `dtype` is the checkpoint's own number type."""
+
+    architecture: str
+    sizes: Sizes
+    width: int
+    inner: int
+    vocabulary: int
+    theta: float
+    context_length: int
+    dtype: torch.dtype
+    is_tied: bool
+    has_attention_bias: bool
+    has_mlp_bias: bool
+    end_ids: frozenset[int]
+
+
+def read_config(folder: Path) -> PlainConfig | None:
+    """The configuration of a plain model; None for every other, and for a file that leaves something open."""
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        generation = folder / "generation_config.json"
+        sources = [config, json.loads(generation.read_text("utf-8"))] if generation.is_file() else [config]
+        ends = frozenset().union(*(end_ids(source.get("eos_token_id")) for source in sources))
+        return _parsed(config, ends) if _is_plain(config) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _is_plain(config: Mapping[str, Any]) -> bool:
+    rope = config.get("rope_parameters") or {"rope_theta": config["rope_theta"], "rope_type": "default"}
+    return (
+        config["architectures"] == [CLASSES.get(config["model_type"])]
+        and config["hidden_act"] == "silu"
+        and set(config.get("layer_types") or ["full_attention"]) == {"full_attention"}
+        and _looks_back_without_end(config)
+        and config.get("is_causal", True) is True
+        and not any(config.get(key) for key in ("is_encoder_decoder", "use_bidirectional_attention"))
+        and set(rope) == {"rope_theta", "rope_type"}
+        and rope["rope_type"] == "default"
+        and not any(config.get(key) for key in ("rope_scaling", "quantization_config", "adapter_path", "auto_map"))
+        and config.get("partial_rotary_factor", 1) == 1
+    )
+
+
+def _looks_back_without_end(config: Mapping[str, Any]) -> bool:
+    """Whether no layer has a window. Mistral's class has one unless told otherwise, the Qwens' only on request."""
+    if config["model_type"] == "mistral":
+        return "sliding_window" in config and config["sliding_window"] is None
+    return not config.get("use_sliding_window")
+
+
+def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
+    rope = config.get("rope_parameters") or config
+    heads, width = int(config["num_attention_heads"]), int(config["hidden_size"])
+    dim = int(config["head_dim"] if config["model_type"] == "qwen3" else config.get("head_dim") or width // heads)
+    layers = int(config["num_hidden_layers"])
+    return PlainConfig(
+        architecture=config["architectures"][0],
+        sizes=Sizes(heads, int(config["num_key_value_heads"]), dim, float(config["rms_norm_eps"]), layers),
+        width=width,
+        inner=int(config["intermediate_size"]),
+        vocabulary=int(config["vocab_size"]),
+        theta=float(rope["rope_theta"]),
+        context_length=int(config["max_position_embeddings"]),
+        dtype=NUMBERS[config.get("dtype") or config["torch_dtype"]],
+        is_tied=bool(config["tie_word_embeddings"]),
+        has_attention_bias=bool(config.get("attention_bias")),
+        has_mlp_bias=bool(config.get("mlp_bias")),
+        end_ids=ends,
+    )
+
+
+def end_ids(value: int | list[int] | None) -> frozenset[int]:
+    """What configurations say of the tokens that end an answer: none, one or several."""
+    return frozenset(value if isinstance(value, list) else [] if value is None else [value])
+
+
+class PlainNetwork:
+    """The lean forward pass over a folder's weights. Raises NotPlainError where they do not fit the configuration."""
+
+    reuse = FULL
+
+    def __init__(
+        self, config: PlainConfig, folder: Path, dtype: torch.dtype, device: torch.device, bits: Bits | None
+    ) -> None:
+        self.architecture = config.architecture
+        self.context_length = config.context_length
+        self.vocabulary = config.vocabulary
+        self.end_ids = config.end_ids
+        sizes = config.sizes
+        tensors = _checked(_read_tensors(folder, dtype, device), config)
+        self._forward = LeanForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
+        group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
+        self.layout = KVLayout((group,), dtype, device)
+
+    @property
+    def bits(self) -> str:
+        """See `Network.bits`."""
+        return self._forward.weights.bits
+
+    @property
+    def weights_bytes(self) -> int:
+        """See `Network.weights_bytes`."""
+        return self._forward.weights.nbytes
+
+    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """See `Network.forward`."""
+        return self._forward(ids, lane, start)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that make up the checkpoint: its only one, or those its index names. As transformers chooses them."""
+    index = folder / "model.safetensors.index.json"
+    if index.is_file() and not (folder / "model.safetensors").is_file():
+        names: set[str] = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        return [folder / name for name in sorted(names)]
+    return [folder / "model.safetensors"]
+
+
+def _read_tensors(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
+    tensors: dict[str, Tensor] = {}
+    for file in weight_files(folder):
+        # A copy: the file may be written to while the model is in use.
+        tensors |= {name: tensor.to(device, dtype, copy=True) for name, tensor in load_file(file).items()}
+    return tensors
+
+
+def _checked(tensors: Mapping[str, Tensor], config: PlainConfig) -> dict[str, Tensor]:
+    """The tensors that the configuration asks for, and no others: a bias it does not know is not used.
+
+    Raises NotPlainError where one is missing or has another shape, or where tied matrices are stored as two.
+    """
+    expected = dict(_shapes(config))
+    if missing := sorted(set(expected) - set(tensors)):
+        raise NotPlainError("missing: " + ", ".join(missing))
+    if wrong := [each for each, shape in expected.items() if tuple(tensors[each].shape) != shape]:
+        raise NotPlainError("of another shape: " + ", ".join(wrong))
+    own_head = tensors.get("lm_head.weight")
+    if config.is_tied and own_head is not None and not torch.equal(own_head, tensors["model.embed_tokens.weight"]):
+        raise NotPlainError("tied, with two matrices")
+    return {each: tensors[each] for each in expected}
+
+
+def _shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    yield "model.embed_tokens.weight", (config.vocabulary, config.width)
+    yield "model.norm.weight", (config.width,)
+    if not config.is_tied:
+        yield "lm_head.weight", (config.vocabulary, config.width)
+    for index in range(config.sizes.num_layers):
+        for name, shape in _layer_shapes(config):
+            yield f"model.layers.{index}.{name}", shape
+
+
+def _layer_shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    sizes, width, inner = config.sizes, config.width, config.inner
+    kind = config.architecture
+    attention_bias = config.has_attention_bias and kind in (CLASSES["llama"], CLASSES["qwen3"])
+    mlp_bias = config.has_mlp_bias and kind == CLASSES["llama"]
+    yield "input_layernorm.weight", (width,)
+    yield "post_attention_layernorm.weight", (width,)
+    for name, outputs in (("q", sizes.heads), ("k", sizes.kv_heads), ("v", sizes.kv_heads)):
+        yield f"self_attn.{name}_proj.weight", (outputs * sizes.dim, width)
+        if attention_bias or kind == CLASSES["qwen2"]:
+            yield f"self_attn.{name}_proj.bias", (outputs * sizes.dim,)
+    for name, rows, columns, has_bias in (
+        ("self_attn.o", width, sizes.heads * sizes.dim, attention_bias),
+        ("mlp.gate", inner, width, mlp_bias),
+        ("mlp.up", inner, width, mlp_bias),
+        ("mlp.down", width, inner, mlp_bias),
+    ):
+        yield f"{name}_proj.weight", (rows, columns)
+        if has_bias:
+            yield f"{name}_proj.bias", (rows,)
+    if kind == CLASSES["qwen3"]:
+        yield "self_attn.q_norm.weight", (sizes.dim,)
+        yield "self_attn.k_norm.weight", (sizes.dim,)

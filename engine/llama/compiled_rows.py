@@ -1,0 +1,72 @@
+"""The compiled steps between the products of a forward pass of many tokens (`engine/native/rows.c`)."""
+
+from __future__ import annotations
+
+from ctypes import byref
+
+import torch
+from torch import Tensor
+
+from engine.cache.store import Lane
+from engine.llama.torch_rows import Angles
+from engine.llama.weights import Layer, Weights
+from engine.native import library as nativelib
+
+
+class NativeRows:
+    """`Rows` on the CPU in fp32 or bf16. What it computes, it computes in fp32."""
+
+    def __init__(self, weights: Weights) -> None:
+        library = nativelib.library()
+        assert library is not None
+        self._library = library
+        self._weights = weights
+        self._is_bf16 = weights.embedding.dtype is torch.bfloat16
+        self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
+        self._addresses = nativelib.Addresses()
+
+    def angles(self, start: int, n: int) -> Angles:
+        """See `Rows`; `[n, dim]` in fp32."""
+        cos, sin = self._weights.rotary(self._like, torch.arange(start, start + n)[None])
+        return cos[0].float().contiguous(), sin[0].float().contiguous()
+
+    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
+        """See `Rows`."""
+        normed = torch.empty_like(hidden)
+        self._library.headstart_normalise(
+            hidden.data_ptr(),
+            None if added is None else added.data_ptr(),
+            self._addresses.of(weight),
+            normed.data_ptr(),
+            *hidden.shape,
+            self._weights.sizes.epsilon,
+            self._is_bf16,
+        )
+        return normed
+
+    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
+        """See `Rows`."""
+        sizes = self._weights.sizes
+        keys, values = lane.layers[index]
+        heads = nativelib.Heads(
+            keys=keys.data_ptr(),
+            values=values.data_ptr(),
+            query_norm=self._addresses.of(layer.query_norm),
+            key_norm=self._addresses.of(layer.key_norm),
+            heads=sizes.heads,
+            kv_heads=sizes.kv_heads,
+            dim=sizes.dim,
+            capacity=lane.capacity,
+            is_bf16=self._is_bf16,
+            epsilon=sizes.epsilon,
+        )
+        cos, sin = angles
+        self._library.headstart_place(byref(heads), fused.data_ptr(), cos.data_ptr(), sin.data_ptr(), len(fused), start)
+        return fused.view(len(fused), -1, sizes.dim)[:, : sizes.heads]
+
+    def gate(self, gate_up: Tensor) -> Tensor:
+        """See `Rows`."""
+        rows, inner = gate_up.shape[0], gate_up.shape[1] // 2
+        out = gate_up.new_empty(rows, inner)
+        self._library.headstart_gate(gate_up.data_ptr(), out.data_ptr(), rows, inner, self._is_bf16)
+        return out

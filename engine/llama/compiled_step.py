@@ -1,0 +1,89 @@
+"""One token at a time through the layers of a lean model, in one call of the compiled step (`engine/native`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ctypes import byref
+
+import torch
+from torch import Tensor
+
+from engine.cache.store import Lane
+from engine.llama.weights import Layer, Projection, Weights
+from engine.native import library as nativelib
+from engine.weights.compiled_matrix import NativeMatrix
+
+
+class NativeStep:
+    """The forward pass of one token over weights that were packed for it. Same mathematics as `LeanForward`, all of it
+    in fp32 but for the cached keys and values."""
+
+    def __init__(self, weights: Weights) -> None:
+        library = nativelib.library()
+        assert library is not None
+        self._library = library
+        self._weights = weights
+        self._addresses = nativelib.Addresses()
+        self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
+        sizes = weights.sizes
+        self._layers = (nativelib.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
+        self._model = nativelib.Model(
+            layers=self._layers,
+            head=self._matrix(weights.head),
+            norm=self._addresses.of(weights.norm),
+            num_layers=sizes.num_layers,
+            width=weights.embedding.shape[1],
+            heads=sizes.heads,
+            kv_heads=sizes.kv_heads,
+            dim=sizes.dim,
+            inner=weights.layers[0].down.weight.shape[1],
+            is_bf16=weights.embedding.dtype is torch.bfloat16,
+            epsilon=sizes.epsilon,
+        )
+
+    def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`; one step each."""
+        for position, token in enumerate(ids[:-1], start):
+            self._step(token, lane, position, None)
+        logits = torch.empty(self._weights.head.weight.shape[0], dtype=torch.float32)
+        self._step(ids[-1], lane, start + len(ids) - 1, logits)
+        return logits
+
+    def _step(self, token: int, lane: Lane, position: int, logits: Tensor | None) -> None:
+        """Keys and values of one token, and its logits if they are wanted."""
+        (keys,), (values,) = lane.keys, lane.values
+        hidden = self._weights.embedding[token].to(torch.float32, copy=True)
+        where = torch.tensor([[position]])
+        cos, sin = (part[0, 0].float().contiguous() for part in self._weights.rotary(self._like, where))
+        needed = self._library.headstart_scratch(byref(self._model), position)
+        scratch = torch.empty(needed, dtype=torch.float32)  # of this call: threads share none
+        call = nativelib.Token(
+            keys=keys.data_ptr(),
+            values=values.data_ptr(),
+            cos=cos.data_ptr(),
+            sin=sin.data_ptr(),
+            hidden=hidden.data_ptr(),
+            scratch=scratch.data_ptr(),
+            logits=None if logits is None else logits.data_ptr(),
+            position=position,
+            capacity=lane.capacity,
+        )
+        self._library.headstart_step(byref(self._model), byref(call))
+
+    def _layer(self, layer: Layer) -> nativelib.Layer:
+        return nativelib.Layer(
+            qkv=self._matrix(layer.qkv),
+            output=self._matrix(layer.output),
+            gate_up=self._matrix(layer.gate_up),
+            down=self._matrix(layer.down),
+            input_norm=self._addresses.of(layer.input_norm),
+            post_norm=self._addresses.of(layer.post_norm),
+            query_norm=self._addresses.of(layer.query_norm),
+            key_norm=self._addresses.of(layer.key_norm),
+        )
+
+    def _matrix(self, projection: Projection) -> nativelib.Matrix:
+        assert isinstance(projection.packed, NativeMatrix)
+        matrix = nativelib.Matrix.from_buffer_copy(projection.packed.matrix)
+        matrix.bias = self._addresses.of(projection.bias)
+        return matrix

@@ -1,0 +1,79 @@
+"""A lean forward pass for the plain Llama family: fused projections, no mask tensors, few-bit weights for decoding.
+
+Chooses between the compiled part of the engine and torch, and between steps and whole pieces.
+
+Same mathematics as transformers' classes, fewer and larger products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.cache.store import KVLayout, Lane, LayerGroup
+from engine.llama.attention import attend_causally
+from engine.llama.compiled_rows import NativeRows
+from engine.llama.compiled_step import NativeStep
+from engine.llama.one_token import DecodeStep
+from engine.llama.torch_rows import Rows, TorchRows
+from engine.llama.weights import Weights
+
+STEPS_AT_MOST = 4
+"""So many tokens are read one by one by the compiled step, in few bits; for more, full weights are sooner done. See the
+log of measurements."""
+
+
+class LeanForward:
+    """The forward pass over the weights of a plain Llama-like model."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+        on_cpu = weights.embedding.device.type == "cpu"
+        self._native = NativeStep(weights) if weights.is_native else None
+        self._step = DecodeStep(weights) if on_cpu and not weights.is_native else None
+        self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
+        sizes, embedding = weights.sizes, weights.embedding
+        group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
+        self._layout = KVLayout((group,), embedding.dtype, embedding.device)
+
+    def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
+        if self._native is not None:
+            self._check(lane, start, len(ids))
+            if len(ids) <= STEPS_AT_MOST:
+                return self._native(ids, lane, start)
+        if self._step is not None and len(ids) == 1:
+            return self._step(ids[0], lane, start)
+        return self._read(ids, lane, start)
+
+    def _check(self, lane: Lane, start: int, count: int) -> None:
+        """The compiled part writes to addresses: what torch would refuse, it does not see."""
+        if lane.layout != self._layout:
+            raise ValueError(f"the lane's layout is not this model's: {lane.layout}")
+        if not 0 <= start <= lane.capacity - count:
+            raise IndexError(f"{count} tokens from {start} on do not fit into a lane of {lane.capacity}")
+
+    def _read(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """All tokens at once. Only the last one's row of the last layer is needed behind its keys and values."""
+        weights, rows = self.weights, self._rows
+        hidden = functional.embedding(torch.tensor(ids, device=weights.embedding.device), weights.embedding)
+        angles = rows.angles(start, len(ids))
+        added: Tensor | None = None
+        for index, layer in enumerate(weights.layers):
+            fused = layer.qkv(rows.normalise(hidden, added, layer.input_norm))
+            query = rows.place(index, layer, fused, lane, start, angles)
+            if index == len(weights.layers) - 1:
+                query, hidden = query[-1:], hidden[-1:]
+            mixed = layer.output(self._attend(query, index, lane, start + len(ids)))
+            added = layer.down(rows.gate(layer.gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
+        return weights.head(rows.normalise(hidden, added, weights.norm))[0]
+
+    def _attend(self, query: Tensor, index: int, lane: Lane, end: int) -> Tensor:
+        """Attention of the last tokens `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""
+        keys, values = (part.narrow(2, 0, end) for part in lane.layers[index])
+        scale = self.weights.sizes.dim**-0.5
+        out = attend_causally(query.transpose(0, 1)[None].to(keys.dtype), keys, values, scale)
+        return out[0].transpose(0, 1).reshape(len(query), -1)

@@ -1,0 +1,80 @@
+"""One token at a time through the layers of a lean model on the CPU: as few and as small steps as torch allows.
+
+For full weights, and for few-bit ones where the compiled step (`engine.llama.compiled_step`) is not to be had.
+
+At one row a step costs as much for calling torch as for computing, so that norms, rotation and attention are written
+with the fewest calls. Activations are fp32 vectors; the mathematics is that of `LeanForward`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.cache.store import Lane
+from engine.llama.weights import Layer, Weights
+
+
+class DecodeStep:
+    """The forward pass of one token."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+        self._zeros = torch.zeros(weights.embedding.shape[1])
+        self._norms = [(layer.input_norm.float(), layer.post_norm.float()) for layer in weights.layers]
+        self._last_norm = weights.norm.float()
+
+    def __call__(self, token: int, lane: Lane, position: int) -> Tensor:
+        """Logits `[vocabulary]` after a token that stands behind the lane's first `position`."""
+        weights = self._weights
+        hidden = weights.embedding[token].to(torch.float32, copy=True)
+        cos, sin = self._turn(position)
+        for index, (layer, (input_norm, post_norm)) in enumerate(zip(weights.layers, self._norms, strict=True)):
+            hidden += self._attend(layer, self._normed(hidden, input_norm), cos, sin, *lane.layers[index], position)
+            gate, up = layer.gate_up(self._normed(hidden, post_norm)[None]).chunk(2, dim=1)
+            hidden += layer.down(functional.silu(gate).mul_(up))[0]
+        return weights.head(self._normed(hidden, self._last_norm)[None])[0]
+
+    def _attend(
+        self, layer: Layer, normed: Tensor, cos: Tensor, sin: Tensor, keys: Tensor, values: Tensor, position: int
+    ) -> Tensor:
+        """Write the layer's key and value into the lane and attend; `[hidden]`. `keys` and `values` are the lane's."""
+        w = self._weights.sizes
+        heads = layer.qkv(normed[None]).view(-1, w.dim)
+        turning = heads.narrow(0, 0, w.heads + w.kv_heads)
+        if layer.query_norm is not None and layer.key_norm is not None:
+            turning = self._head_norms(turning.float(), layer.query_norm, layer.key_norm)
+        turned = torch.addcmul(turning * cos, turning.roll(w.dim // 2, -1), sin)
+        keys.select(2, position).copy_(turned.narrow(0, w.heads, w.kv_heads))
+        values.select(2, position).copy_(heads.narrow(0, w.heads + w.kv_heads, w.kv_heads))
+        query = turned.narrow(0, 0, w.heads).to(keys.dtype).view(1, w.kv_heads, w.heads // w.kv_heads, w.dim)
+        end = position + 1
+        out = functional.scaled_dot_product_attention(
+            query, keys.narrow(2, 0, end), values.narrow(2, 0, end), scale=w.dim**-0.5
+        )
+        return layer.output(out.reshape(1, -1))[0]
+
+    def _turn(self, position: int) -> tuple[Tensor, Tensor]:
+        """Cosines and sines `[dim]` of a position. The first half of the sines is negative: the halves of a head are
+        swapped, not negated."""
+        where = torch.tensor([[position]])
+        cos, sin = (part[0, 0].float() for part in self._weights.rotary(self._zeros[None, None], where))
+        half = len(sin) // 2
+        return cos, torch.cat([-sin[:half], sin[half:]])
+
+    def _normed(self, vector: Tensor, weight: Tensor) -> Tensor:
+        """Root-mean-square norm of `[hidden]`."""
+        mean = float(torch.dot(vector, vector)) / len(vector)
+        return torch.addcmul(self._zeros, vector, weight, value=(mean + self._weights.sizes.epsilon) ** -0.5)
+
+    def _head_norms(self, heads: Tensor, query_norm: Tensor, key_norm: Tensor) -> Tensor:
+        """Root-mean-square norm of each head `[heads + kv_heads, dim]`."""
+        queries, keys = torch.split(heads, [self._weights.sizes.heads, self._weights.sizes.kv_heads])
+        epsilon = self._weights.sizes.epsilon
+        return torch.cat(
+            [
+                functional.rms_norm(part, norm.shape, norm.float(), epsilon)
+                for part, norm in ((queries, query_norm), (keys, key_norm))
+            ]
+        )

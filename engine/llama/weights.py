@@ -1,0 +1,161 @@
+"""The weights of a Llama-like model for the lean forward pass: fused projections, few-bit copies beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.native import library as nativelib
+from engine.weights.few_bits import Packed, pack
+from engine.weights.quantise import Bits
+
+FEW_ROWS = 4
+"""Up to this many rows the few-bit kernels are used; above, the full weights are faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """One matrix product. `packed` holds the same weights in few bits."""
+
+    weight: Tensor
+    bias: Tensor | None
+    packed: Packed | None
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """`[n, in]` -> `[n, out]`, in the number type of the weights; few-bit products in their own."""
+        if self.packed is None or rows.shape[0] > FEW_ROWS:
+            return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
+        out = self.packed(rows)
+        return out if self.bias is None else out + self.bias
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One decoder layer. The norms are weights `[hidden]`; `query_norm` and `key_norm` `[dim]` are Qwen3's."""
+
+    qkv: Projection
+    output: Projection
+    gate_up: Projection
+    down: Projection
+    input_norm: Tensor
+    post_norm: Tensor
+    query_norm: Tensor | None
+    key_norm: Tensor | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A model's numbers: query and KV heads of `dim` each, the norms' epsilon, layers."""
+
+    heads: int
+    kv_heads: int
+    dim: int
+    epsilon: float
+    num_layers: int
+
+
+Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
+Packer = Callable[[Tensor], Packed | None]
+"""Makes the few-bit copy of a matrix, where there is to be one."""
+
+
+class Weights:
+    """A whole model: embedding `[vocabulary, hidden]`, layers, last norm, output matrix.
+
+    `tensors` are named as in the checkpoints of the Llama family; one that is missing raises KeyError. Those that are
+    fused become views of the fused ones, so that there is no second copy. `bits` adds few-bit copies for decoding.
+    With them, and where it can run the model, the compiled part is in use (`is_native`): they are as it reads them.
+    """
+
+    def __init__(self, sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary, bits: Bits | None) -> None:
+        self.sizes = sizes
+        self.rotary = rotary
+        self.embedding = tensors["model.embed_tokens.weight"].data
+        self.is_native = bits is not None and _runs_compiled(sizes, tensors, rotary)
+        packer = partial(pack, bits=bits, is_native=self.is_native) if bits else _unpacked
+        self.norm = tensors["model.norm.weight"].data
+        self.layers = [_layer(tensors, f"model.layers.{index}", packer) for index in range(sizes.num_layers)]
+        head = tensors.get("lm_head.weight", self.embedding).data
+        self.head = Projection(head, None, packer(head))
+
+    @property
+    def packed(self) -> Iterator[Packed]:
+        """All few-bit copies."""
+        return (each.packed for each in self._projections() if each.packed is not None)
+
+    @property
+    def bits(self) -> str:
+        """What most of the few-bit copies are: "int4", "int8", or "" without them."""
+        kinds = [packed.kind for packed in self.packed]
+        return max(set(kinds), key=kinds.count, default="")
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything, tied tensors once."""
+        parts: list[Tensor | None] = [self.embedding, self.norm]
+        for layer in self.layers:
+            parts += [layer.input_norm, layer.post_norm, layer.query_norm, layer.key_norm]
+        for projection in self._projections():
+            parts += [projection.weight, projection.bias]
+        full = [part.untyped_storage() for part in parts if part is not None]
+        storages = {storage.data_ptr(): storage.nbytes() for storage in full}
+        return sum(storages.values()) + sum(packed.nbytes for packed in self.packed)
+
+    def _projections(self) -> Iterator[Projection]:
+        for layer in self.layers:
+            yield from (layer.qkv, layer.output, layer.gate_up, layer.down)
+        yield self.head
+
+
+def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary) -> bool:
+    """Whether the compiled part is here and can run a model: it takes eight numbers at a time, all of one type, and
+    turns whole heads."""
+    kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values()}
+    if nativelib.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
+        return False
+    widths = (sizes.dim, *tensors["model.layers.0.mlp.gate_proj.weight"].shape)
+    fits = not any(width % 8 for width in widths) and sizes.heads % sizes.kv_heads == 0
+    cos, _ = rotary(torch.zeros(1, 1, 1), torch.tensor([[0]]))
+    return fits and cos.shape[-1] == sizes.dim <= nativelib.WIDEST_HEAD
+
+
+def _unpacked(weight: Tensor) -> None:
+    return None
+
+
+def _layer(tensors: Mapping[str, Tensor], name: str, packer: Packer) -> Layer:
+    def projection(part: str, *names: str) -> Projection:
+        return _projection(tensors, [f"{name}.{part}.{each}_proj" for each in names], packer)
+
+    def norm(part: str) -> Tensor | None:
+        tensor = tensors.get(f"{name}.{part}.weight")
+        return None if tensor is None else tensor.data
+
+    return Layer(
+        qkv=projection("self_attn", "q", "k", "v"),
+        output=projection("self_attn", "o"),
+        gate_up=projection("mlp", "gate", "up"),
+        down=projection("mlp", "down"),
+        input_norm=tensors[f"{name}.input_layernorm.weight"].data,
+        post_norm=tensors[f"{name}.post_attention_layernorm.weight"].data,
+        query_norm=norm("self_attn.q_norm"),
+        key_norm=norm("self_attn.k_norm"),
+    )
+
+
+def _projection(tensors: Mapping[str, Tensor], names: list[str], packer: Packer) -> Projection:
+    """Several linear layers of one input as one."""
+    parts = [tensors[f"{name}.weight"] for name in names]
+    weight = torch.cat([part.data for part in parts]) if len(parts) > 1 else parts[0].data
+    at = 0
+    for part in parts:
+        part.data = weight[at : at + len(part)]
+        at += len(part)
+    biases = [tensors[f"{name}.bias"].data for name in names if f"{name}.bias" in tensors]
+    return Projection(weight, torch.cat(biases) if biases else None, packer(weight))

@@ -1,0 +1,1 @@
+"""Models of any class that transformers knows, which of them are served, and how."""

@@ -1,0 +1,104 @@
+"""Our attention as transformers' models call it, registered under the name "headstart".
+
+A mask function is registered beside it: without one transformers hands over no mask at all and cuts K and V short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import causal_mask_function, sdpa_mask
+
+from engine.llama.attention import attend_causally, attend_packed, causal_mask
+
+NAME = "headstart"
+
+
+def register() -> None:
+    """Make `attn_implementation="headstart"` known to transformers."""
+    AttentionInterface.register(NAME, attend)
+    AttentionMaskInterface.register(NAME, make_mask)
+
+
+def attend(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """Attention of `[1, heads, q, dim]` queries over `[1, kv_heads, n, dim]`; returns `[1, q, heads, value_dim]`.
+
+    `attention_mask` is additive `[1, 1, q, n]`, or None for plain causal attention of the last q of n tokens.
+    `softcap` bounds the scores as in Gemma-2, `s_aux` holds a sink per head as in GPT-OSS.
+    """
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if softcap is not None or s_aux is not None:
+        out = _attend_plainly(query, key, value, attention_mask, scale, softcap, s_aux)
+    elif attention_mask is None:
+        out = attend_causally(query, key, value, scale)
+    else:
+        out = attend_packed(query, key, value, attention_mask, scale)
+    return out.transpose(1, 2).contiguous(), None
+
+
+def make_mask(
+    batch_size: int,
+    q_length: int,
+    kv_length: int,
+    q_offset: int = 0,
+    kv_offset: int = 0,
+    mask_function: Callable[..., Any] = causal_mask_function,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | None = None,
+    **kwargs: Any,
+) -> Tensor | None:
+    """An additive mask `[1, 1, q, n]`; None for plain causal attention, which `attend` does without one."""
+    if mask_function is causal_mask_function and kwargs.get("attention_mask") is None:
+        return None
+    kwargs["allow_is_causal_skip"] = False
+    seen = sdpa_mask(
+        batch_size=batch_size,
+        q_length=q_length,
+        kv_length=kv_length,
+        q_offset=q_offset,
+        kv_offset=kv_offset,
+        mask_function=mask_function,
+        device=device,
+        **kwargs,
+    )
+    assert seen is not None
+    return torch.zeros((), dtype=dtype, device=device).masked_fill(~seen, float("-inf"))
+
+
+def _attend_plainly(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    scale: float,
+    softcap: float | None,
+    sinks: Tensor | None,
+) -> Tensor:
+    """Attention written out in fp32, for soft-capped scores (Gemma-2) and attention sinks (GPT-OSS)."""
+    _, heads, q, dim = query.shape
+    kv_heads, n = key.shape[1], key.shape[2]
+    rows = query.reshape(1, kv_heads, heads // kv_heads * q, dim)
+    scores = ((rows @ key.transpose(2, 3)).float() * scale).reshape(1, heads, q, n)
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    scores = scores + (causal_mask(q, n, torch.float32, query.device) if mask is None else mask)
+    if sinks is not None:
+        scores = torch.cat([scores, sinks.float().reshape(1, heads, 1, 1).expand(1, heads, q, 1)], dim=-1)
+    weights = torch.softmax(scores, dim=-1)[..., :n].to(value.dtype)
+    out = weights.reshape(1, kv_heads, heads // kv_heads * q, n) @ value
+    return out.reshape(1, heads, q, value.shape[-1])

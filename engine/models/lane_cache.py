@@ -1,0 +1,174 @@
+"""A lane in the shape that transformers' models expect: a Cache whose layers write into the lane and return views.
+
+`probe_layout` finds a model's shapes, `check_reuse` proves on the loaded weights that a prompt may be read in pieces.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+from engine.cache.store import KVLayout, Lane, LayerGroup, is_out_of_memory
+from engine.models.support import CHOOSE, NOT_EXACT, OWN_ATTENTION
+from engine.types import ModelError
+
+CHECK_TOKENS = 24
+CHECK_SPLIT = 11
+CHECK_PROMPTS = 3
+"""A prompt that fails is out-voted by two others: in bf16 a near-tie between experts may fall the other way in one."""
+
+SLACK = {torch.float32: (0.001, 0.001)}
+FEW_BITS_SLACK = (0.2, 0.4)
+"""How far logits may be off, relative to their spread: read in pieces, and from the class itself (int4: up to 0.2).
+A lost past moves them by 0.4 and more, bf16 by less than 0.1."""
+
+Forward = Callable[[Sequence[int], Lane, int], Tensor]
+
+
+class LaneCache(Cache):  # type: ignore[misc]
+    """Presents the first `start` tokens of a lane as the past. `aim` it before every forward pass.
+
+    Sliding layers keep every token too and are masked, so `is_sliding` is False for all layers.
+    """
+
+    def __init__(self, num_layers: int) -> None:
+        self.lane: Lane | None = None
+        self.start = 0
+        super().__init__(layers=[_LaneLayer(self, index) for index in range(num_layers)])
+
+    def aim(self, lane: Lane | None, start: int) -> None:
+        """Choose the lane, and how many of its tokens are the past."""
+        self.lane, self.start = lane, start
+
+
+class _LaneLayer(CacheLayerMixin):  # type: ignore[misc]
+    """One layer of a LaneCache."""
+
+    def __init__(self, cache: LaneCache, index: int) -> None:
+        super().__init__()
+        self._cache = cache
+        self._index = index
+        self.is_initialized = True
+
+    def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
+        """Nothing to do: the lane is there."""
+
+    def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        """Write the new keys and values, return all up to their end."""
+        lane = self._cache.lane
+        assert lane is not None
+        return lane.write(self._index, self._cache.start, key_states, value_states)
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Length and offset of the keys that a mask has to cover."""
+        return self._cache.start + query_length, 0
+
+    def get_seq_length(self) -> int:
+        """Tokens of the past."""
+        return self._cache.start
+
+    def get_max_length(self) -> int:
+        """No bound of its own."""
+        return -1
+
+
+class _ProbeLayer(_LaneLayer):
+    """Notes the shapes that a layer hands over."""
+
+    shapes: tuple[torch.Size, torch.Size] | None = None
+
+    def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        """Note the shapes, pass everything on."""
+        self.shapes = (key_states.shape, value_states.shape)
+        return key_states, value_states
+
+
+def probe_layout(model: PreTrainedModel) -> KVLayout:
+    """The KV layout of a model, found by running one token through it. Raises ModelError where it has none.
+
+    Layers that use the keys and values of an earlier layer (Gemma-3n, Gemma-4) keep none and get no room.
+    """
+    cache = LaneCache(0)
+    count = model.config.get_text_config().num_hidden_layers
+    cache.layers = probes = [_ProbeLayer(cache, index) for index in range(count)]
+    with _refusing(model):
+        _logits(model, [0], cache=cache, use_cache=True)
+    by_shape: dict[tuple[int, int, int], list[int]] = {}
+    for index, probe in enumerate(probes):
+        if probe.shapes is not None:
+            keys, values = probe.shapes
+            by_shape.setdefault((keys[1], keys[3], values[3]), []).append(index)
+    if not by_shape:
+        raise ModelError(OWN_ATTENTION + CHOOSE, f"{type(model).__name__}: no layer keeps keys and values in the cache")
+    groups = tuple(LayerGroup(tuple(layers), *shape) for shape, layers in by_shape.items())
+    return KVLayout(groups, model.dtype, model.device)
+
+
+def check_reuse(model: PreTrainedModel, layout: KVLayout, forward: Forward) -> None:
+    """Read a made-up prompt with `forward(ids, lane, start)` in two pieces and at once, and as the class itself does.
+
+    Raises ModelError where the logits differ: then the model cannot be cached exactly, whatever its config says.
+    """
+    with _refusing(model):
+        votes = [_off(model, layout, forward, 0)]
+        if votes[0] > 1:
+            votes += [_off(model, layout, forward, seed) for seed in range(1, CHECK_PROMPTS)]
+    if statistics.median(votes) > 1:
+        raise ModelError(NOT_EXACT + CHOOSE, f"{type(model).__name__}: off by {votes} times what is allowed")
+
+
+def _off(model: PreTrainedModel, layout: KVLayout, forward: Forward, seed: int) -> float:
+    """How far the logits after one prompt are off, as a share of what is allowed."""
+    vocabulary = model.config.get_text_config().vocab_size
+    ids = [(7 + 31 * seed + 13 * index) % vocabulary for index in range(CHECK_TOKENS)]
+    lane = Lane(layout, CHECK_TOKENS, fill=float("nan"))
+    forward(ids[:CHECK_SPLIT], lane, 0)
+    warm = forward(ids[CHECK_SPLIT:], lane, CHECK_SPLIT)
+    cold = forward(ids, Lane(layout, CHECK_TOKENS, fill=float("nan")), 0)
+    in_pieces, from_own = SLACK.get(layout.dtype, FEW_BITS_SLACK)
+    return max(_distance(warm, cold) / in_pieces, _distance(cold, _own_logits(model, ids)) / from_own)
+
+
+def _distance(one: Tensor, other: Tensor) -> float:
+    """Relative to the spread of the logits; infinite where one of them is no number."""
+    distance = float((one - other).norm() / (other - other.mean()).norm())
+    return math.inf if math.isnan(distance) else distance
+
+
+def _own_logits(model: PreTrainedModel, ids: list[int]) -> Tensor:
+    """What the class's own, written-out attention says, without any cache."""
+    registered = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        return _logits(model, ids, use_cache=False)
+    finally:
+        model.set_attn_implementation(registered)
+
+
+@torch.inference_mode()
+def _logits(model: PreTrainedModel, ids: list[int], **cache: Any) -> Tensor:
+    """The last token's logits, fp32 `[vocabulary]`."""
+    tokens = torch.tensor([ids], device=model.device)
+    positions = torch.arange(len(ids), device=model.device)[None]
+    out = model(input_ids=tokens, position_ids=positions, logits_to_keep=1, **cache)
+    logits: Tensor = out.logits[0, -1]
+    return logits.float()
+
+
+@contextmanager
+def _refusing(model: PreTrainedModel) -> Iterator[None]:
+    """Turn whatever a class does not stand into ModelError; a lack of memory stays one."""
+    try:
+        yield
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        raise ModelError(OWN_ATTENTION + CHOOSE, f"{type(model).__name__}: {error!r}") from error

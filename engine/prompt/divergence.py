@@ -1,0 +1,167 @@
+"""Where a prompt left what was computed before, and why: a comparison of two prompts of one conversation."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.events import Divergence
+from engine.prompt.template import Prompt
+from engine.types import BLOCK_TOKENS, Cause, Message, TokenSpan
+
+CONTEXT_TOKENS = 6
+"""Tokens of text shown on each side of the first difference."""
+
+SEEN_TOKENS = 24
+"""Tokens on each side in which a date is looked for."""
+
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = re.compile(
+    r"((mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?"
+    rf"(\d{{1,2}}\.?\s+{_MONTH}(\s+\d{{4}})?|{_MONTH}\s+\d{{1,2}}(,?\s+\d{{4}})?"
+    r"|\d{1,4}[-/]\d{1,2}([-/]\d{1,4})?|\d{1,2}\.\d{1,2}\.(\d{2,4})?|\d{1,2}:\d{2}(:\d{2})?|(19|20)\d\d)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The last turn of a conversation: `prompt` with its answer as the last message, as `namespace` got it.
+
+    The first `reusable` tokens were ready for reuse when the turn ended: all but the last one, or in exact mode those
+    computed in the grid. It was computed as a sequence that may grow to `length` tokens.
+    """
+
+    prompt: Prompt
+    namespace: str
+    reusable: int
+    length: int = 0
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of prompt and answer."""
+        return self.prompt.ids
+
+
+def with_answer(prompt: Prompt, text: str, ids: tuple[int, ...]) -> Prompt:
+    """A prompt and the answer that was written to it, as one."""
+    span = TokenSpan(len(prompt.messages), "assistant", len(prompt.ids), len(prompt.ids) + len(ids))
+    messages = (*prompt.messages, Message("assistant", text, ids))
+    return Prompt(prompt.ids + ids, (*prompt.spans, span), messages, prompt.tools)
+
+
+def explain(
+    past: Past | None,
+    prompt: Prompt,
+    reused: int,
+    namespace: str,
+    decode: Callable[[Sequence[int]], str],
+    unit: int = BLOCK_TOKENS,
+    has_same_positions: bool = True,
+) -> Divergence | None:
+    """Why tokens that had been computed before must be computed again; None where none must. Where no earlier turn of
+    the conversation is known, what was not reused is new.
+
+    Reuse goes in steps of `unit` tokens: what is lost to the last step needs no explanation. `has_same_positions` is
+    False where the model's position code is in another regime than it was in the turn before.
+    """
+    if past is None:
+        return Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
+    if past.namespace != namespace:
+        return _divergence(past, prompt, 0, "other model", _read_again(past.prompt, prompt, 0, 0), decode)
+    parted = common_length(past.ids, prompt.ids)
+    if not has_same_positions and parted - reused > unit:
+        return _divergence(past, prompt, reused, "positions", parted - reused, decode)
+    if min(parted, past.reusable) - reused > unit:
+        return _divergence(past, prompt, reused, "evicted", parted - reused, decode)
+    if parted == len(past.ids):
+        return None
+    again = _read_again(past.prompt, prompt, parted, reused)
+    return _divergence(past, prompt, parted, _cause(past, prompt, parted, decode), again, decode) if again else None
+
+
+def without_cache(prompt: Prompt, known: int) -> Divergence:
+    """Why nothing is reused of a prompt whose first `known` tokens are in the cache: the request asked for that."""
+    return Divergence(0, _message_at(prompt.spans, 0), "cache off", "", "", known)
+
+
+def common_length(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens at the start of both agree."""
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return index
+    return min(len(one), len(other))
+
+
+def _divergence(
+    past: Past, prompt: Prompt, position: int, cause: Cause, again: int, decode: Callable[[Sequence[int]], str]
+) -> Divergence:
+    start, end = max(0, position - CONTEXT_TOKENS // 2), position + CONTEXT_TOKENS
+    moved = cause in ("evicted", "positions", "other model")
+    return Divergence(
+        position=position,
+        message_index=-1 if cause == "tools" else _message_at(prompt.spans, position),
+        cause=cause,
+        old_text="" if moved else decode(past.ids[start:end]),
+        new_text="" if moved else decode(prompt.ids[start:end]),
+        recomputed_tokens=again,
+    )
+
+
+def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
+    """Tokens to compute that stood in the old prompt too: whole messages behind the parting point, and the rest of the
+    one that the point lies in."""
+    before = Counter(_said(old.messages[span.message_index]) for span in old.spans if span.end > parted)
+    again = 0
+    for span in new.spans:
+        said = _said(new.messages[span.message_index])
+        if span.start >= max(parted, reused) and before[said] > 0:
+            before[said] -= 1
+            again += span.end - span.start
+        elif span.start <= parted < span.end and reused <= parted:
+            again += _common_end(_tokens_at(old, span.message_index), new.ids[parted : span.end])
+    return again
+
+
+def _said(message: Message) -> tuple[str, str]:
+    """What makes two messages the same to the user."""
+    return message.role, message.content
+
+
+def _tokens_at(prompt: Prompt, message: int) -> tuple[int, ...]:
+    return next((prompt.ids[s.start : s.end] for s in prompt.spans if s.message_index == message), ())
+
+
+def _common_end(one: Sequence[int], other: Sequence[int]) -> int:
+    return common_length(one[::-1], other[::-1])
+
+
+def _message_at(spans: Sequence[TokenSpan], position: int) -> int:
+    return next((span.message_index for span in spans if span.start <= position < span.end), -1)
+
+
+def _cause(past: Past, prompt: Prompt, parted: int, decode: Callable[[Sequence[int]], str]) -> Cause:
+    old, new = [_said(m) for m in past.prompt.messages], [_said(m) for m in prompt.messages]
+    index = _message_at(prompt.spans, parted)
+    if past.prompt.tools != prompt.tools and (index < 0 or new[: index + 1] == old[: index + 1]):
+        return "tools"
+    is_in_chat = index >= 0 and new[index][0] != "system"
+    if not is_in_chat and all(_is_date(ids, parted, decode) for ids in (past.ids, prompt.ids)):
+        return "date"
+    if new[: len(old)] != old:
+        return "trimmed" if _is_trimmed(old, new) else "edited"
+    return "reasoning removed" if any("</think>" in message.content for message in prompt.messages) else "edited"
+
+
+def _is_date(ids: Sequence[int], at: int, decode: Callable[[Sequence[int]], str]) -> bool:
+    """Whether token number `at`, which may begin with a blank, lies in or right behind a date or a time of day."""
+    before, after = decode(ids[max(0, at - SEEN_TOKENS) : at]), decode(ids[at : at + SEEN_TOKENS])
+    return any(found.start() - 1 <= len(before) <= found.end() for found in _DATE.finditer(before + after))
+
+
+def _is_trimmed(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> bool:
+    """Whether messages left the start of the conversation, behind the system prompt, and the rest went on."""
+    old, new = ([said for said in messages if said[0] != "system"] for messages in (old, new))
+    return any(new[: len(old) - gone] == old[gone:] for gone in range(1, len(old)))

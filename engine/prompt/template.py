@@ -1,0 +1,300 @@
+"""Messages -> token ids that stay the same from turn to turn, with the span of each message.
+
+The chat template is rendered twice: with the real contents, and with a marker in place of each. The second tells which
+text between the contents belongs to the template. Generated answers are then spliced in as the ids they were generated
+as; everything else is encoded from the rendered text.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from functools import lru_cache
+from typing import Any
+
+from engine.prompt.special_tokens import ControlTokens
+from engine.turn.detokenize import Detokenizer
+from engine.types import InvalidRequestError, Message, TokenSpan, Tool
+
+PLAIN_TEMPLATE = (
+    "{% for message in messages %}{{ message['role'].capitalize() + ': ' + message['content'] + '\\n\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}"
+)
+"""For models without a chat template of their own."""
+
+NO_TEXT = "A message holds half of a character, which cannot be read. Delete it, or write the message anew."
+NO_TOOLS = (
+    "This model's chat template knows no tools. Send the request without them, or choose a model that was trained for "
+    "tools, such as a Qwen3 or a Llama-3.1."
+)
+NO_TOOL_RESULTS = (
+    "This model's chat template leaves out what tools returned. Put it into a question, or choose a model that was "
+    "trained for tools, such as a Qwen3 or a Llama-3.1."
+)
+
+log = logging.getLogger("headstart")
+
+_MARK = "\ue000{}\ue001"
+_MARKS = re.compile("\ue000(\\d+)\ue001")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt as ids. `spans` are in order of position; a message the template left out has none."""
+
+    ids: tuple[int, ...]
+    spans: tuple[TokenSpan, ...]
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+
+    @property
+    def system_tokens(self) -> int:
+        """Tokens from the start to the end of the system prompt, or with tools to where the first message of the chat
+        begins; 0 where the prompt begins with neither."""
+        has_system = bool(self.spans) and self.spans[0].role == "system"
+        if self.tools:
+            return next((span.start for span in self.spans[has_system:]), 0)
+        return self.spans[0].end if has_system else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A stretch of rendered text, or of generated ids. `message` is -1 for the template's own text.
+
+    `is_plain` text spells out a special token and is encoded as the characters it is made of: what somebody wrote must
+    never end a message or begin another.
+    """
+
+    text: str
+    message: int
+    ids: tuple[int, ...] = ()
+    is_plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What a template gets to see besides the messages. One `now` for a whole prompt, however often it is rendered."""
+
+    now: datetime
+    tools: tuple[dict[str, Any], ...] = ()
+
+
+class PromptBuilder:
+    """Builds prompts with one tokenizer and its chat template. `tokenizer` is a transformers fast tokenizer. Its model
+    knows the tokens below `vocabulary`."""
+
+    def __init__(self, tokenizer: Any, vocabulary: int = sys.maxsize) -> None:
+        self._tokenizer = tokenizer
+        self._vocabulary = vocabulary
+        if not tokenizer.chat_template:
+            tokenizer.chat_template = PLAIN_TEMPLATE
+        self._control = ControlTokens(tokenizer, self._between_messages())
+        self._encode = lru_cache(maxsize=512)(self._encode_text)
+        self._says = lru_cache(maxsize=4096)(self._says_text)
+
+    def build(self, messages: Sequence[Message], day: date | None = None, tools: Sequence[Tool] = ()) -> Prompt:
+        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
+
+        Raises InvalidRequestError where the template refuses the messages, or leaves out tools or what they returned,
+        and where a text cannot be encoded.
+        """
+        _check_encodable(messages, tools)
+        now = datetime.combine(day, time(12)) if day else datetime.now()
+        pieces = self._pieces(messages, _Setting(now, self._described(tools)))
+        ids: list[int] = []
+        spans: list[TokenSpan] = []
+        for run in _runs(pieces):
+            if run[0].ids:
+                self._add_span(spans, messages, run[0].message, len(ids), len(ids) + len(run[0].ids))
+                ids += run[0].ids
+            else:
+                self._add_text(ids, spans, messages, run)
+        return Prompt(tuple(ids), tuple(spans), tuple(messages), tuple(tools))
+
+    def _pieces(self, messages: Sequence[Message], setting: _Setting) -> list[_Piece]:
+        """The rendered text cut into the template's own parts and the messages' contents."""
+        text = self._render([(m.role, m.content) for m in messages], setting)
+        marked = [(m.role, _MARK.format(i)) for i, m in enumerate(messages)]
+        frame = self._render(marked, setting)
+        if setting.tools and frame == self._render(marked, replace(setting, tools=())):
+            raise InvalidRequestError(NO_TOOLS)
+        literals = _MARKS.split(frame)
+        order = [int(number) for number in literals[1::2]]
+        if any(m.role == "tool" and index not in order for index, m in enumerate(messages)):
+            raise InvalidRequestError(NO_TOOL_RESULTS)
+        pieces = _align(text, literals[::2], order, messages) or [_Piece(self._render_harmless(messages, setting), -1)]
+        pieces = [piece if self._wrote(piece, messages) else replace(piece, ids=()) for piece in pieces]
+        return [replace(piece, is_plain=self._spells_special(piece)) for piece in pieces]
+
+    def _between_messages(self) -> list[str]:
+        """What the template writes between one message and the next; nothing where it refuses plain questions."""
+        roles = ("user", "assistant", "user")
+        try:
+            frame = self._render([(role, _MARK.format(i)) for i, role in enumerate(roles)], _Setting(datetime.now()))
+        except InvalidRequestError:
+            return []
+        return _MARKS.split(frame)[2:-1:2]
+
+    def _wrote(self, piece: _Piece, messages: Sequence[Message]) -> bool:
+        """Whether a piece's ids are this tokenizer's. After another model answered, they mean something else here."""
+        content = messages[piece.message].content
+        return not piece.ids or (max(piece.ids) < self._vocabulary and self._says(piece.ids, content))
+
+    def _says_text(self, ids: tuple[int, ...], content: str) -> bool:
+        """Whether ids read as this content: at once, or as they were read when they came one by one. An empty answer
+        could be anybody's: then none of them may be a special token."""
+        if not content.strip() and not self._control.ids.isdisjoint(ids):
+            return False
+        if self._decode(ids).strip() == content.strip():
+            return True
+        text = Detokenizer(self._decode)
+        for token in ids:
+            text.add(token)
+        text.finish()
+        return text.text.strip() == content.strip()
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
+
+    def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
+        """Tools as chat templates expect them; special tokens in them are broken up."""
+        return tuple(
+            {
+                "type": "function",
+                "function": {
+                    "name": self._control.broken_up(tool.name),
+                    "description": self._control.broken_up(tool.description),
+                    "parameters": json.loads(self._control.broken_up(tool.parameters)),
+                },
+            }
+            for tool in tools
+        )
+
+    def _render_harmless(self, messages: Sequence[Message], setting: _Setting) -> str:
+        """For templates whose contents cannot be found again."""
+        log.info("the chat template changes what is written: answers are encoded anew")
+        return self._render([(message.role, self._control.broken_up(message.content)) for message in messages], setting)
+
+    def _spells_special(self, piece: _Piece) -> bool:
+        return piece.message >= 0 and not piece.ids and self._control.are_in(piece.text)
+
+    def _add_text(
+        self, ids: list[int], spans: list[TokenSpan], messages: Sequence[Message], run: Sequence[_Piece]
+    ) -> None:
+        """Encode neighbouring pieces of text as one, and find each message's tokens by its characters."""
+        new, starts = self._encode("".join(piece.text for piece in run), run[0].is_plain)
+        at = 0
+        for piece in run:
+            if piece.message >= 0:
+                start, end = bisect_left(starts, at), bisect_left(starts, at + len(piece.text))
+                self._add_span(spans, messages, piece.message, len(ids) + start, len(ids) + end)
+            at += len(piece.text)
+        ids += new
+
+    @staticmethod
+    def _add_span(spans: list[TokenSpan], messages: Sequence[Message], message: int, start: int, end: int) -> None:
+        spans.append(TokenSpan(message, messages[message].role, start, end))
+
+    def _encode_text(self, text: str, is_plain: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Ids of rendered text and the character each begins at; of plain text, which is one piece, the ids only."""
+        if is_plain:
+            ids = self._control.as_characters(text)
+            return tuple(ids), (0,) * len(ids)
+        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
+
+    def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:
+        """By transformers' own environment, but not through `apply_chat_template`: that takes no clock from us."""
+        from transformers.utils.chat_template_utils import _compile_jinja_template
+
+        tools = list(setting.tools) or None
+        seen = {
+            **self._tokenizer.special_tokens_map,
+            "messages": [{"role": role, "content": content} for role, content in messages],
+            "tools": tools,
+            "documents": None,
+            "add_generation_prompt": True,
+            "strftime_now": setting.now.strftime,
+            "date_string": setting.now.strftime("%d %b %Y"),
+        }
+        try:
+            template = _compile_jinja_template(self._tokenizer.get_chat_template(tools=tools))
+            rendered: str = template.render(seen)
+        except Exception as error:  # a template may raise anything: what it says is for whoever wrote the messages
+            has_tools = setting.tools or any(role == "tool" for role, _ in messages)
+            advice = "without tools" if has_tools else "without a system prompt"
+            raise InvalidRequestError(
+                f"This model's chat template does not accept these messages. Try {advice}.", str(error)
+            ) from error
+        return rendered
+
+
+def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None:
+    """A string may hold half of a character, which is no text."""
+    texts = [text for message in messages for text in (message.role, message.content)]
+    texts += [text for tool in tools for text in (tool.name, tool.description, tool.parameters)]
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError(NO_TEXT, str(error)) from error
+
+
+def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
+    """Neighbouring pieces of text together, each generated answer and each plain text on its own."""
+    runs: list[list[_Piece]] = []
+    for piece in pieces:
+        if runs and not any(part.ids or part.is_plain for part in (piece, runs[-1][0])):
+            runs[-1].append(piece)
+        else:
+            runs.append([piece])
+    return runs
+
+
+def _align(
+    text: str, literals: Sequence[str], order: Sequence[int], messages: Sequence[Message]
+) -> list[_Piece] | None:
+    """Find the contents between the template's literals. None where the template changes contents in a way that cannot
+    be followed: then nothing is spliced and the text is encoded as it is."""
+    is_told_apart = sorted(set(order)) == sorted(order) and all(number < len(messages) for number in order)
+    if not text.startswith(literals[0]) or not is_told_apart:
+        return None
+    pieces = [_Piece(literals[0], -1)]
+    at = len(literals[0])
+    for message, literal in zip(order, literals[1:], strict=True):
+        content = _content_at(text, at, messages[message].content, literal, is_last=message == order[-1])
+        if content is None:
+            return None
+        whole = content.strip() == messages[message].content.strip()
+        ids = messages[message].token_ids if whole else ()
+        if ids:
+            pieces[-1] = _Piece(_before_answer(pieces[-1].text, literals[-1]), -1)
+        pieces += [_Piece(content, message, ids), _Piece(literal, -1)]
+        at += len(content) + len(literal)
+    return [piece for piece in pieces if piece.text or piece.ids or piece.message >= 0] if at == len(text) else None
+
+
+def _before_answer(literal: str, request: str) -> str:
+    """The template's text before a generated answer as it stood when the answer was asked for: without the blanks that
+    some templates (Mistral) write only in front of an answer that is there. `request` asks for the next answer."""
+    return request if literal.startswith(request) and literal[len(request) :].isspace() else literal
+
+
+def _content_at(text: str, at: int, content: str, literal: str, *, is_last: bool) -> str | None:
+    """What stands at `at` for a message: its content whole, trimmed, without the reasoning at its start, or as a JSON
+    string, which is how some templates (Llama-3.1) quote what a tool returned."""
+    rest = len(text) - at - len(literal)
+    answer = content.rpartition("</think>")[2]
+    stripped = [part for whole in (content, answer) for part in (whole, whole.rstrip(), whole.lstrip(), whole.strip())]
+    quoted = json.dumps(content, ensure_ascii=False)[1:-1]
+    for candidate in (*stripped, answer.lstrip("\n"), answer.strip("\n"), quoted):
+        fits = len(candidate) == rest if is_last else True
+        if fits and text.startswith(candidate, at) and text.startswith(literal, at + len(candidate)):
+            return candidate
+    return None

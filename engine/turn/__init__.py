@@ -1,0 +1,1 @@
+"""One request from start to end: match, prefill in chunks, decode, publish."""

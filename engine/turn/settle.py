@@ -1,0 +1,38 @@
+"""Exact mode, while idle: what decoding wrote is computed once more, as a cold run would, so that it can be reused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+from engine.cache.prefix_cache import PrefixCache
+from engine.models.loaded import LoadedModel
+from engine.prompt.divergence import Past
+from engine.turn.chunks import pieces
+
+
+def settle(
+    model: LoadedModel, cache: PrefixCache, owner: str, past: Past, note: Callable[[int], None]
+) -> Generator[None, None, int]:
+    """Compute the full grid steps of the last turn of the conversation `owner`, a step at a time. `note` hears how many
+    tokens of it are ready for reuse, however this ends. Returns the number of steps.
+
+    In the regime that the turn was computed in: the next one grows at least as long, and a short regime behind a long
+    one would be read anew.
+    """
+    ids = past.ids[: len(past.ids) - len(past.ids) % cache.step]
+    new_tokens = max(0, past.length - len(ids) - 1)
+    if cache.peek((*ids, 0), new_tokens) == len(ids):
+        return 0
+    steps = 0
+    run = cache.begin((*ids, 0), new_tokens, owner)
+    try:
+        cache.restore(run)
+        for start, end in pieces(run.reused, len(ids), cache.step, is_exact=False):
+            model.forward(ids[start:end], run.lane, start)
+            cache.commit(run, ids[start:end], settled=True)
+            steps += 1
+            yield
+    finally:
+        note(run.lane.settled)
+        cache.finish(run)
+    return steps

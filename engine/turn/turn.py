@@ -1,0 +1,59 @@
+"""What one request carries from step to step, and which prompts are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engine.cache.null_cache import Cache
+from engine.events import Divergence, FinishReason, Matched
+from engine.prompt.template import Prompt
+from engine.turn.metrics import TurnClock
+from engine.types import InvalidRequestError, PromptTooLongError, Request
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk."""
+
+    request_id: int
+    request: Request
+    prompt: Prompt
+    cache: Cache
+    clock: TurnClock
+    is_cancelled: Callable[[], bool]
+    reused: int = 0
+    from_disk: int = 0
+    ids: list[int] = field(default_factory=list)
+    margins: list[float] = field(default_factory=list)
+    reason: FinishReason = "stopped"
+
+    def matched(self, divergence: Divergence | None) -> Matched:
+        """What the look-up found."""
+        return Matched(
+            request_id=self.request_id,
+            prompt_tokens=len(self.prompt.ids),
+            reused_tokens=self.reused,
+            computed_tokens=len(self.prompt.ids) - self.reused,
+            divergence=divergence,
+            spans=self.prompt.spans,
+            disk_tokens=self.from_disk,
+        )
+
+
+def check_prompt(prompt: Prompt, context_length: int, vocabulary: int) -> None:
+    """Whether a model that reads `context_length` tokens out of `vocabulary` can answer. Raises HeadstartError with the
+    reason where it cannot."""
+    if not prompt.ids:
+        raise InvalidRequestError("This model's chat template leaves nothing of these messages. Ask a question first.")
+    if len(prompt.ids) >= context_length:
+        raise PromptTooLongError(
+            f"This conversation is {len(prompt.ids):,} tokens long; the model reads {context_length:,}. "
+            "Shorten the message or the system prompt, or start a new conversation."
+        )
+    if max(prompt.ids) >= vocabulary:  # on a GPU this would end the whole program's use of it
+        raise InvalidRequestError(
+            "The tokenizer writes tokens that this model does not have: the two do not belong together. "
+            "Download the model again, or choose another one.",
+            f"token {max(prompt.ids)} of {vocabulary}",
+        )

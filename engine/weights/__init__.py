@@ -1,0 +1,1 @@
+"""How the numbers of a weight matrix lie in memory, and products with them."""

@@ -1,0 +1,60 @@
+"""Few-bit weights as the compiled part reads them: `Matrix` in `engine/native/model.h` describes the layout."""
+
+from __future__ import annotations
+
+from ctypes import byref
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.native.library import Matrix, library
+from engine.weights.quantise import GROUP, quantise_int4, quantise_int8
+
+STRETCH = 64
+"""Columns of int4 codes that lie together in eight words; rows are padded to whole ones."""
+
+
+class NativeMatrix:
+    """A weight matrix `[out, in]` in few bits, of `kind` "int4" or "int8"."""
+
+    def __init__(self, kind: str, codes: Tensor, scales: Tensor, rows: int, columns: int) -> None:
+        self.kind = kind
+        self.nbytes = codes.nbytes + scales.nbytes
+        self._keep = codes, scales
+        self._columns = columns
+        bits, padded = int(kind.removeprefix("int")), -(-columns // STRETCH) * STRETCH
+        self.matrix = Matrix(codes.data_ptr(), scales.data_ptr(), None, rows, padded, bits)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """See `Packed`."""
+        loaded = library()
+        assert loaded is not None
+        out = torch.empty(len(rows), self.matrix.rows, dtype=torch.float32)
+        scratch = torch.empty(2 * self.matrix.columns, dtype=torch.float32)
+        for row, to in zip(rows.float().contiguous(), out, strict=True):
+            loaded.headstart_multiply(
+                byref(self.matrix), row.data_ptr(), self._columns, scratch.data_ptr(), to.data_ptr()
+            )
+        return out.to(rows.dtype)
+
+
+def pack_int4(weight: Tensor) -> NativeMatrix:
+    """Four bits a weight, in groups of 32."""
+    rows, columns = weight.shape
+    codes, scale, zero = quantise_int4(weight)
+    missing = -columns % STRETCH
+    stretches = functional.pad(codes, (0, missing)).view(rows, -1, 8, 8)
+    words = torch.zeros(rows, stretches.shape[1], 8, dtype=torch.int32)
+    for k in range(8):
+        words |= stretches[:, :, k] << (4 * k)
+    both = torch.stack([zero, scale], dim=-1).to(torch.bfloat16)  # little-endian: the scale is the upper half
+    scales = functional.pad(both, (0, 0, 0, -(columns // GROUP) % 8))
+    return NativeMatrix("int4", words, scales.contiguous(), rows, columns)
+
+
+def pack_int8(weight: Tensor) -> NativeMatrix:
+    """Eight bits a weight, a scale for each output."""
+    rows, columns = weight.shape
+    codes, scale = quantise_int8(weight)
+    return NativeMatrix("int8", functional.pad(codes, (0, -columns % STRETCH)).contiguous(), scale, rows, columns)

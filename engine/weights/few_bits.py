@@ -1,0 +1,84 @@
+"""Few-bit copies of the weights for the products of decoding: as the compiled step reads them, or torch's kernels."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from engine.native import library as nativelib
+from engine.weights.compiled_matrix import pack_int4, pack_int8
+from engine.weights.fastest import fastest
+from engine.weights.quantise import GROUP, Bits, quantise_int4, quantise_int8, takes_int4
+
+
+class Packed(Protocol):
+    """A weight matrix in few bits. `kind` is "int4" or "int8"."""
+
+    kind: str
+    nbytes: int
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """`rows @ weight.T` for a few rows `[m, in]`; returns `[m, out]`."""
+
+
+class Int4:
+    """Four bits a weight, for `_weight_int4pack_mm_for_cpu`. `in` is a multiple of 32, `out` of 16."""
+
+    kind = "int4"
+
+    def __init__(self, weight: Tensor) -> None:
+        quantised, scale, zero = quantise_int4(weight)
+        self._packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(quantised, 1)
+        self._scales = torch.stack([scale.t(), zero.t()], dim=-1).to(torch.bfloat16).contiguous()
+        self.nbytes = self._packed.nbytes + self._scales.nbytes
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """See `Packed`."""
+        out: Tensor = torch.ops.aten._weight_int4pack_mm_for_cpu(
+            rows.to(torch.bfloat16), self._packed, GROUP, self._scales
+        )
+        return out
+
+
+class Int8:
+    """Eight bits a weight, for `_weight_int8pack_mm`."""
+
+    kind = "int8"
+
+    def __init__(self, weight: Tensor) -> None:
+        self._quantised, scale = quantise_int8(weight)
+        self._scale = scale.to(torch.bfloat16)
+        self.nbytes = self._quantised.nbytes + self._scale.nbytes
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """See `Packed`."""
+        out: Tensor = torch.ops.aten._weight_int8pack_mm(rows.to(torch.bfloat16), self._quantised, self._scale)
+        return out
+
+
+def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed:
+    """Pack a weight matrix `[out, in]`, for the compiled step or for torch's kernels."""
+    if is_native:
+        return pack_int4(weight) if takes_int4(weight, bits) else pack_int8(weight)
+    return Int4(weight) if weight.shape[0] % 16 == 0 and takes_int4(weight, bits) else Int8(weight)
+
+
+@lru_cache(maxsize=2)
+def few_bits_are_faster(dtype: torch.dtype) -> bool:
+    """Whether a product of one row with few-bit weights beats full ones on this CPU: by the compiled part always, which
+    reads less and computes as fast; by torch's kernels that is measured, once.
+
+    The matrix is too large for most caches, as a model's weights are: reading it is what few bits save. Processors
+    that torch has no kernels for take the slow way through each weight.
+    """
+    if nativelib.library() is not None:
+        return True
+    weight = torch.ones(1024, 4096, dtype=dtype)
+    packed, row = Int8(weight), torch.ones(1, 4096, dtype=dtype)
+    return fastest(
+        {True: lambda: packed(row), False: lambda: torch.nn.functional.linear(row, weight)},
+        rounds=10,
+    )
