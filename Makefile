@@ -26,7 +26,7 @@ help:
 
 run: setup
 	@case "$(ARGS)" in *--model*) ;; *) $(BIN)/headstart fetch ;; esac
-	@if $(BIN)/python -c 'import sys; from app.system_packages import has_display; sys.exit(not has_display())'; then \
+	@if $(BIN)/python -c 'import sys; from app.command.system_packages import has_display; sys.exit(not has_display())'; then \
 		exec $(BIN)/headstart $(ARGS); \
 	else \
 		echo "There is no display here, so the demo runs without one; it leaves pictures and a table in out/demo."; \
@@ -70,7 +70,7 @@ packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "Headstart needs Python 3.11 or newer, and '$(PYTHON)' is not: install one, or name it: make run PYTHON=python3.12" >&2; \
 		exit 1; }
-	@$(PYTHON) -m app.system_packages $(PACKAGES)
+	@$(PYTHON) -m app.command.system_packages $(PACKAGES)
 
 # The stamp is written last: a set-up that was broken off is done again. It is also newer than pyproject.toml and the C
 # files, so that new dependencies are installed the next time, and what was changed in C is built.

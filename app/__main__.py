@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 
-from app.arguments import Parser
-from app.logs import log_path, start_logging
-from app.progress_line import ProgressLine
+from app.command.arguments import Parser
+from app.command.logs import log_path, start_logging
+from app.command.progress_line import ProgressLine
+from app.command.system_packages import has_display, install_command, missing_packages
 from app.settings import MOST_MEGABYTES
-from app.system_packages import has_display, install_command, missing_packages
 from engine import DEVICES, DTYPES, HeadstartError, check_model, fetch_model
 
 log = logging.getLogger("headstart")
@@ -55,7 +55,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     demo.set_defaults(command=play_demo)
     if "demo" in arguments:
         require_qt(offscreen=bool({"--offscreen", "--help", "-h"} & set(arguments)))
-        from app.demo import add_demo_arguments
+        from app.demo.demo import add_demo_arguments
 
         add_demo_arguments(demo)
     commands.add_parser("doctor", help="print what is here and what is missing").set_defaults(command=examine)
@@ -96,9 +96,9 @@ def open_window(options: argparse.Namespace) -> int:
 
 
 def play_demo(options: argparse.Namespace) -> int:
-    """The demo; see app/demo.py."""
+    """The demo; see app/demo/demo.py."""
     check_model(options.model or "")
-    from app.demo import run_demo
+    from app.demo.demo import run_demo
 
     return with_crash_hooks(run_demo, options)
 
@@ -117,7 +117,7 @@ def with_crash_hooks(run: Callable[[argparse.Namespace], int], options: argparse
 
 def examine(options: argparse.Namespace) -> int:
     """`headstart doctor`"""
-    from app import doctor
+    from app.command import doctor
 
     return doctor.main()
 

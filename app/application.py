@@ -19,22 +19,22 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import theme
-from app.badges import Badges
-from app.bridge import Bridge
-from app.chart_presenter import ChartPresenter
-from app.curing import Curing
-from app.dialogs import Dialogs, model_spec
-from app.history import History, default_path
+from app.charts.presenter import ChartPresenter
+from app.charts.tree.presenter import TreePresenter
+from app.chat.bridge import Bridge
+from app.chat.savings import SavedTotal
+from app.chat.session import Session
+from app.composer.trimming import Trimming
+from app.demo.script import read_script
+from app.history.file import History, default_path
 from app.placeholders import Values, current_values
-from app.presenter import Presenter
-from app.proving import Proving
-from app.savings import SavedTotal
-from app.script import read_script
-from app.session import Session
+from app.proof.presenter import Proving
 from app.settings import Settings
-from app.tree_presenter import TreePresenter
-from app.trimming import Trimming
-from app.window import Window
+from app.sidebar.badges import Badges
+from app.transcript.cure_offer import Curing
+from app.window.dialogs import Dialogs, model_spec
+from app.window.presenter import Presenter
+from app.window.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
 UNSEEN = ("offscreen", "minimal")

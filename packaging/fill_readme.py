@@ -36,7 +36,7 @@ def table(report: dict) -> str:
 
 
 def _parted(report: dict) -> str:
-    """The same words as in app/report_words.py."""
+    """The same words as in app/demo/report_words.py."""
     count, parted = len({row["turn"] for row in report["turns"]}), report["parted"]
     places = ", ".join(f"{_place(part['token'])} in turn {part['turn']}" for part in parted)
     return f"The answers are equal in {count - len(parted)} of {count} turns. They part {places}."

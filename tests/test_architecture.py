@@ -97,11 +97,11 @@ TORCH = (
 )
 TRANSFORMERS = {"template", "convert"} | MODEL
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"app/history.py", "app/records.py", "app/words.py", "app/markdown.py"} | {
+WITHOUT_QT = {"app/history/file.py", "app/history/records.py", "app/words.py", "app/transcript/markdown.py"} | {
     f"app/charts/{name}.py" for name in ("series", "words", "tree_layout", "tree_camera", "tree_words")
 }
-SQLITE = {"app/history.py"}
-WIDGETS_MAY_IMPORT = {"app.theme", "app.markdown", "app.words", "app.widgets"}
+SQLITE = {"app/history/file.py"}
+WIDGETS_MAY_IMPORT = {"app.theme", "app.transcript.markdown", "app.words", "app.widgets"}
 
 
 def sources() -> list[str]:
@@ -207,7 +207,7 @@ def test_engine_has_no_import_circle() -> None:
     assert order.index("types") < order.index("__init__")
 
 
-@pytest.mark.parametrize("package", ["engine", "app.application", "app.__main__", "app.demo"])
+@pytest.mark.parametrize("package", ["engine", "app.application", "app.__main__", "app.demo.demo"])
 def test_import_brings_no_torch(package: str) -> None:
     """The window shows before torch is there, so nothing on the way to it may import torch."""
     heavy = "{'torch', 'transformers'} & set(sys.modules)"
@@ -231,7 +231,7 @@ MADE_UP = [
     ("engine/cache/prefix_cache.py", "from engine.worker import Engine"),
     ("engine/types.py", "def late():\n    import engine.events"),
     ("engine/types.py", "from engine import Message"),
-    ("engine/worker.py", "import app.session"),
+    ("engine/worker.py", "import app.chat.session"),
     ("engine/worker.py", "from PySide6.QtCore import QObject"),
     ("engine/worker.py", "import importlib\nimportlib.import_module('PySide6')"),
     ("engine/worker.py", "__import__('app')"),
@@ -244,22 +244,22 @@ MADE_UP = [
     ("engine/utils.py", ""),
     ("app/helpers.py", ""),
     ("app/common.py", ""),
-    ("app/session.py", "import torch"),
-    ("app/session.py", "from transformers import AutoTokenizer"),
-    ("app/session.py", "from engine.types import Message"),
-    ("app/session.py", "import engine.worker"),
-    ("app/session.py", "from engine import PrefixCache"),
-    ("app/session.py", "import sqlite3"),
-    ("app/session.py", "import pyqtgraph as pg"),
-    ("app/session.py", "from tests.app.fake_engine import FakeEngine"),
-    ("app/window.py", "def late():\n    from pyqtgraph import PlotWidget"),
-    ("app/history.py", "from PySide6.QtCore import QObject"),
-    ("app/markdown.py", "import PySide6"),
+    ("app/chat/session.py", "import torch"),
+    ("app/chat/session.py", "from transformers import AutoTokenizer"),
+    ("app/chat/session.py", "from engine.types import Message"),
+    ("app/chat/session.py", "import engine.worker"),
+    ("app/chat/session.py", "from engine import PrefixCache"),
+    ("app/chat/session.py", "import sqlite3"),
+    ("app/chat/session.py", "import pyqtgraph as pg"),
+    ("app/chat/session.py", "from tests.app.fake_engine import FakeEngine"),
+    ("app/window/window.py", "def late():\n    from pyqtgraph import PlotWidget"),
+    ("app/history/file.py", "from PySide6.QtCore import QObject"),
+    ("app/transcript/markdown.py", "import PySide6"),
     ("app/charts/series.py", "import pyqtgraph"),
-    ("app/widgets/composer.py", "from app.session import Session"),
-    ("app/widgets/composer.py", "from app import session"),
-    ("app/widgets/composer.py", "from app.themes import LIGHT"),
-    ("app/window.py", "\n" * (LONGEST_FILE + 1)),
+    ("app/composer/composer.py", "from app.chat.session import Session"),
+    ("app/composer/composer.py", "from app import session"),
+    ("app/composer/composer.py", "from app.themes import LIGHT"),
+    ("app/window/window.py", "\n" * (LONGEST_FILE + 1)),
     ("tests/test_window.py", "\n" * (LONGEST_TEST + 1)),
 ]
 
@@ -276,9 +276,9 @@ def test_a_breach_is_reported(path: str, source: str) -> None:
         ("engine/models/loaded.py", "import torch\nfrom transformers import AutoModelForCausalLM"),
         ("engine/worker.py", "import queue\nfrom engine.turn.responder import generate"),
         ("app/charts/panel.py", "import pyqtgraph\nfrom engine import TurnStats"),
-        ("app/history.py", "import sqlite3\nfrom engine import Message"),
+        ("app/history/file.py", "import sqlite3\nfrom engine import Message"),
         (
-            "app/widgets/composer.py",
+            "app/composer/composer.py",
             "from app import theme\nfrom app.widgets.icons import icon\nfrom engine import Role",
         ),
     ],

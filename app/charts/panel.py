@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.charts.bars import MOST_SLOTS
 from app.charts.cards import Card, FirstTokenCard, MemoryCard, SavedCard, TokensCard
-from app.charts.prefix_card import PrefixCard
 from app.charts.saver import Saver
 from app.charts.scope_switch import ScopeSwitch
 from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
-from app.charts.tree_words import Titles
+from app.charts.tree.prefix_card import PrefixCard
+from app.charts.tree.words import Titles
 from app.theme import GRID, LIGHT, Theme
 from engine import CacheView, TurnStats
 

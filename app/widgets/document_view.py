@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextOption, QWheelEve
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app import theme
-from app.markdown import LINK_SCHEMES
+from app.transcript.markdown import LINK_SCHEMES
 
 LONGEST_WORD = 4_000
 """Characters of a word that stay on one line of the layout."""

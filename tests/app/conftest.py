@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.bridge import Bridge
-from app.history import History
-from app.session import Session
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.history.file import History
 from app.settings import Settings
 from engine import ModelSpec
 from tests.app.fake_engine import FakeEngine

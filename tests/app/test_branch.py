@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from app.branch import TITLE_LENGTH, Branch, make_title, repair_text
-from app.history import Conversation
-from app.records import label_of, read_label
+from app.chat.branch import TITLE_LENGTH, Branch, make_title, repair_text
+from app.history.file import Conversation
+from app.history.records import label_of, read_label
 from engine import Sampling
 
 

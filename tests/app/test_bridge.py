@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import QEventLoop
 from pytestqt.qtbot import QtBot
 
-from app.bridge import DRAIN_FOR_S, Bridge
-from app.merge import merge
+from app.chat.bridge import DRAIN_FOR_S, Bridge
+from app.chat.merge import merge
 from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
 

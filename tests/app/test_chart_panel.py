@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS, SEGMENT_PIXELS, segments
 from app.charts.panel import ChartPanel
-from app.charts.prefix_card import LABEL
 from app.charts.series import Savings, ShownTurn
+from app.charts.tree.prefix_card import LABEL
 from app.theme import DARK, LIGHT
 from engine import CacheView, TtftParts, TurnStats
 from tests.app import tree_pictures

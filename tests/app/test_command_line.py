@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import app.__main__ as command_line
-from app import doctor
-from app.progress_line import ProgressLine
+from app.command import doctor
+from app.command.progress_line import ProgressLine
 from engine import HeadstartError
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.cures import Culprit, cured_prompt, find_culprit
+from app.chat.cures import Culprit, cured_prompt, find_culprit
+from app.history.records import Conversation, StoredMessage
 from app.placeholders import Cure
-from app.records import Conversation, StoredMessage
 from engine import Divergence, Sampling
 
 EARLIER = (("date", "2026-11-29"), ("time", "23:59:58"))

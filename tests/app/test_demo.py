@@ -11,11 +11,13 @@ import pytest
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from app import application, demo, demo_pictures
-from app import player as player_module
+from app import application
 from app.__main__ import main, parse
-from app.demo import run_demo
-from app.script import NAMES, read_script
+from app.demo import demo
+from app.demo import pictures as demo_pictures
+from app.demo import player as player_module
+from app.demo.demo import run_demo
+from app.demo.script import NAMES, read_script
 from app.theme import DARK, LIGHT
 from engine import Divergence, HeadstartError
 from tests.app.fake_engine import FakeEngine, Script, words

@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from app.__main__ import main
-from app.player import GREEDY
+from app.demo.player import GREEDY
 from app.theme import LIGHT
 from tests.engine import tiny_models
 

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QCoreApplication, QEventLoop
 
-from app.bridge import Bridge
-from app.history import History, StoredMessage
-from app.previewer import Previewer
-from app.price import price_of_change
-from app.session import Session
+from app.chat.bridge import Bridge
+from app.chat.previewer import Previewer
+from app.chat.price import price_of_change
+from app.chat.session import Session
+from app.history.file import History, StoredMessage
 from app.settings import Settings
 from engine import BLOCK_TOKENS, Engine, Matched, Message, ModelSpec, Preview, Request, Sampling
 from engine.cache.prefix_cache import LANE_STEP

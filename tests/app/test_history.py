@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.history import History, StoredMessage
-from app.records import (
+from app.history.file import History, StoredMessage
+from app.history.records import (
     pack_ids,
     read_divergence,
     read_sampling,

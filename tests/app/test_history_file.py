@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.history import History
-from app.schema import MIGRATIONS
+from app.history.file import History
+from app.history.schema import MIGRATIONS
 from engine import DiskFullError, HeadstartError, Sampling
 
 DAY = date(2026, 3, 14)
@@ -163,7 +163,7 @@ def test_a_full_disk_does_not_keep_the_conversations_closed(path: Path, monkeypa
 def test_an_old_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(path)
     monkeypatch.setattr(
-        "app.schema.MIGRATIONS", [*MIGRATIONS, lambda: ("ALTER TABLE message ADD COLUMN star INTEGER",)]
+        "app.history.schema.MIGRATIONS", [*MIGRATIONS, lambda: ("ALTER TABLE message ADD COLUMN star INTEGER",)]
     )
     assert titles(path) == ["Kept"]
     with sqlite3.connect(path) as db:
@@ -175,7 +175,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.
     fill(path)
     broken = [*MIGRATIONS, lambda: ("ALTER TABLE message ADD COLUMN star INTEGER", "this is no SQL")]
     with monkeypatch.context() as patch:
-        patch.setattr("app.schema.MIGRATIONS", broken)
+        patch.setattr("app.history.schema.MIGRATIONS", broken)
         with pytest.raises(HeadstartError):
             History(path)
     assert titles(path) == ["Kept"]

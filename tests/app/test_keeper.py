@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.keeper import SAVE_EVERY_MS
+from app.chat.saving import SAVE_EVERY_MS
 from engine import DiskFullError, TextDelta
 from tests.app.conftest import Desk
 

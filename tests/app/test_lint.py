@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.lint import find, payers
-from app.script import read_script
+from app.chat.changing_parts import find, payers
+from app.demo.script import read_script
 
 
 def names(prompt: str) -> list[tuple[str, str, str]]:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.bridge import Bridge
-from app.history import History, StoredMessage
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.history.file import History, StoredMessage
 from app.placeholders import values_at
-from app.prompt_editing import PromptEditing
-from app.session import Session
 from app.settings import Settings
-from app.widgets.system_prompt import SystemPromptEditor
+from app.system_prompt.editing import PromptEditing
+from app.system_prompt.editor import SystemPromptEditor
 from engine import BLOCK_TOKENS, Engine, ModelSpec, Sampling
 from tests.engine.tiny_models import make_folder
 

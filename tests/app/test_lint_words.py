@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.lint import find
-from app.lint_words import FREEZE, MOVE, THAW, Price, rows
+from app.chat.changing_parts import find
 from app.placeholders import Cure
-from app.widgets.finding_list import FindingRow
+from app.system_prompt.finding_list import FindingRow
+from app.system_prompt.finding_words import FREEZE, MOVE, THAW, Price, rows
 
 PROMPT = "{{date}} {{time}} {{uuid}} {{time}} Current time: 14:03:22. session id: 8f3a9c"
 

@@ -7,8 +7,8 @@ import platform
 
 import pytest
 
-from app import machine as machine_module
-from app.machine import machine
+from app.demo import machine as machine_module
+from app.demo.machine import machine
 from engine import DeviceReport, EngineReport, describe_devices
 
 

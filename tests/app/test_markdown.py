@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.markdown import Block, MarkdownStream, Run, parse
+from app.transcript.markdown import Block, MarkdownStream, Run, parse
 
 MARKUP = st.text(alphabet="ab *_`~#>-+1.|[]()!<&\n\t\r\\=:", max_size=60)
 

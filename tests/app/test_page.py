@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.page import TITLES, as_page
-from app.page_charts import HEIGHT, TOP, Scale, first_token_chart, memory_chart, nice_step, tokens_chart
-from app.report import Aside, Parted, Report, Row
-from app.report_words import gain
-from app.script import NAMES
+from app.demo.page import TITLES, as_page
+from app.demo.page_charts import HEIGHT, TOP, Scale, first_token_chart, memory_chart, nice_step, tokens_chart
+from app.demo.report import Aside, Parted, Report, Row
+from app.demo.report_words import gain
+from app.demo.script import NAMES
 from app.theme import DARK, LIGHT
 from tests.app.fake_engine import MODEL
 

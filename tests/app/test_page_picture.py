@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
-from app.page import charts
-from app.page_picture import PAGE_WIDTH, SCALE, as_picture, coloured
+from app.demo.page import charts
+from app.demo.page_picture import PAGE_WIDTH, SCALE, as_picture, coloured
 from app.theme import DARK, LIGHT, Theme
 from tests.app.test_page import make_report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.page_text import as_html
+from app.demo.page_text import as_html
 
 
 @pytest.mark.parametrize(

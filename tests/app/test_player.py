@@ -11,14 +11,14 @@ import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from app import player as player_module
-from app.bridge import Bridge
-from app.history import History
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.demo import player as player_module
+from app.demo.player import DemoClock, Player
+from app.demo.report import Report
+from app.demo.script import Script, Step, read_script
+from app.history.file import History
 from app.placeholders import values_at
-from app.player import DemoClock, Player
-from app.report import Report
-from app.script import Script, Step, read_script
-from app.session import Session
 from app.settings import Settings
 from engine import HeadstartError, Message, ModelSpec
 from tests.app.fake_engine import MODEL, FakeEngine

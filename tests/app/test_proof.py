@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.proof import Proof, ProofResult, gain, own_figures, proof_requests, result_of, verdict
+from app.proof.proof import Proof, ProofResult, gain, own_figures, proof_requests, result_of, verdict
 from engine import Finished, Matched, Message, Request, Sampling, TextDelta, TtftParts, TurnStats
 from tests.app.conftest import Desk
 from tests.app.fake_engine import FakeEngine, Script

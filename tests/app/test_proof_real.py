@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.bridge import Bridge
-from app.proof import Proof, ProofResult, verdict
+from app.chat.bridge import Bridge
+from app.proof.proof import Proof, ProofResult, verdict
 from engine import Engine, Finished, Message, ModelSpec, Request, Sampling
 from tests.engine.tiny_models import make_folder
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.report import Parted, Report, compare, make_row
+from app.demo.report import Parted, Report, compare, make_row
 from engine import HeadstartError, TtftParts, TurnStats
 from tests.app.fake_engine import MODEL
 

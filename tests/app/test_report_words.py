@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.report import Parted, Report
-from app.report_words import agreement, as_table, gain
+from app.demo.report import Parted, Report
+from app.demo.report_words import agreement, as_table, gain
 from tests.app.fake_engine import MODEL
 from tests.app.test_page import row
 

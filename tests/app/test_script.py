@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.lint import find
-from app.script import NAMES, read_files, read_script
+from app.chat.changing_parts import find
+from app.demo.script import NAMES, read_files, read_script
 from engine import HeadstartError
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from app.bridge import Bridge
-from app.history import History
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.history.file import History
 from app.placeholders import Cure, values_at
-from app.session import Session
 from app.settings import Settings
 from engine import Message
 from tests.app.conftest import DAY, Desk

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app import system_packages
-from app.system_packages import PACKAGES, has_display, install_command, missing_packages
+from app.command import system_packages
+from app.command.system_packages import PACKAGES, has_display, install_command, missing_packages
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems need no packages")
 
@@ -87,6 +87,6 @@ def test_with_rights_they_are_installed(monkeypatch: pytest.MonkeyPatch, user: i
 def test_it_runs_before_anything_is_installed() -> None:
     """The Makefile runs it with the bare system Python: standard library only."""
     root = Path(__file__).parents[2]
-    program = "import app.system_packages as packages; packages.missing_packages()"
+    program = "import app.command.system_packages as packages; packages.missing_packages()"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append('{root}'); {program}"])
     assert done.returncode == 0

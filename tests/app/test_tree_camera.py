@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts.tree_camera import CLOSEST, MARGIN, ROW, TALLEST_ROW, WIDEST, Camera
+from app.charts.tree.camera import CLOSEST, MARGIN, ROW, TALLEST_ROW, WIDEST, Camera
 
 
 def large() -> Camera:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts.tree_layout import find_again, largest_runs, lay_out, run_width
+from app.charts.tree.layout import find_again, largest_runs, lay_out, run_width
 from engine import NodeView
 from tests.app.tree_pictures import FEW, many, run
 

@@ -10,10 +10,10 @@ from PySide6.QtGui import QColor, QContextMenuEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.charts import tree_words
-from app.charts.tree_picture import TreePicture, badges, fill_of, text_on
-from app.charts.tree_view import TreeView
-from app.charts.tree_window import TreeWindow, legend
+from app.charts.tree import words as tree_words
+from app.charts.tree.picture import TreePicture, badges, fill_of, text_on
+from app.charts.tree.view import TreeView
+from app.charts.tree.window import TreeWindow, legend
 from app.theme import DARK, LIGHT, Theme
 from engine import NodeView
 from tests.app.test_theme import contrast

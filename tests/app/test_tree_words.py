@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.charts import tree_words
-from app.charts.tree_layout import lay_out
+from app.charts.tree import words as tree_words
+from app.charts.tree.layout import lay_out
 from tests.app.tree_pictures import FEW, ON_DISK, TITLES, run, view
 
 LAYOUT = lay_out(FEW)

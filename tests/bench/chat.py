@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Iterator
 
-from app.script import read_script
+from app.demo.script import read_script
 from engine import (
     Engine,
     Event,

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app import theme
-from app.widgets.answer_view import AnswerView
-from app.widgets.block_writer import CODE_HEADER
+from app.transcript.answer_view import AnswerView
+from app.transcript.block_writer import CODE_HEADER
 from app.widgets.document_view import open_link
 
 SAMPLE = """# Title

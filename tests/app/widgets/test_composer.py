@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.widgets.composer import Composer
+from app.composer.composer import Composer
 
 
 @pytest.fixture

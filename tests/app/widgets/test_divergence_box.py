@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.reuse_presenter import place_of
-from app.widgets.difference import difference
-from app.widgets.divergence_box import DivergenceBox, is_worth_saying
+from app.transcript.difference import difference
+from app.transcript.divergence_box import DivergenceBox, is_worth_saying
+from app.window.reuse_presenter import place_of
 from engine import Divergence
 from engine.types import Cause
 

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.widgets.message import Answer, MessageContent
-from app.widgets.stat_strip import LINE
+from app.transcript.message import Answer, MessageContent
+from app.transcript.stat_strip import LINE
 from engine import TtftParts, TurnStats
 
 STATS = TurnStats(1, 3266, 3203, 63, 40, 0.99, TtftParts(), 5.2, 20.3, False, 0)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from app.badges import badge_of
+from app.sidebar.badges import badge_of
 from app.widgets import words
 from engine import Preview, Sampling, TtftParts, TurnStats
 

@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.application import Application, build
 from app.settings import Settings
-from app.widgets.message import Answer
-from app.window import FIRST_SIZE
+from app.transcript.message import Answer
+from app.window.window import FIRST_SIZE
 from tests.app.fake_engine import FakeEngine, Script
 
 

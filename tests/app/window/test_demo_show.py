@@ -8,12 +8,12 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QPushButton
 
-from app import player as player_module
-from app.demo_show import DemoShow
-from app.pace import SPEEDS
-from app.player import DemoClock, Player
-from app.report import Report, Row
-from app.script import read_script
+from app.demo import player as player_module
+from app.demo.pace import SPEEDS
+from app.demo.player import DemoClock, Player
+from app.demo.report import Report, Row
+from app.demo.script import read_script
+from app.demo.show import DemoShow
 from app.words import seconds
 from engine import HeadstartError
 from tests.app.fake_engine import MODEL

@@ -8,11 +8,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.badges import Badges, badge_of
 from app.placeholders import Cure
-from app.preset_choice import PresetChoice
-from app.widgets.preset_panel import MANY, PresetPanel
-from app.widgets.system_prompt import SystemPromptEditor
+from app.sidebar.badges import Badges, badge_of
+from app.system_prompt.editor import SystemPromptEditor
+from app.system_prompt.preset_panel import MANY, PresetPanel
+from app.system_prompt.presets import PresetChoice
 from app.widgets.words import about_seconds
 from engine import Preview
 from tests.app.window.conftest import Screen, settle

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtWidgets import QDialog
 
-from app.history import StoredMessage
+from app.history.file import StoredMessage
 from app.placeholders import Cure
-from app.proof import Proof
-from app.widgets.proof_dialog import ProofDialog
+from app.proof.dialog import ProofDialog
+from app.proof.proof import Proof
 from app.words import seconds
 from engine import Finished, Matched, Prefill, TextDelta
 from tests.app.fake_engine import Script

@@ -10,14 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.badges import Badges, badge_of
-from app.reuse_presenter import place_of
+from app.composer.next_prompt import NextPrompt
+from app.composer.ribbon_cells import State
+from app.sidebar.badges import Badges, badge_of
+from app.system_prompt.editor import SystemPromptEditor
+from app.transcript.message import Answer
+from app.transcript.message_actions import ActionButton
 from app.widgets import words
-from app.widgets.message import Answer
-from app.widgets.message_actions import ActionButton
-from app.widgets.next_prompt import NextPrompt
-from app.widgets.ribbon_cells import State
-from app.widgets.system_prompt import SystemPromptEditor
+from app.window.reuse_presenter import place_of
 from engine import CacheView, Divergence, Failed, Matched, Prefill, Preview, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMessageBox, QTextEdit
 
 from app import theme
 from app.placeholders import Cure, current_values
-from app.prompt_editing import PromptEditing
-from app.widgets.system_prompt import SystemPromptEditor
+from app.system_prompt.editing import PromptEditing
+from app.system_prompt.editor import SystemPromptEditor
 from engine import Preview
 from tests.app.window.conftest import Screen, settle
 

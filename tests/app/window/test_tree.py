@@ -11,10 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import theme, tree_presenter
-from app.charts import tree_words
-from app.charts.tree_window import TreeWindow
-from app.tree_presenter import AGE_MS, GONE, NOT_KEPT, message_at
+from app import theme
+from app.charts.tree import presenter as tree_presenter
+from app.charts.tree import words as tree_words
+from app.charts.tree.presenter import AGE_MS, GONE, NOT_KEPT, message_at
+from app.charts.tree.window import TreeWindow
 from engine import BLOCK_TOKENS, CacheView, NodeView, TextDelta
 from tests.app.fake_engine import FakeEngine
 from tests.app.tree_pictures import many, run, view

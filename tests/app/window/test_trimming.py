@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.composer.trimming import OFFER
 from app.settings import Settings
-from app.trimming import OFFER
-from app.widgets.message import Question
+from app.transcript.message import Question
 from engine import Divergence, ModelInfo
 from tests.app.fake_engine import MODEL, Script, words
 from tests.app.window.conftest import Screen, settle

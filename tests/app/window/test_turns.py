@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.widgets import reading_note
+from app.transcript import reading_note
 from app.widgets.words import turn_parts
 from engine import Divergence, Matched, Prefill, TextDelta
 from tests.app.fake_engine import Script, many_tokens, words

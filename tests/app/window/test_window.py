@@ -19,10 +19,10 @@ from app import theme
 from app.application import qt_application
 from app.measured import quality
 from app.settings import Settings
+from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
-from app.widgets.preferences import PreferencesDialog, PreferenceValues
-from app.widgets.system_prompt import SystemPromptEditor
-from app.window import columns, first_size
+from app.window.preferences import PreferencesDialog, PreferenceValues
+from app.window.window import columns, first_size
 from engine import Divergence, Failed, Loading, ModelSpec, Sampling
 from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, settle

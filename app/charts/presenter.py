@@ -1,0 +1,107 @@
+"""Keeps the charts in step with the session: which turns they show, what was saved, and the way back to a turn."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.charts.series import ShownTurn
+from app.chat.bridge import Bridge
+from app.chat.savings import SavedTotal
+from app.chat.session import Session
+from app.history.file import History, StoredMessage
+from app.transcript.divergence_box import in_short, is_worth_saying
+from app.window.reuse_presenter import place_of
+from app.window.window import Window
+from engine import HeadstartError, ModelInfo, TurnStats
+
+MOST_TURNS = 512
+"""How many of the newest turns of all conversations are shown together."""
+
+
+class ChartPresenter(QObject):
+    """One for a window and a session."""
+
+    def __init__(self, window: Window, session: Session, bridge: Bridge, history: History, saved: SavedTotal) -> None:
+        super().__init__(window)
+        self._window, self._charts = window, window.charts
+        self._session = session
+        self._history = history
+        session.conversation_changed.connect(self.load)
+        session.stats_changed.connect(self._on_stats)
+        session.state_changed.connect(lambda _: self._charts.show_reading(session.is_answering))
+        session.message_finished.connect(self._on_finished)
+        session.cache_changed.connect(self._charts.add_cache_view)
+        session.model_changed.connect(self._on_model)
+        bridge.finished.connect(self._on_any_finished)
+        saved.changed.connect(self._charts.show_total)
+        saved.error.connect(window.notice.show_error)
+        self._charts.scope.changed.connect(self.load)
+        self._charts.turn_chosen.connect(self.show_turn)
+        self._charts.saver.saved.connect(lambda path: window.notice.show_notice(f"The chart is saved as {path}."))
+        self._charts.saver.failed.connect(window.notice.show_error)
+        self._charts.show_total(saved.total)
+        self.load()
+
+    def load(self, change: object = None) -> None:
+        """Show the turns of the conversation in view, or of all conversations."""
+        self._charts.load_turns(self._all_turns() if self._charts.scope.shows_all else self._turns_in_view())
+        self._show_miss()
+
+    def show_turn(self, message_id: int) -> None:
+        """Scroll to an answer, in whichever conversation and branch it is."""
+        try:
+            message = self._history.message(message_id)
+        except HeadstartError as error:
+            self._window.notice.show_error(str(error), error.detail)
+            return
+        self._session.open(message.conversation_id)
+        if message_id not in [each.id for each in self._session.messages]:
+            self._session.choose_sibling(message_id)
+        self._window.transcript.show_message(message_id)
+
+    def _show_miss(self) -> None:
+        """The newest turn in view that read again what had been cached stays named, also when it is scrolled away."""
+        branch = self._session.messages
+        turns = [message for message in branch if message.finish_reason and message.stats]
+        missed = [(number, message) for number, message in enumerate(turns, 1) if _is_miss(message)]
+        said = ""
+        if missed and not self._charts.scope.shows_all:
+            number, message = missed[-1]
+            had_system_prompt = self._session.had_system_prompt(message.id)
+            place = place_of(message.divergence, branch, had_system_prompt, message.left_out)
+            assert message.divergence is not None
+            said = f"Turn {number} {in_short(message.divergence, place)}"
+        self._charts.show_miss(said)
+
+    def _turns_in_view(self) -> list[ShownTurn]:
+        ended = [message for message in self._session.messages if message.finish_reason]
+        return [ShownTurn(message.stats, message.id) for message in ended if message.stats]
+
+    def _all_turns(self) -> list[ShownTurn]:
+        try:
+            return [ShownTurn(stats, number, title) for number, title, stats in self._history.turns(MOST_TURNS)]
+        except HeadstartError as error:
+            self._window.notice.show_error(str(error), error.detail)
+            return []
+
+    def _on_stats(self, message_id: int, stats: TurnStats) -> None:
+        title = self._session.conversation.title if self._charts.scope.shows_all else ""
+        self._charts.update_turn(stats, message_id, title)
+
+    def _on_finished(self, message: StoredMessage) -> None:
+        if message.stats and not self._charts.scope.shows_all:
+            self._charts.add_turn(message.stats, message.id)
+        self._show_miss()
+
+    def _on_any_finished(self, event: object) -> None:
+        # The session heard of it first, so that the turn is stored by now.
+        if self._charts.scope.shows_all:
+            self.load()
+
+    def _on_model(self, model: ModelInfo | None) -> None:
+        self._charts.show_weights(model.weights_bytes if model else 0)
+
+
+def _is_miss(message: StoredMessage) -> bool:
+    gone, stats = message.divergence, message.stats
+    return gone is not None and stats is not None and is_worth_saying(gone, stats.computed_tokens)

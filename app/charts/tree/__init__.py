@@ -1,0 +1,1 @@
+"""The tree of shared prefixes: its layout, its picture, its window."""

@@ -1,0 +1,209 @@
+"""The shared prefixes in short: the largest runs of the tree as an indented list of bars, and the way to all of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from app.charts.tree import words as tree_words
+from app.charts.tree.layout import Row, TreeLayout, largest_runs, lay_out, run_width
+from app.charts.tree.words import Titles
+from app.theme import SMALL, Theme, text_font
+from app.widgets.elide import elided
+from app.widgets.explain import Explain
+from engine import CacheView, NodeView
+
+MOST_ROWS = 5
+PITCH, BAR, INDENT = 22, 14, 16
+LONGEST, SHORTEST = 184.0, 48.0
+"""Pixels of the longest bar; its label stands right of it. Where labels need the room it is shorter, but not below
+SHORTEST."""
+LABEL = 176
+"""Pixels that every label has at least."""
+
+
+class PrefixCard(QWidget):
+    """Signals: tree_wanted(); open_wanted(int conversation, int token): show this conversation where the run begins."""
+
+    tree_wanted = Signal()
+    open_wanted = Signal(int, int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._name = QLabel("Shared prefixes")
+        self._name.setFont(text_font(SMALL))
+        self._open = QPushButton("Open the tree")
+        self._open.setObjectName("link")
+        self._open.setStyleSheet("padding: 0 0 0 4px;")
+        self._open.setToolTip("Everything in the cache, live (Ctrl+T)")
+        self._open.clicked.connect(self.tree_wanted)
+        self.runs = RunList(theme)
+        self.runs.chosen.connect(self._on_chosen)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(self._name)
+        row.addWidget(Explain("tree"))
+        row.addStretch(1)
+        row.addWidget(self._open)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addWidget(self.runs)
+        self.setAccessibleName("Shared prefixes")
+        self.set_theme(theme)
+        self.show_view(CacheView(0, 0.0, 0, 0, 0, 0, 0, 0), {})
+
+    @property
+    def lines(self) -> list[str]:
+        """What the list says, a line a run, the last one about those left out."""
+        return self.runs.lines
+
+    def show_view(self, view: CacheView, titles: Titles) -> None:
+        """A newer picture of the cache."""
+        self.runs.show_layout(lay_out(view.nodes), titles)
+        spoken = ", ".join(self.lines)
+        if spoken != self.accessibleDescription():
+            self.setAccessibleDescription(spoken)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colours at run time."""
+        self._name.setStyleSheet(f"color: {theme.soft}; background: transparent;")
+        self.runs.set_theme(theme)
+
+    def _on_chosen(self, index: int) -> None:
+        named = [owner for owner in tree_words.owners(self.runs.layout_.nodes[index], self.runs.titles) if owner.id]
+        if len(named) == 1:
+            self.open_wanted.emit(named[0].id, self.runs.layout_.nodes[index].start)
+        else:
+            self.tree_wanted.emit()
+
+
+class RunList(QWidget):
+    """The bars. Signals: chosen(int): the run that was clicked."""
+
+    chosen = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.layout_ = TreeLayout()
+        self.titles: Titles = {}
+        self._theme = theme
+        self._rows: list[Row] = []
+        self.setFont(text_font(SMALL))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    @property
+    def lines(self) -> list[str]:
+        """See PrefixCard."""
+        if not self._rows:
+            return ["Nothing is cached yet."]
+        said = [self._label(row) for row in self._rows]
+        hidden = len(self.layout_.nodes) - len(self._rows)
+        return [*said, f"+{hidden:,} more"] if hidden else said
+
+    def show_layout(self, layout: TreeLayout, titles: Titles) -> None:
+        """Another tree, or the same one a moment later."""
+        self.layout_, self.titles = layout, titles
+        self._rows = largest_runs(layout, MOST_ROWS)
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colours at run time."""
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(328, (MOST_ROWS + 1) * PITCH)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_lines(painter)
+        for number, row in enumerate(self._rows):
+            bar = self._bar(number)
+            node = self.layout_.nodes[row.run]
+            self._paint_bar(painter, bar, node)
+            name, tail = tree_words.name_and_tail(self.layout_, row.run, self.titles)
+            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {tree_words.counted(node)}")
+        for number, text in enumerate(self.lines[len(self._rows) :], len(self._rows)):
+            self._paint_text(painter, 0, number, text)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        index = self._at(event.position().toPoint())
+        if index >= 0 and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(index)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        """A run that is pointed at says more."""
+        if isinstance(event, QHelpEvent):
+            index = self._at(event.pos())
+            if index >= 0:
+                node = self.layout_.nodes[index]
+                name = tree_words.label(self.layout_, index, self.titles)
+                titles = tree_words.titles_of(node, self.titles)
+                parts = (
+                    name,
+                    "" if name.startswith(titles) else titles,
+                    tree_words.figures(node),
+                    tree_words.beginning(node),
+                )
+                QToolTip.showText(event.globalPos(), "\n".join(part for part in parts if part), self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def _label(self, row: Row) -> str:
+        name = tree_words.label(self.layout_, row.run, self.titles)
+        return f"{name} {tree_words.counted(self.layout_.nodes[row.run])}"
+
+    def _at(self, at: QPoint) -> int:
+        number = at.y() // PITCH
+        return self._rows[number].run if 0 <= number < len(self._rows) else -1
+
+    def _bar(self, number: int) -> QRectF:
+        row = self._rows[number]
+        longest = max(run_width(self.layout_.nodes[other.run].tokens) for other in self._rows)
+        deepest = max(_left(other) for other in self._rows)
+        whole = max(SHORTEST, min(LONGEST, self.width() - deepest - LABEL))
+        width = max(8.0, whole * run_width(self.layout_.nodes[row.run].tokens) / longest - 8)
+        left = _left(row)
+        return QRectF(left, number * PITCH + (PITCH - BAR) / 2, width, BAR)
+
+    def _paint_bar(self, painter: QPainter, bar: QRectF, node: NodeView) -> None:
+        """Filled, or hollow with a bar inside where the run is on disk only."""
+        colour = QColor(self._theme.pinned if node.pinned else self._theme.reused)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        if tree_words.is_on_disk(node):
+            painter.fillRect(bar.adjusted(3, 4, -(bar.width() - 6), -4), colour)
+            painter.setPen(QPen(colour, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            bar = bar.adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(bar, 3, 3)
+
+    def _paint_lines(self, painter: QPainter) -> None:
+        """From each run to those behind it."""
+        painter.setPen(QPen(QColor(self._theme.cold), 1))
+        for number, row in enumerate(self._rows):
+            if row.parent_row >= 0:
+                bar, above = self._bar(number), self._bar(row.parent_row)
+                x, y = above.left() + 6.5, round(bar.center().y()) + 0.5
+                painter.drawLine(QLineF(x, above.bottom(), x, y))
+                painter.drawLine(QLineF(x, y, bar.left(), y))
+
+    def _paint_text(self, painter: QPainter, left: float, number: int, text: str, tail: str = "") -> None:
+        """Text in a row, cut in its middle where there is no room for all of it, and the tail that is never cut."""
+        painter.setPen(QColor(self._theme.soft))
+        room = QRectF(QPointF(left, number * PITCH), QPointF(self.width(), (number + 1) * PITCH))
+        shown = elided(painter.fontMetrics(), text, tail, int(room.width()))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+
+def _left(row: Row) -> int:
+    return min(6, row.depth) * INDENT

@@ -1,0 +1,169 @@
+"""Keeps the pictures of the prefix tree in step with the engine, and does to its runs what the user asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, QTimer
+
+from app import theme
+from app.charts.tree import words as tree_words
+from app.charts.tree.layout import find_again
+from app.charts.tree.window import TreeWindow
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.history.file import StoredMessage
+from app.window.window import Window
+from engine import CacheView, NodeView
+
+REFRESH_MS = 250
+"""At most four pictures a second while anything happens."""
+WRITING_MS = 1000
+"""Between two pictures while an answer is written: a run grows by a few tokens, and drawing takes the model's time."""
+AGE_MS = 5000
+"""Between two pictures while nothing does: only ages change."""
+
+GONE = "This run is no longer in the cache; nothing was changed."
+NOT_KEPT = (
+    "This run is not pinned: what is pinned takes at most half of the cache. Unpin another run, or give the cache more"
+    " memory in the preferences."
+)
+
+
+class TreePresenter(QObject):
+    """One for a window and a session. Attributes: tree: the open tree window, None while there is none."""
+
+    def __init__(self, window: Window, session: Session, bridge: Bridge) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._bridge = bridge
+        self.tree: TreeWindow | None = None
+        self._titles: dict[int, str] = {}
+        self._to_keep: NodeView | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_time)
+        self._connect()
+        self._on_list()
+
+    def _connect(self) -> None:
+        bridge, window = self._bridge, self._window
+        for happened in (bridge.loaded, bridge.matched, bridge.prefill, bridge.finished, bridge.failed):
+            happened.connect(self.refresh_soon)
+        bridge.cache_view.connect(self._on_cache_view)
+        self._session.conversations_changed.connect(self._on_list)
+        window.charts.visibility_changed.connect(self.refresh_soon)
+        window.charts.prefixes.tree_wanted.connect(self.open)
+        window.charts.prefixes.open_wanted.connect(self.show_run)
+        window.commands.tree.triggered.connect(self.open)
+        window.closing.connect(self.close)
+
+    def open(self) -> None:
+        """Show the tree in a window of its own, or bring it to the front."""
+        if self.tree is None:
+            self.tree = tree = TreeWindow(theme.current(), self._window)
+            tree.visibility_changed.connect(self._on_tree_visibility)
+            tree.view.open_wanted.connect(self.show_run)
+            tree.view.keep_wanted.connect(self.keep)
+            tree.view.release_wanted.connect(lambda node: self._act(node, self._bridge.release_prefix))
+            tree.view.drop_wanted.connect(lambda node: self._act(node, self._bridge.drop_prefix))
+            self.refresh()
+        self.tree.show()
+        self.tree.raise_()
+        self.tree.activateWindow()
+
+    def close(self) -> None:
+        """Close the tree and take no more pictures."""
+        if self.tree is not None:
+            self.tree.close()
+        self._timer.stop()
+
+    def set_theme(self) -> None:
+        """Colours at run time."""
+        if self.tree is not None:
+            self.tree.set_theme(theme.current())
+
+    def refresh(self) -> None:
+        """Show the newest picture now, wherever it is visible."""
+        view = self._bridge.read_cache_view()
+        if self._window.charts.isVisible():
+            self._window.charts.show_prefixes(view, self._titles)
+        if self.tree is not None:
+            self.tree.show_view(view, self._titles)
+
+    def refresh_soon(self, event: object = None) -> None:
+        """Something happened: a newer picture follows within REFRESH_MS, if anybody sees it."""
+        visible = self._window.charts.isVisible() or self.tree is not None
+        if visible and not 0 <= self._timer.remainingTime() <= REFRESH_MS:
+            self._timer.start(REFRESH_MS)
+
+    def show_run(self, conversation_id: int, token: int) -> None:
+        """Open a conversation where the run that begins at this token of its prompt stands."""
+        self._session.open(conversation_id)
+        if token and (message_id := message_at(self._session.messages, token)):
+            self._window.transcript.show_message(message_id)
+        self._window.activateWindow()
+
+    def keep(self, node: NodeView) -> None:
+        """Pin a run, with all before it. One on disk only cannot be."""
+        nodes = self._bridge.read_cache_view().nodes
+        if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
+            self._say(tree_words.NOT_TO_KEEP)
+        elif self._act(node, self._bridge.keep_prefix):
+            self._to_keep = node
+
+    def _act(self, node: NodeView, act: Callable[[int], None]) -> bool:
+        """Do something to a run as it is now; False where it is gone."""
+        nodes = self._bridge.read_cache_view().nodes
+        found = find_again(node, nodes)
+        if found < 0:
+            self.refresh()
+            self._say(GONE)
+            return False
+        act(nodes[found].block)
+        return True
+
+    def _say(self, sentence: str) -> None:
+        if self.tree is not None:
+            self.tree.say(sentence)
+
+    def _on_cache_view(self, view: CacheView) -> None:
+        if view.request_id == 0 and self._to_keep is not None:
+            nodes = self._bridge.read_cache_view().nodes
+            found = find_again(self._to_keep, nodes)
+            self._to_keep = None
+            if found >= 0 and not nodes[found].pinned:
+                self._say(NOT_KEPT)
+        self.refresh_soon()
+
+    def _on_time(self) -> None:
+        if not self._window.charts.isVisible() and self.tree is None:
+            return
+        self.refresh()
+        if self._bridge.busy:
+            self._timer.start(WRITING_MS)
+        elif self.tree is not None:
+            self._timer.start(AGE_MS)
+
+    def _on_tree_visibility(self) -> None:
+        if self.tree is not None and not self.tree.isVisible():
+            self.tree = None
+        self.refresh_soon()
+
+    def _on_list(self) -> None:
+        self._titles = {each.id: each.title for each in self._session.conversations()}
+        self.refresh_soon()
+
+
+def message_at(messages: Sequence[StoredMessage], token: int) -> int:
+    """The message that holds a token of the prompt, as far as the figures of the turns tell; 0 where none does."""
+    question = 0
+    for message in messages:
+        if message.role == "user":
+            question = message.id
+        if message.stats and token < message.stats.prompt_tokens:
+            return question
+        if message.stats and token < message.stats.prompt_tokens + message.stats.written_tokens:
+            return message.id
+    return 0

@@ -1,0 +1,158 @@
+"""A run of cached tokens in words: whose it is, how it begins, how old it is. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from app.charts import words
+from app.charts.tree.layout import TreeLayout
+from app.history.records import read_label
+from app.words import size
+from engine import CacheView, NodeView
+
+AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
+"""Seconds since the last use, from the newest to the oldest, and the word for each step."""
+
+MOST_LETTERS = 24
+"""Of a title that stands in a row with others."""
+
+ON_DISK = "on disk"
+TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
+"""Where a run lies; main memory needs no word."""
+
+NOT_TO_KEEP = (
+    "This run is on disk only, so there is nothing in memory to pin. A message that begins with it brings it back."
+)
+
+DELETED = "Deleted conversation"
+NOBODYS = "from a proof"
+"""Only proofs run in nobody's name: what they wrote belongs to no conversation."""
+
+Titles = Mapping[int, str]
+"""The present title of each conversation by its id."""
+
+
+class Owner(NamedTuple):
+    """A conversation that a run belongs to. `id` is 0 where it cannot be opened here."""
+
+    title: str
+    id: int
+
+
+def owners(node: NodeView, titles: Titles) -> list[Owner]:
+    """The conversations that begin with this run; one that was deleted has neither title nor id."""
+    return [_owner(label, titles) for label in node.conversations]
+
+
+def label(layout: TreeLayout, index: int, titles: Titles) -> str:
+    """The short name of a run."""
+    return "".join(name_and_tail(layout, index, titles))
+
+
+def name_and_tail(layout: TreeLayout, index: int, titles: Titles) -> tuple[str, str]:
+    """The short name of a run as what may be cut and what stays behind it. What many share has no one title; what is
+    pinned says so."""
+    node = layout.nodes[index]
+    named = owners(node, titles)
+    if node.pinned and (len(named) != 1 or node.start == 0):
+        return "pinned", ""
+    if not named:
+        return NOBODYS, ""
+    if len(named) > 1:
+        return f"{len(named)} conversations", ""
+    return named[0].title, ", branch" if _is_branch(layout, index) else ""
+
+
+def is_on_disk(node: NodeView) -> bool:
+    """Whether a run is on disk only."""
+    return node.tier == "disk"
+
+
+def counted(node: NodeView) -> str:
+    """How many tokens, in short, and where they are if not in memory."""
+    return f"{node.tokens:,} {ON_DISK}" if is_on_disk(node) else f"{node.tokens:,}"
+
+
+def beginning(node: NodeView, most: int = 240) -> str:
+    """How the run's text begins, on one line."""
+    line = " ".join(node.text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def age(idle_s: float) -> str:
+    """How long ago a run was last used."""
+    return "just now" if idle_s < 5 else words.time_ago(idle_s)
+
+
+def age_step(idle_s: float) -> int:
+    """The index of the age in AGES."""
+    return next(step for step, (limit, _) in enumerate(AGES) if idle_s < limit or limit == float("inf"))
+
+
+def hits(count: int) -> str:
+    """How often a run was found by a prompt."""
+    return words.count(count, "hit")
+
+
+def figures(node: NodeView) -> str:
+    """Tokens and where they lie, bytes, age, hits (which are counted in memory only), and whether it is pinned."""
+    place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
+    parts = [words.count(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
+    parts += [] if is_on_disk(node) else [hits(node.hits)]
+    parts += [TIERS[node.tier]] if node.tier in TIERS else []
+    return " · ".join([*parts, "pinned"] if node.pinned else parts)
+
+
+def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
+    """The titles of the conversations, the first few of many; where there are several, long ones are cut."""
+    named = [owner.title for owner in owners(node, titles)]
+    if len(named) > 1:
+        named = [
+            title if len(title) <= MOST_LETTERS else title[: MOST_LETTERS - 1].rstrip(" …") + "…" for title in named
+        ]
+    shown = ", ".join(named[:most])
+    return f"{shown} and {len(named) - most} more" if len(named) > most else shown or NOBODYS
+
+
+def freed(layout: TreeLayout, index: int) -> str:
+    """What dropping a run gives back: the run and all that stands behind it."""
+    box, where = layout.boxes[index], f" {ON_DISK}" if is_on_disk(layout.nodes[index]) else ""
+    behind = f", with {words.count(box.runs_below - 1, 'run')} behind it" if box.runs_below > 1 else ""
+    return f"frees {words.count(box.tokens_below, 'token')}{where}{behind}"
+
+
+def totals(view: CacheView) -> str:
+    """The whole tree in one sentence, what is on disk only apart: its bytes are not those of the cache's memory."""
+    near = [node for node in view.nodes if not is_on_disk(node)]
+    far = [node for node in view.nodes if is_on_disk(node)]
+    kept = sum(node.tokens for node in near if node.pinned)
+    parts = [_sum(near)] if near else []
+    parts += [f"{kept:,} pinned"] if kept else []
+    parts += [f"{ON_DISK} only: {_sum(far)}"] if far else []
+    text = " · ".join(parts) or "Nothing is cached yet."
+    return text[0].upper() + text[1:]
+
+
+def _sum(nodes: Sequence[NodeView]) -> str:
+    """Runs, tokens and bytes."""
+    tokens, held = sum(node.tokens for node in nodes), size(sum(node.bytes for node in nodes))
+    return f"{words.count(len(nodes), 'run')} · {words.count(tokens, 'token')} · {held}"
+
+
+def _owner(label: str, titles: Titles) -> Owner:
+    number = read_label(label)
+    if number in titles:
+        return Owner(titles[number] or "Untitled", number)
+    return Owner(DELETED if number else label or "Untitled", 0)
+
+
+def _is_branch(layout: TreeLayout, index: int) -> bool:
+    """Whether an earlier run beside it, or the run before it, belongs to the same single conversation. What is on disk
+    only and nothing else stands beside is the rest of the run before it."""
+    node = layout.nodes[index]
+    before = [other for other in layout.siblings(index) if layout.boxes[other].y < layout.boxes[index].y]
+    goes_on = is_on_disk(node) and len(layout.siblings(index)) == 1
+    if 0 <= node.parent < index and not layout.nodes[node.parent].pinned and not goes_on:
+        before.append(node.parent)
+    return any(layout.nodes[other].conversations == node.conversations for other in before)

@@ -1,0 +1,249 @@
+"""All answers on their way, in whichever conversation, and the model that writes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chat.bridge import Bridge
+from app.chat.saving import Keeper
+from app.chat.turn import Phase, Turn
+from app.history.file import History, StoredMessage
+from app.history.records import label_of
+from engine import Failed, Finished, Loaded, Loading, Matched, ModelInfo, ModelSpec, Prefill, TextDelta, TurnStats
+
+
+class Answers(QObject):
+    """Turns from their submission to their end, which each has exactly once. While a model is loading they queue.
+
+    Signals of every turn: progressed() (a phase or the model changed), ended(Turn, StoredMessage, bool): the final
+    form of an answer, and whether it was kept (False: nothing was written in it, so it is gone).
+    Signals of the conversation `in_view` only: matched(Matched), prefill_changed(Prefill), text_added(message id, str),
+    stats_changed(message id, TurnStats).
+    Others: model_changed(ModelInfo | None), loading_changed(Loading), loading_stopped() (on the user's wish, with the
+    model as before), error(sentence, detail).
+    """
+
+    progressed = Signal()
+    ended = Signal(object, object, bool)
+    matched = Signal(object)
+    prefill_changed = Signal(object)
+    text_added = Signal(int, str)
+    stats_changed = Signal(int, object)
+    model_changed = Signal(object)
+    loading_changed = Signal(object)
+    loading_stopped = Signal()
+    error = Signal(str, str)
+
+    def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.model: ModelInfo | None = None
+        self.asked_cache_bytes = 0  # of the load asked for last; 0: automatic
+        self.model_path = ""  # of the model that answers, or that was asked for in its place
+        self.in_view = 0
+        self._bridge = bridge
+        self._loading_id = 0
+        self._is_load_cancelled = False
+        self._running: dict[int, Turn] = {}
+        self._queued: list[Turn] = []
+        self._ending: dict[int, int] = {}  # requests of deleted conversations that still run, and the conversations
+        self._keeper = Keeper(history, self.turns, self)
+        self._keeper.error.connect(self.error)
+        bridge.loading.connect(self._on_loading)
+        bridge.loaded.connect(self._on_loaded)
+        bridge.matched.connect(self._on_matched)
+        bridge.prefill.connect(self._on_prefill)
+        bridge.text.connect(self._on_text)
+        bridge.stats.connect(self._on_stats)
+        bridge.finished.connect(self._on_finished)
+        bridge.failed.connect(self._on_failed)
+
+    @property
+    def loading(self) -> bool:
+        """True while a model is being loaded."""
+        return self._loading_id != 0
+
+    def turns(self) -> list[Turn]:
+        """Every answer on its way, those that wait for a model last."""
+        return [*self._running.values(), *self._queued]
+
+    def turn_of(self, conversation_id: int) -> Turn | None:
+        """The answer that is on its way in this conversation; there is at most one."""
+        return next((turn for turn in self.turns() if turn.answer.conversation_id == conversation_id), None)
+
+    def is_queued(self, turn: Turn) -> bool:
+        """True while the turn waits for a model."""
+        return turn in self._queued
+
+    def newest_form(self, message: StoredMessage) -> StoredMessage:
+        """A message of the history with what was written since it was stored."""
+        for turn in self.turns():
+            if turn.answer.id == message.id:
+                return turn.message()
+        return self._keeper.unsaved.get(message.id, message)
+
+    def load(self, spec: ModelSpec) -> int:
+        """Load a model in place of the present one, which stays when this fails, unless there was no memory for both;
+        one that is being loaded is let go.
+
+        Returns the id of the load.
+        """
+        if self.loading:
+            self._bridge.cancel(self._loading_id)
+        self._loading_id = load_id = self._bridge.load(spec)
+        self.model_path, self._is_load_cancelled = spec.path, False
+        self.asked_cache_bytes = spec.cache_bytes or 0
+        self.progressed.emit()
+        return load_id
+
+    def cancel_load(self) -> None:
+        """Stop what is being loaded at its next step; the present model stays."""
+        if self.loading:
+            self._is_load_cancelled = True
+            self._bridge.cancel(self._loading_id)
+
+    def begin(self, turn: Turn) -> None:
+        """Submit a turn, or queue it until the model is there."""
+        self._queued.append(turn)
+        if not self.loading:
+            self._submit_queued()
+        self._keeper.start()
+        self.progressed.emit()
+
+    def stop(self, turn: Turn) -> None:
+        """End a turn with what is written."""
+        if turn in self._queued:
+            self._queued.remove(turn)
+            self._end(turn, replace(turn.message(), finish_reason="stopped"))
+            return
+        turn.phase = "stopping"
+        self._bridge.cancel(turn.request_id)
+        self.progressed.emit()
+
+    def forget(self, conversation_id: int) -> None:
+        """A conversation was deleted: cancel what is being written in it, hear no more of it, keep nothing for it."""
+        turn = self.turn_of(conversation_id)
+        if turn in self._queued:
+            self._queued.remove(turn)
+        elif turn is not None:
+            del self._running[turn.request_id]
+            self._ending[turn.request_id] = conversation_id
+            self._bridge.cancel(turn.request_id)
+        self._let_go(conversation_id)
+        self._keeper.forget(conversation_id)
+
+    def shutdown(self) -> None:
+        """Store what is written of every answer and cancel it. Safe to call twice."""
+        for turn in self.turns():
+            if turn.request_id:
+                self._bridge.cancel(turn.request_id)
+            self._keeper.keep(turn, replace(turn.message(), finish_reason="stopped"))
+        self._running.clear()
+        self._queued.clear()
+        self._ending.clear()
+        self._loading_id = 0
+        self._keeper.close()
+
+    def _submit_queued(self) -> None:
+        for turn in self._queued:
+            turn.request_id = self._bridge.submit(turn.request)
+            self._running[turn.request_id] = turn
+        self._queued.clear()
+
+    def _end(self, turn: Turn, message: StoredMessage) -> None:
+        kept = self._keeper.keep(turn, message)
+        self.ended.emit(turn, message, kept)
+        self.progressed.emit()
+
+    def _on_loading(self, event: Loading) -> None:
+        if event.request_id == self._loading_id and not self._is_load_cancelled:
+            self.loading_changed.emit(event)
+
+    def _on_loaded(self, event: Loaded) -> None:
+        # One that a later load was to replace answers too, should that one fail: the engine holds it now.
+        self.model = event.model
+        if event.request_id == self._loading_id:
+            self._loading_id = 0
+            self._submit_queued()
+        self.model_changed.emit(event.model)
+        self.progressed.emit()
+
+    def _on_matched(self, event: Matched) -> None:
+        if turn := self._running.get(event.request_id):
+            turn.divergence = event.divergence
+            self._advance(turn, "prefill")
+            if self._is_in_view(turn):
+                self.matched.emit(event)
+
+    def _on_prefill(self, event: Prefill) -> None:
+        if turn := self._running.get(event.request_id):
+            self._advance(turn, "prefill")
+            if self._is_in_view(turn):
+                self.prefill_changed.emit(event)
+
+    def _on_text(self, event: TextDelta) -> None:
+        if turn := self._running.get(event.request_id):
+            turn.add(event.text)
+            self._advance(turn, "writing")
+            if self._is_in_view(turn):
+                self.text_added.emit(turn.answer.id, event.text)
+
+    def _on_stats(self, event: TurnStats) -> None:
+        if turn := self._running.get(event.request_id):
+            turn.stats = event
+            if self._is_in_view(turn):
+                self.stats_changed.emit(turn.answer.id, event)
+
+    def _on_finished(self, event: Finished) -> None:
+        if turn := self._running.pop(event.request_id, None):
+            turn.stats = event.stats
+            final = replace(turn.message(), content=event.text, token_ids=event.token_ids, finish_reason=event.reason)
+            self._end(turn, final)
+        else:
+            self._forget_ended(event.request_id)
+
+    def _on_failed(self, event: Failed) -> None:
+        if event.is_model_gone:
+            self.model = None
+            self.model_changed.emit(None)
+        if event.request_id == 0:  # no request's own failure, but the engine's
+            self.error.emit(event.sentence, event.detail)
+        elif event.request_id == self._loading_id:
+            self._fail_loading(event)
+        elif turn := self._running.pop(event.request_id, None):
+            turn.is_refused = event.is_refused
+            self._end(turn, replace(turn.message(), finish_reason="failed"))
+            self.error.emit(event.sentence, event.detail)
+        else:
+            self._forget_ended(event.request_id)
+
+    def _forget_ended(self, request_id: int) -> None:
+        """What was running when its conversation was deleted may have been kept since then."""
+        if conversation_id := self._ending.pop(request_id, 0):
+            self._let_go(conversation_id)
+
+    def _let_go(self, conversation_id: int) -> None:
+        self._bridge.forget(label_of(conversation_id))
+
+    def _fail_loading(self, event: Failed) -> None:
+        self._loading_id = 0
+        if self.model:
+            self.model_path = self.model.path
+            self._submit_queued()
+        waiting, self._queued = self._queued, []
+        for turn in waiting:
+            self._end(turn, replace(turn.message(), finish_reason="failed"))
+        self.progressed.emit()
+        if self._is_load_cancelled and not event.is_model_gone:
+            self.loading_stopped.emit()
+        else:
+            self.error.emit(event.sentence, event.detail)
+
+    def _advance(self, turn: Turn, phase: Phase) -> None:
+        if turn.phase not in ("stopping", phase):
+            turn.phase = phase
+            self.progressed.emit()
+
+    def _is_in_view(self, turn: Turn) -> bool:
+        return turn.answer.conversation_id == self.in_view

@@ -1,0 +1,197 @@
+"""From the engine's event queue to signals in the GUI thread."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.chat.merge import merge
+from engine import (
+    CacheView,
+    EnginePort,
+    Event,
+    Failed,
+    Finished,
+    Loaded,
+    Loading,
+    Matched,
+    ModelSpec,
+    Prefill,
+    Preview,
+    Request,
+    TextDelta,
+    TurnStats,
+)
+
+DRAIN_EVERY_MS = 60
+DRAIN_FOR_S = 0.008
+
+
+class Bridge(QObject):
+    """Owns the engine for the window: commands pass through, events come out as signals.
+
+    Events are taken every 60 ms while anything is outstanding, for at most 8 ms at a time. What belongs to no
+    outstanding request is dropped, so that each request, load or preview ends exactly once.
+
+    Signals, each with one event of engine/events.py: loading, loaded, matched, prefill, text, stats, cache_view,
+    preview, finished, failed. What a request brings that was submitted `aside` (its cache views apart) comes through
+    the signal `aside` only, so that no conversation and no total hears of it.
+    """
+
+    loading = Signal(object)
+    loaded = Signal(object)
+    matched = Signal(object)
+    prefill = Signal(object)
+    text = Signal(object)
+    stats = Signal(object)
+    cache_view = Signal(object)
+    preview = Signal(object)
+    finished = Signal(object)
+    failed = Signal(object)
+    aside = Signal(object)
+
+    def __init__(
+        self, engine: EnginePort, parent: QObject | None = None, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._clock = clock
+        self._outstanding: set[int] = set()
+        self._aside: set[int] = set()
+        self._cache_reports_due = 0
+        self._ready: deque[Event] = deque()
+        self._timer = QTimer(self)
+        self._timer.setInterval(DRAIN_EVERY_MS)
+        self._timer.timeout.connect(self.drain)
+        self._signals = {
+            Loading: self.loading,
+            Loaded: self.loaded,
+            Matched: self.matched,
+            Prefill: self.prefill,
+            TextDelta: self.text,
+            TurnStats: self.stats,
+            CacheView: self.cache_view,
+            Preview: self.preview,
+            Finished: self.finished,
+            Failed: self.failed,
+        }
+
+    @property
+    def busy(self) -> bool:
+        """True while something is outstanding."""
+        return bool(self._outstanding) or self._cache_reports_due > 0
+
+    def load(self, spec: ModelSpec) -> int:
+        """Pass through to the engine; ends with `loaded` or `failed`."""
+        return self._expect(self._engine.load(spec))
+
+    def submit(self, request: Request) -> int:
+        """Pass through to the engine; ends with `finished` or `failed`."""
+        return self._expect(self._engine.submit(request))
+
+    def submit_aside(self, request: Request) -> int:
+        """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
+        request_id = self._engine.submit(request)
+        self._aside.add(request_id)
+        return self._expect(request_id)
+
+    def request_preview(self, request: Request) -> int:
+        """Pass through to the engine's `preview`; ends with `preview` or `failed`."""
+        return self._expect(self._engine.preview(request))
+
+    def cancel(self, request_id: int) -> None:
+        """Pass through to the engine; the request still ends with `finished` or `failed`."""
+        self._engine.cancel(request_id)
+
+    def set_cache_budget(self, budget_bytes: int) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.set_cache_budget(budget_bytes)
+        self._expect_cache_report()
+
+    def set_disk_budget(self, budget_bytes: int | None) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.set_disk_budget(budget_bytes)
+        self._expect_cache_report()
+
+    def clear_cache(self) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.clear_cache()
+        self._expect_cache_report()
+
+    def forget(self, conversation: str) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.forget(conversation)
+        self._expect_cache_report()
+
+    def keep_prefix(self, block: int) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.keep_prefix(block)
+        self._expect_cache_report()
+
+    def release_prefix(self, block: int) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.release_prefix(block)
+        self._expect_cache_report()
+
+    def drop_prefix(self, block: int) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.drop_prefix(block)
+        self._expect_cache_report()
+
+    def read_cache_view(self) -> CacheView:
+        """The newest picture of the cache, with its nodes; never waits."""
+        return self._engine.cache_view()
+
+    def close(self) -> bool:
+        """Stop the timer and the engine. True when the engine's thread has ended. Safe to call twice."""
+        self._timer.stop()
+        self._outstanding.clear()
+        self._aside.clear()
+        self._ready.clear()
+        self._cache_reports_due = 0
+        return self._engine.close()
+
+    def drain(self) -> None:
+        """Take what the engine has to say now and emit it. The timer calls this; a test may."""
+        # A slot may run an event loop of its own (a dialog): events then wait in `_ready`, and their order holds.
+        self._ready.extend(merge(self._take()))
+        while self._ready:
+            self._emit(self._ready.popleft())
+        if not self.busy:
+            self._timer.stop()
+
+    def _take(self) -> list[Event]:
+        taken: list[Event] = []
+        until = self._clock() + DRAIN_FOR_S
+        while batch := self._engine.poll():
+            taken.extend(batch)
+            if self._clock() >= until:
+                break
+        return taken
+
+    def _emit(self, event: Event) -> None:
+        if event.request_id == 0 and isinstance(event, CacheView | Failed):
+            self._cache_reports_due = max(0, self._cache_reports_due - 1)
+        elif event.request_id not in self._outstanding:
+            return
+        is_aside = event.request_id in self._aside and not isinstance(event, CacheView)
+        if isinstance(event, Finished | Failed | Loaded | Preview):
+            self._outstanding.discard(event.request_id)
+            self._aside.discard(event.request_id)
+        (self.aside if is_aside else self._signals[type(event)]).emit(event)
+
+    def _expect(self, request_id: int) -> int:
+        self._outstanding.add(request_id)
+        self._start()
+        return request_id
+
+    def _expect_cache_report(self) -> None:
+        self._cache_reports_due += 1
+        self._start()
+
+    def _start(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start()

@@ -1,0 +1,82 @@
+"""Answers into the history: when they end, and every few seconds while they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.chat.turn import Turn
+from app.history.file import History, StoredMessage
+from engine import HeadstartError
+
+SAVE_EVERY_MS = 3000
+
+
+class Keeper(QObject):
+    """Stores answers. What cannot be stored now (a full disk) stays in `unsaved` and is tried again every 3 s.
+
+    Signals: `error(sentence, detail)`, once until storing works again.
+    """
+
+    error = Signal(str, str)
+
+    def __init__(self, history: History, turns: Callable[[], list[Turn]], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.unsaved: dict[int, StoredMessage] = {}
+        self._history = history
+        self._turns = turns
+        self._failing = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(SAVE_EVERY_MS)
+        self._timer.timeout.connect(self.save)
+
+    def start(self) -> None:
+        """There is an answer to look after."""
+        self._timer.start()
+
+    def keep(self, turn: Turn, message: StoredMessage) -> bool:
+        """Store an answer that has ended. False where nothing was written in it, so that it was dropped."""
+        if not message.content and not message.token_ids and message.finish_reason in ("stopped", "failed"):
+            self._try(self._history.discard, message.id, turn.leaf_if_empty)
+            return False
+        self.unsaved[message.id] = message
+        self._store(message)
+        return True
+
+    def save(self) -> None:
+        """Store what came since the last time. The timer calls this."""
+        for message in [*self.unsaved.values()]:
+            self._store(message)
+        for turn in self._turns():
+            if turn.unsaved and self._try(self._history.save_text, turn.answer.id, turn.text):
+                turn.unsaved = False
+        if not self._turns() and not self.unsaved:
+            self._timer.stop()
+
+    def forget(self, conversation_id: int) -> None:
+        """The conversation is gone: so is what was not stored of it."""
+        self.unsaved = {
+            number: message for number, message in self.unsaved.items() if message.conversation_id != conversation_id
+        }
+
+    def close(self) -> None:
+        """Try once more and stop."""
+        self.save()
+        self._timer.stop()
+
+    def _store(self, message: StoredMessage) -> None:
+        figures = (message.stats, message.divergence, message.finish_reason)
+        if self._try(self._history.finish, message.id, message.content, message.token_ids, *figures):
+            self.unsaved.pop(message.id, None)
+
+    def _try(self, write: Callable[..., None], *values: object) -> bool:
+        try:
+            write(*values)
+        except HeadstartError as error:
+            if not self._failing:
+                self._failing = True
+                self.error.emit(str(error), error.detail)
+            return False
+        self._failing = False
+        return True

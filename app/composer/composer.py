@@ -1,0 +1,197 @@
+"""Where a question is written and sent: the field, what the next prompt costs, sampling, Send or Stop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app import theme
+from app.composer.next_prompt import NextPrompt
+from app.composer.prompt_edit import PromptEdit
+from app.widgets import words
+from engine import Preview, Sampling
+
+
+class Composer(QWidget):
+    """Signals: send(str), stop(), draft_changed(str), sampling_wanted().
+
+    `editing` is the id of the question that sending replaces, None when it asks a new one. What is typed stays until
+    `clear_sent`, so that nothing is lost when sending fails.
+    """
+
+    send = Signal(str)
+    stop = Signal()
+    draft_changed = Signal(str)
+    sampling_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.editing: int | None = None
+        self._draft, self._busy, self._can_stop = "", False, True
+        self.next_prompt = NextPrompt(self)
+        self.edit = PromptEdit(self)
+        self.sampling = QPushButton(self)
+        self.sampling.setObjectName("quiet")
+        self.button = QPushButton("Send", self)
+        self.button.setObjectName("primary")
+        self.button.setFixedWidth(64)
+        self.context = QLabel(self)
+        self.context.setObjectName("soft")
+        self.context.setFont(theme.text_font(theme.SMALL))
+        self._lay_out()
+        self._connect()
+        self.show_sampling(Sampling())
+        self._update_button()
+
+    def _lay_out(self) -> None:
+        self._frame = _Frame(self.edit, self)
+        bottom = QHBoxLayout()
+        bottom.setContentsMargins(0, 0, 0, 0)
+        bottom.addWidget(self.sampling)
+        bottom.addStretch()
+        bottom.addWidget(self.button)
+        inside = QVBoxLayout(self._frame)
+        inside.setContentsMargins(8, 12, 12, 10)
+        inside.setSpacing(4)
+        field = QHBoxLayout()
+        field.setContentsMargins(8, 0, 0, 0)
+        field.addWidget(self.edit)
+        inside.addLayout(field)
+        inside.addLayout(bottom)
+        self._banner = self._edit_banner()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 8, 0, 8)
+        column.setSpacing(2)
+        column.addWidget(self.next_prompt)
+        column.addWidget(self._banner)
+        column.addWidget(self._frame)
+        column.addSpacing(4)
+        column.addWidget(self.context)
+
+    def _edit_banner(self) -> QWidget:
+        banner = QWidget(self)
+        row = QHBoxLayout(banner)
+        row.setContentsMargins(0, 0, 0, 0)
+        says = QLabel("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
+        says.setObjectName("soft")
+        says.setFont(theme.text_font(theme.SMALL))
+        cancel = QPushButton("Cancel", banner)
+        cancel.setObjectName("link")
+        cancel.setAccessibleName("Cancel editing")
+        cancel.clicked.connect(self.stop_editing)
+        row.addWidget(says, 1)
+        row.addWidget(cancel)
+        banner.hide()
+        return banner
+
+    def _connect(self) -> None:
+        self.sampling.clicked.connect(self.sampling_wanted)
+        self.button.clicked.connect(self._on_button)
+        self.edit.send.connect(self._on_send)
+        self.edit.escape.connect(self._on_escape)
+        self.edit.textChanged.connect(self._on_text)
+
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self.edit.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Put this text in the field, the cursor at its end."""
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    def clear_sent(self) -> None:
+        """What was typed is sent: empty the field, or give back what was there before an earlier one was edited."""
+        draft = self._draft
+        self._leave_editing()
+        self.set_text(draft)
+
+    def start_editing(self, message_id: int, text: str) -> None:
+        """Edit an earlier question; what was typed comes back afterwards."""
+        if self.editing is None:
+            self._draft = self.text
+        self.editing = message_id
+        self._banner.show()
+        self.set_text(text)
+        self.edit.setFocus()
+
+    def stop_editing(self) -> None:
+        """Give up editing and bring back what was typed before."""
+        if self.editing is not None:
+            self.clear_sent()
+
+    def set_busy(self, busy: bool, can_stop: bool = True) -> None:
+        """Turn Send into Stop while an answer is on its way."""
+        self._busy = busy
+        self._can_stop = can_stop
+        self._update_button()
+
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show what the next prompt would cost and how full the context is with it; None while that is not known."""
+        self.next_prompt.show_preview(preview)
+        self.context.setText(words.context(preview) if preview else "")
+
+    def show_sampling(self, sampling: Sampling) -> None:
+        """Sum up how tokens are chosen."""
+        self.sampling.setText(words.sampling(sampling))
+        self.sampling.setAccessibleName(f"Sampling settings: {words.sampling(sampling)}")
+        self.sampling.setToolTip("How the next word is chosen")
+
+    def _leave_editing(self) -> None:
+        self.editing, self._draft = None, ""
+        self._banner.hide()
+
+    def _on_text(self) -> None:
+        self._update_button()
+        self.draft_changed.emit(self.text)
+
+    def _on_button(self) -> None:
+        if self._busy:
+            self.stop.emit()
+        else:
+            self._on_send()
+        self.edit.setFocus()
+
+    def _on_send(self) -> None:
+        if not self._busy and self.text.strip():
+            self.send.emit(self.text)
+
+    def _on_escape(self) -> None:
+        if self._busy:
+            self.stop.emit()
+        else:
+            self.stop_editing()
+
+    def _update_button(self) -> None:
+        says = "Stop" if self._busy else "Send"
+        self.button.setText(says)
+        self.button.setAccessibleName(f"{says} the answer" if self._busy else "Send the message")
+        self.button.setToolTip("Stop (Esc)" if self._busy else "Send (Enter)")
+        self.button.setEnabled(self._can_stop if self._busy else not self.edit.document().isEmpty())
+
+
+class _Frame(QWidget):
+    """The outline around field and buttons; it wears the accent while the field has the focus."""
+
+    def __init__(self, edit: PromptEdit, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._edit = edit
+        edit.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self.update()
+        return super().eventFilter(watched, event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours = theme.current()
+        painter.setPen(QColor(colours.accent if self._edit.hasFocus() else colours.edge))
+        painter.setBrush(QColor(colours.page))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
+
+    def mousePressEvent(self, event: object) -> None:
+        self._edit.setFocus(Qt.FocusReason.MouseFocusReason)

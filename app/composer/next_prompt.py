@@ -1,0 +1,124 @@
+"""What sending now would cost: one line, and the prompt as a ribbon of cells under it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from app import theme
+from app.composer.ribbon import HIGH, Ribbon
+from app.widgets import words
+from app.widgets.explain import Explain
+from engine import Matched, Prefill, Preview
+
+LINE, BELOW = 20, 4
+NEXT = "Next prompt"
+
+
+class NextPrompt(QWidget):
+    """Shows the newest preview; what something else would cost goes in front of it for a while.
+
+    `preview` is what is on screen, None for nothing. While a prompt is being answered, it is what became of it.
+    """
+
+    def __init__(self, parent: QWidget | None = None, name: str = NEXT) -> None:
+        super().__init__(parent)
+        self.preview: Preview | None = None
+        self._name = name
+        self._shown: tuple[str, str] = ("", "")
+        self._newest: tuple[Preview | None, str, str, int] = (None, name, "", 0)
+        self._answered: Preview | None = None
+        self._is_instead = False
+        self._heading, self._cost = _label(self), _label(self)
+        self.explain = Explain("ribbon", self)
+        self.ribbon = Ribbon(self)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._lay_out()
+        self.show_preview(None)
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        line.addWidget(self._heading)
+        line.addWidget(self.explain)
+        line.addStretch(1)
+        line.addWidget(self._cost)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, BELOW)
+        column.setSpacing(0)
+        column.addLayout(line)
+        column.addStretch(1)
+        column.addWidget(self.ribbon)
+
+    @property
+    def text(self) -> str:
+        """The line, "" while nothing is known."""
+        return "  ·  ".join(part for part in self._shown if part)
+
+    def show_preview(self, preview: Preview | None) -> None:
+        """Show this preview; None while there is nothing to send to."""
+        self._answered = None
+        self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", 0)
+        if preview is None or not self._is_instead:
+            self.show_newest()
+
+    def show_matched(self, matched: Matched, context_length: int) -> None:
+        """A prompt was looked up and is being answered: show what became of it."""
+        self._answered = _became(self._newest[0], matched, context_length)
+        self._note_read(self._answered, 0)
+        self.show_newest()
+
+    def show_reading(self, progress: Prefill) -> None:
+        """So much of the prompt that was looked up is computed by now."""
+        if self._answered is not None:
+            self._note_read(self._answered, progress.done)
+            if not self._is_instead:
+                self.show_newest()
+
+    def show_instead(self, preview: Preview, heading: str, cost: str) -> None:
+        """Show what something else than Send would cost, until `show_newest`."""
+        self._is_instead = True
+        self._show(preview, heading, cost, 0)
+
+    def show_newest(self) -> None:
+        """Go back to the newest preview."""
+        self._is_instead = False
+        self._show(*self._newest)
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, LINE + HIGH + 2 + BELOW)
+
+    def _note_read(self, answered: Preview, done: int) -> None:
+        self._newest = (answered, "This prompt", words.this_prompt(answered, done), answered.reused_tokens + done)
+
+    def _show(self, preview: Preview | None, heading: str, cost: str, read_tokens: int) -> None:
+        self.preview = preview
+        self._shown = (heading, cost) if preview else ("", "")
+        self._heading.setText(self._shown[0])
+        self._cost.setText(self._shown[1])
+        self.explain.setVisible(preview is not None)
+        self.setAccessibleName(self.text or self._name)
+        self.ribbon.setAccessibleName(f"{self.text or self._name}; arrow keys go through its cells")
+        self.ribbon.show_preview(preview, read_tokens=read_tokens)
+
+
+def _became(newest: Preview | None, matched: Matched, context_length: int) -> Preview:
+    """What was matched, with the texts of the preview where that was of the same prompt."""
+    prompt, reused = matched.prompt_tokens, matched.reused_tokens
+    if newest is not None and (newest.prompt_tokens, newest.spans) == (prompt, matched.spans):
+        pinned = min(newest.pinned_tokens, reused)
+        became = replace(newest, reused_tokens=reused, computed_tokens=matched.computed_tokens, pinned_tokens=pinned)
+        return replace(became, disk_tokens=matched.disk_tokens)
+    computed, number = matched.computed_tokens, matched.request_id
+    disk = matched.disk_tokens
+    return Preview(number, prompt, reused, computed, 0.0, 0, context_length, matched.spans, disk_tokens=disk)
+
+
+def _label(parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName("soft")
+    label.setFont(theme.text_font(theme.SMALL))
+    label.setFixedHeight(LINE)
+    return label

@@ -1,0 +1,200 @@
+"""The ribbon: a prompt as a row of small cells, to be pointed at or walked through with the arrow keys."""
+
+from __future__ import annotations
+
+import textwrap
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app import theme
+from app.composer.ribbon_cells import Cell, State, cells, describe
+from engine import Preview
+
+PITCH, GAP = 8, 1.5
+"""Least distance from one cell to the next, and the room between them, in pixels."""
+LOW, HIGH = 12, 18
+"""Height of a cell, and of one that must be computed, in pixels."""
+LEAST_WIDTH = 2.0
+"""Pixels that a state has in a cell at least: merging never hides that something must be computed."""
+TIP_WIDTH = 64
+"""Characters in a line of what a cell says."""
+FEW_CELLS = 8
+_STEPS = {
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_PageUp: -FEW_CELLS,
+    Qt.Key.Key_PageDown: FEW_CELLS,
+    Qt.Key.Key_Home: -(10**6),
+    Qt.Key.Key_End: 10**6,
+}
+
+
+class Ribbon(QWidget):
+    """Each state has a colour and a shape: pinned with a line through its foot, reused plain, from disk hollow
+    with a bar inside, to compute tall, past the context crossed, free a thin dash. `current` is the cell that the
+    keyboard is at, -1 for none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.current = -1
+        self._preview: Preview | None = None
+        self._read_tokens = 0
+        self._cells: list[Cell] = []
+        self.setFixedHeight(HIGH)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Prompt in cells")
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """What is shown."""
+        return tuple(self._cells)
+
+    def show_preview(self, preview: Preview | None, *, read_tokens: int = 0) -> None:
+        """Show this prompt, None for nothing. Its first `read_tokens` are reused or computed by now."""
+        self._preview, self._read_tokens = preview, read_tokens
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if preview else Qt.FocusPolicy.NoFocus)
+        self._lay_cells()
+
+    def text_of(self, number: int) -> str:
+        """Everything about one cell, in lines; "" where there is none."""
+        if self._preview is None or not 0 <= number < len(self._cells):
+            return ""
+        what, where, quote = describe(self._preview, self._cells[number], read_tokens=self._read_tokens)
+        return "\n".join(line for line in (what, where, f"“{quote}”" if quote else "") if line)
+
+    def cell_at(self, place: QPoint) -> int:
+        """The cell under this place, -1 where there is none."""
+        number = int(place.x() / self._pitch)
+        return number if 0 <= number < len(self._cells) else -1
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, HIGH)
+
+    @property
+    def _pitch(self) -> float:
+        """From one cell to the next; the row is as wide as the widget where the context is long enough."""
+        return max(PITCH, (self.width() + GAP) / max(1, self._room))
+
+    @property
+    def _room(self) -> int:
+        return self.width() // PITCH
+
+    def _lay_cells(self) -> None:
+        self._cells = cells(self._preview, self._room) if self._preview else []
+        self._go_to(min(self.current, len(self._cells) - 1))
+
+    def _go_to(self, number: int) -> None:
+        self.current = number
+        self.setAccessibleDescription(self.text_of(number).replace("\n", ", "))
+        self.update()
+
+    def _box(self, number: int) -> QRect:
+        left = round(number * self._pitch)
+        return QRect(left, 0, round((number + 1) * self._pitch) - left, self.height())
+
+    def _say(self, number: int, place: QPoint) -> None:
+        if text := self.text_of(number):
+            lines = [textwrap.fill(line, TIP_WIDTH) for line in text.split("\n")]
+            QToolTip.showText(place, "\n".join(lines), self, self._box(number))
+        else:
+            QToolTip.hideText()
+
+    # Mouse and keyboard
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._say(self.cell_at(event.pos()), event.globalPos())
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = _STEPS.get(Qt.Key(event.key()))
+        if step is None or not self._cells:
+            super().keyPressEvent(event)
+            return
+        self._go_to(max(0, min(self.current + step, len(self._cells) - 1)))
+        self._say(self.current, self.mapToGlobal(self._box(self.current).bottomLeft()))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() != Qt.FocusReason.MouseFocusReason:
+            self._go_to(self._first_to_compute())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._go_to(-1)
+        QToolTip.hideText()
+
+    def _first_to_compute(self) -> int:
+        return next((number for number, cell in enumerate(self._cells) if "computed" in cell.states), 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_cells()
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pitch = self._pitch
+        for number, cell in enumerate(self._cells):
+            left = number * pitch
+            for state, width in _widths(cell, pitch - GAP):
+                _paint(painter, QRectF(left, 0, width, HIGH), state)
+                left += width
+        if self.current >= 0 and self.hasFocus():
+            painter.setPen(QPen(QColor(theme.current().text), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(self.current * pitch, 0.75, pitch - GAP, HIGH - 1.5))
+
+
+def _widths(cell: Cell, whole: float) -> list[tuple[State, float]]:
+    """How the width of a cell is shared out among its states."""
+    parts = [part for part in cell.parts if part[0] != "free"] or list(cell.parts)
+    total = sum(count for _, count in parts)
+    widths = [max(LEAST_WIDTH, whole * count / total) for _, count in parts]
+    scale = whole / sum(widths)
+    return [(state, width * scale) for (state, _), width in zip(parts, widths, strict=True)]
+
+
+def _paint(painter: QPainter, box: QRectF, state: State) -> None:
+    colours = theme.current()
+    low = box.adjusted(0, (HIGH - LOW) / 2, 0, -(HIGH - LOW) / 2)
+    painter.setPen(Qt.PenStyle.NoPen)
+    if state == "free":
+        painter.fillRect(
+            QRectF(box.left() + 1, box.center().y() - 1, max(1.0, box.width() - 2), 2), QColor(colours.line)
+        )
+    elif state == "past":
+        _outline(painter, low, colours.evicted)
+        painter.drawLine(low.bottomLeft() + QPointF(1, -1), low.topRight() + QPointF(-1, 1))
+        painter.drawLine(low.topLeft() + QPointF(1, 1), low.bottomRight() + QPointF(-1, -1))
+    elif state == "disk":
+        _outline(painter, low, colours.reused)
+        painter.fillRect(low.adjusted(0, 4, 0, -4), QColor(colours.reused))
+    elif state == "computed":
+        painter.setBrush(QColor(colours.computed))
+        painter.drawRoundedRect(box, 1.5, 1.5)
+    else:
+        painter.setBrush(QColor(getattr(colours, state)))
+        painter.drawRoundedRect(low, 1.5, 1.5)
+        if state == "pinned":
+            painter.fillRect(QRectF(low.left(), low.bottom() - 4, low.width(), 1.5), QColor(colours.page))
+
+
+def _outline(painter: QPainter, box: QRectF, colour: str) -> None:
+    painter.setPen(QColor(colour))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 1.5, 1.5)

@@ -1,0 +1,118 @@
+"""A chat that outgrew the model's context: which of its oldest turns can be left out, and leaving them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject
+
+from app.chat.branch import Branch, said_together
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.settings import Settings
+from app.window.window import Window
+from engine import Failed, Preview, Request
+
+OFFER = "Leave them out and send"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What leaves: `turns` questions with their answers, `tokens` of the prompt; the model sees the rest from the
+    question `seen_from_id` on."""
+
+    seen_from_id: int
+    turns: int
+    tokens: int
+
+
+def plan_of(branch: Branch, request: Request, preview: Preview) -> Plan | None:
+    """The fewest whole turns, from the oldest on, that leave at most half of the context filled, so that the next ones
+    begin with the same tokens for a while; None where the newest question alone is too long, or nothing need leave.
+
+    `preview` is of `request`, which `branch` made.
+    """
+    if preview.prompt_tokens < preview.context_length:
+        return None
+    has_system = request.messages[0].role == "system"
+    groups = said_together(branch.messages[branch.left_out :])
+    starts = {span.message_index - has_system: span.start for span in reversed(preview.spans)}
+    plans = [
+        Plan(group[0].id, sum(each[0].role == "user" for each in groups[:place]), starts[place] - starts[0])
+        for place, group in enumerate(groups)
+        if place and group[0].id and group[0].role == "user"
+    ]
+    fitting = [plan for plan in plans if preview.prompt_tokens - plan.tokens < preview.context_length]
+    roomy = [plan for plan in fitting if preview.prompt_tokens - plan.tokens <= preview.context_length // 2]
+    return next(iter(roomy or fitting[-1:]), None)
+
+
+class Trimming(QObject):
+    """Offers it in the notice, or does it at once, as the settings say. `send` sends what the composer holds."""
+
+    def __init__(
+        self, window: Window, session: Session, bridge: Bridge, settings: Settings, send: Callable[[], None]
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._bridge = bridge
+        self._settings = settings
+        self._send = send
+        self._asked: tuple[int, Branch, Request] | None = None  # the id of the preview that is awaited
+        self._offered: tuple[int, Plan] | None = None  # the conversation it is for
+        session.question_refused.connect(self._on_refused)
+        session.conversation_changed.connect(self._on_conversation)
+        bridge.preview.connect(self._on_preview)
+        bridge.failed.connect(self._on_failed)
+        window.notice.offer_taken.connect(self._on_taken)
+
+    def _on_refused(self, text: str, replaced: int | None) -> None:
+        found = self._session.would_send(text, replaced) if self._settings.too_long != "refuse" else None
+        if found:
+            branch, request = found
+            self._asked = (self._bridge.request_preview(request), branch, request)
+
+    def _on_failed(self, event: Failed) -> None:
+        if self._asked and event.request_id == self._asked[0]:
+            self._asked = None  # the refusal is on screen already
+
+    def _on_preview(self, preview: Preview) -> None:
+        if self._asked is None or preview.request_id != self._asked[0]:
+            return
+        _, branch, request = self._asked
+        self._asked = None
+        plan = plan_of(branch, request, preview)
+        if plan is None or branch.conversation.id != self._session.conversation.id:
+            return
+        self._offered = (branch.conversation.id, plan)
+        if self._settings.too_long == "trim":
+            self._on_taken()
+            self._window.notice.show_notice(f"The chat had grown too long, so {_leaving(plan)} left out. {STAYS}")
+        else:
+            sentence = (
+                f"This chat has {preview.prompt_tokens:,} tokens, and the model reads {preview.context_length:,}."
+            )
+            self._window.notice.show_offer(f"{sentence} {_leaving(plan, 'can be')} left out. {STAYS}", OFFER)
+
+    def _on_conversation(self, conversation: object) -> None:
+        if self._offered and self._offered[0] != self._session.conversation.id:
+            self._offered = None
+            self._window.notice.hide()
+
+    def _on_taken(self) -> None:
+        if self._offered:
+            _, plan = self._offered
+            self._offered = None
+            self._session.leave_out_before(plan.seen_from_id)
+            self._send()
+
+
+STAYS = "They stay here to be read."
+
+
+def _leaving(plan: Plan, verb: str = "") -> str:
+    turns = "oldest turn" if plan.turns == 1 else f"{plan.turns:,} oldest turns"
+    be = verb or ("was" if plan.turns == 1 else "were")
+    return f"{'The' if verb else 'its'} {turns} ({plan.tokens:,} tokens) {be}"

@@ -1,0 +1,1 @@
+"""`headstart demo`: scripts played in the real window, and the report they leave."""

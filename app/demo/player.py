@@ -1,0 +1,256 @@
+"""Plays a script of the demo in the window: each prompt with the cache on as a turn, then the same with it off."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal, SignalInstance
+
+from app.chat.branch import Branch
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.demo.pace import Pace
+from app.demo.report import Aside, Report, compare, make_row
+from app.demo.script import Script, Step, too_long
+from app.history.file import History, StoredMessage
+from app.placeholders import Cure, current_values, values_at, with_cure
+from engine import Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
+
+MOST_WRITTEN = 48
+GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=MOST_WRITTEN)
+"""Always the best token. The penalty keeps a small model from giving its first answer to every question."""
+
+REST_MS = 400
+"""Before a cold turn: what the window asks of the engine after a change (a preview) is then answered, not timed."""
+
+STOPPED = "The demo was closed before its end. Run it again to get the report."
+
+
+class DemoClock:
+    """The clock of the demo's placeholders: the real one, some days ahead."""
+
+    def __init__(self) -> None:
+        self.days = 0
+
+    def values(self) -> dict[str, str]:
+        """What placeholders stand for."""
+        return values_at(datetime.now() + timedelta(days=self.days), current_values()["uuid"])
+
+
+class Player(QObject):
+    """One demo. Each method returns when its part has been played; the window stays alive meanwhile.
+
+    `say` gets a line about each turn. All methods raise HeadstartError when the engine fails or the window is closed.
+    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, ended(int turn) when the
+    window has come to rest after it, played() after the last.
+    """
+
+    begun = Signal(int, object)
+    measured = Signal(object)
+    ended = Signal(int)
+    played = Signal()
+
+    def __init__(
+        self,
+        session: Session,
+        bridge: Bridge,
+        history: History,
+        say: Callable[[str], None],
+        clock: DemoClock | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        super().__init__()
+        self.pace = pace or Pace(running=True, rest_ms=0)
+        self._session = session
+        self._bridge = bridge
+        self._history = history
+        self._say = say
+        self._clock = clock or DemoClock()
+        self._chats: dict[int, int] = {}
+        self._loop: QEventLoop | None = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """The window was closed: what is being played raises."""
+        self._stopped = True
+        if self._loop is not None:
+            self._loop.quit()
+
+    def wait_for_model(self) -> ModelInfo:
+        """The model that the application is loading."""
+        if self._session.model is None:
+            self._outcome(lambda: True, self._session.model_changed)
+        assert self._session.model is not None
+        return self._session.model
+
+    def check_fits(self, script: Script, turns: int, model: ModelInfo) -> None:
+        """Raise HeadstartError, with the cure, where a conversation of the script would outgrow the model's context."""
+        asked = script.steps[:turns]
+        chats = sorted({step.chat for step in asked})
+        if all(self._tokens(script, chat, turns) <= model.context_length for chat in chats):
+            return
+        fitting = bisect_left(
+            range(1, turns + 1),
+            True,
+            key=lambda count: any(self._tokens(script, chat, count) > model.context_length for chat in chats),
+        )
+        raise HeadstartError(too_long(script, fitting, turns, self._system_tokens(script), model))
+
+    def _tokens(self, script: Script, chat: int, turns: int) -> int:
+        """What the questions of a conversation and their answers take, as far as this turn."""
+        questions = [step.question for step in script.steps[:turns] if step.chat == chat]
+        if not questions:
+            return 0
+        return self._preview(script.system_prompt, questions).prompt_tokens + MOST_WRITTEN * len(questions)
+
+    def _system_tokens(self, script: Script) -> int:
+        """What the system prompt takes with the shortest question and its answer."""
+        return self._preview(script.system_prompt, ["?"]).prompt_tokens + MOST_WRITTEN
+
+    def play(self, script: Script, turns: int, report: Report) -> None:
+        """Ask the questions one after the other, and give the engine the prompt of each again with the cache off.
+
+        What was measured takes the place of the estimates in the conversation, so that the window shows it. A turn
+        that reused nothing was cold itself and keeps its own time.
+        """
+        self._session.use_cache = True
+        for turn, step in enumerate(script.steps[:turns], 1):
+            self._wait_for_turn(is_first=turn == 1)
+            self.begun.emit(turn, step)
+            self._prepare(script, step)
+            title = script.titles[step.chat]
+            report.asides[turn] = Aside(title, step.question, step.note)
+            self._play_turn(turn, turns, step, report)
+            self.rest()
+            self.ended.emit(turn)
+        self.played.emit()
+
+    def rest(self, ms: int | None = None) -> None:
+        """Let the window come to rest."""
+        timer = QTimer()
+        timer.setSingleShot(True)
+        self._outcome(lambda: timer.start(REST_MS if ms is None else ms) is None, timer.timeout)
+
+    def wait_until_closed(self) -> None:
+        """Leave the window to whoever looks at it, until it is closed."""
+        while not self._stopped:
+            self._loop = QEventLoop()
+            self._loop.exec()
+
+    def _wait_for_turn(self, is_first: bool) -> None:
+        if self.pace.running and self.pace.rest_ms and not is_first:
+            self.rest(self.pace.rest_ms)
+        while not self.pace.take():
+            self._outcome(lambda: True, self.pace.changed)
+        while self._session.state != "idle":  # somebody asked for another answer in the meantime
+            self._outcome(lambda: True, self._session.state_changed)
+
+    def _prepare(self, script: Script, step: Step) -> None:
+        if step.before == "next day":
+            self._clock.days += 1
+        if step.chat not in self._chats:
+            title = script.titles[step.chat]
+            self._chats[step.chat] = self._history.create(script.system_prompt, GREEDY, date.today(), title).id
+            self._session.conversations_changed.emit()
+        self._session.open(self._chats[step.chat])
+        if step.before == "cure":
+            conversation = self._session.conversation
+            cures = with_cure(conversation.cures, Cure("date", "moved"))
+            self._session.set_system_prompt(conversation.system_prompt, cures)
+
+    def _play_turn(self, turn: int, turns: int, step: Step, report: Report) -> None:
+        answer = self._ask(step.question)
+        assert answer.stats is not None
+        self._note(report, make_row(turn, "on", answer.stats), turns)
+        self.rest()
+        cold = self._answer_cold(answer, self._session.messages[:-1])
+        report.add_answers(turn, answer.content, cold.text)
+        parted = compare(turn, answer.token_ids, cold.token_ids, cold.margins)
+        if parted is not None:
+            report.parted.append(parted)
+        if answer.stats.reused_tokens:
+            self._keep_measured(answer, cold)
+        self._note(report, make_row(turn, "off", cold.stats), turns)
+
+    def _note(self, report: Report, row: Any, turns: int) -> None:
+        report.turns.append(row)
+        self._say(
+            f"cache {row.cache}, turn {row.turn} of {turns}: {row.reused_tokens:,} of {row.prompt_tokens:,} tokens"
+            f" reused, first token {row.ttft_s:.2f} s"
+        )
+        self.measured.emit(row)
+
+    def _ask(self, question: str) -> StoredMessage:
+        answer = self._outcome(lambda: self._session.send(question), self._session.message_finished)
+        assert isinstance(answer, StoredMessage)
+        return answer
+
+    def _answer_cold(self, answer: StoredMessage, prompt: Sequence[StoredMessage]) -> Finished:
+        system = self._history.sent_system_prompt(answer.id)
+        request = Branch(self._session.conversation, prompt).request(use_cache=False, system=system)
+        request = replace(request, record_margins=True)
+        ended = self._end_of(lambda: self._bridge.submit(request), self._bridge.finished)
+        assert isinstance(ended, Finished)
+        return ended
+
+    def _preview(self, system: str, questions: Sequence[str]) -> Preview:
+        pairs = [(Message("user", question), Message("assistant", "…")) for question in questions]
+        messages = [message for pair in pairs for message in pair][:-1]
+        request = Request((Message("system", system), *messages))
+        preview = self._end_of(lambda: self._bridge.request_preview(request), self._bridge.preview)
+        assert isinstance(preview, Preview)
+        return preview
+
+    def _end_of(self, submit: Callable[[], int], end: SignalInstance) -> object:
+        """Ask the engine for something and wait for its end. Raises HeadstartError with the engine's sentence."""
+        ids: list[int] = []
+
+        def begin() -> bool:
+            ids.append(submit())
+            return True
+
+        ended = self._outcome(begin, end, self._bridge.failed, ours=lambda event: event.request_id in ids)
+        if isinstance(ended, Failed):
+            raise HeadstartError(ended.sentence, ended.detail)
+        return ended
+
+    def _keep_measured(self, answer: StoredMessage, cold: Finished) -> None:
+        assert answer.stats is not None
+        assert cold.stats.ttft_s is not None
+        stats = replace(answer.stats, cold_ttft_s=cold.stats.ttft_s, cold_measured=True)
+        m = answer
+        self._history.finish(m.id, m.content, m.token_ids, stats, m.divergence, m.finish_reason)
+        self._session.choose_sibling(answer.id)
+
+    def _outcome(
+        self, start: Callable[[], bool], *ends: SignalInstance, ours: Callable[[Any], bool] = lambda event: True
+    ) -> object:
+        """Start something and wait for a signal that ends it. Raises HeadstartError on an error or a closed window."""
+        self._loop = loop = QEventLoop()
+        ended: list[object] = []
+
+        def end(event: object = None) -> None:
+            if ours(event):
+                ended.append(event)
+                loop.quit()
+
+        def fail(sentence: str, detail: str) -> None:
+            ended.append(HeadstartError(sentence, detail))
+            loop.quit()
+
+        links = [(self._session.error, fail), *((signal, end) for signal in ends)]
+        for signal, slot in links:
+            signal.connect(slot)
+        if not self._stopped and start() and not ended:
+            loop.exec()
+        for signal, slot in links:
+            signal.disconnect(slot)
+        if self._stopped or not ended:
+            raise HeadstartError(STOPPED)
+        if isinstance(ended[0], HeadstartError):
+            raise ended[0]
+        return ended[0]

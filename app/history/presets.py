@@ -1,0 +1,118 @@
+"""System prompts kept under a name, in the file of the conversations. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.history.records import read_cures, write_cures
+from app.history.schema import Database
+from app.placeholders import Cure
+from engine import HeadstartError
+
+LONGEST_NAME = 60
+_COLUMNS = "id, name, system_prompt, cures, updated"
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A system prompt with its name, and what is cured in it. `updated` is in seconds since the epoch."""
+
+    id: int
+    name: str
+    system_prompt: str
+    cures: tuple[Cure, ...] = ()
+    updated: float = 0.0
+
+
+class NameTakenError(HeadstartError):
+    """Another preset has this name; its text is shown to the user. Attributes: preset_id."""
+
+    def __init__(self, preset: Preset) -> None:
+        super().__init__(f"There is a preset “{preset.name}” already.")
+        self.preset_id = preset.id
+
+
+class ConversationFile(Protocol):
+    """What a PresetTable needs of a `History`."""
+
+    db: Database
+    clock: Callable[[], float]
+
+    def speaking(self) -> AbstractContextManager[None]:
+        """What the database says inside becomes a HeadstartError."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Changes made inside are stored all or none."""
+
+    def change(self, statement: str, *values: object) -> None:
+        """Carry out one statement, stored or not at all."""
+
+
+class PresetTable:
+    """The presets of one user. Every method raises HeadstartError with a sentence for the user."""
+
+    def __init__(self, file: ConversationFile) -> None:
+        self._file = file
+
+    def all(self) -> tuple[Preset, ...]:
+        """Every preset, by its name."""
+        with self._file.speaking():
+            rows = self._file.db.execute(f"SELECT {_COLUMNS} FROM preset").fetchall()
+        return tuple(sorted(map(_read, rows), key=lambda preset: preset.name.casefold()))
+
+    def preset(self, preset_id: int) -> Preset:
+        """The preset with this id."""
+        for preset in self.all():
+            if preset.id == preset_id:
+                return preset
+        raise HeadstartError("This preset is no longer there. Choose another one.")
+
+    def add(self, name: str, system_prompt: str, cures: tuple[Cure, ...] = ()) -> Preset:
+        """Keep a system prompt under a new name. Raises NameTakenError where there is such a one."""
+        _refuse_empty(system_prompt)
+        with self._file.together():
+            cursor = self._file.db.execute(
+                "INSERT INTO preset(name, system_prompt, cures, updated) VALUES (?, ?, ?, ?)",
+                (self._free_name(name, 0), system_prompt, write_cures(cures), self._file.clock()),
+            )
+            return self.preset(int(cursor.lastrowid or 0))
+
+    def replace(self, preset_id: int, system_prompt: str, cures: tuple[Cure, ...] = ()) -> None:
+        """Keep another system prompt under the name of this one."""
+        _refuse_empty(system_prompt)
+        query = "UPDATE preset SET system_prompt = ?, cures = ?, updated = ? WHERE id = ?"
+        self._file.change(query, system_prompt, write_cures(cures), self._file.clock(), preset_id)
+
+    def rename(self, preset_id: int, name: str) -> None:
+        """Give a preset another name. Raises NameTakenError where another one has it."""
+        self._file.change("UPDATE preset SET name = ? WHERE id = ?", self._free_name(name, preset_id), preset_id)
+
+    def delete(self, preset_id: int) -> None:
+        """Forget a preset. Conversations that were begun with it keep their system prompt."""
+        self._file.change("DELETE FROM preset WHERE id = ?", preset_id)
+
+    def _free_name(self, name: str, preset_id: int) -> str:
+        name = " ".join(name.split())
+        if not name:
+            raise HeadstartError("Give the preset a name.")
+        if len(name) > LONGEST_NAME:
+            raise HeadstartError(f"This name has {len(name)} characters. Give one of at most {LONGEST_NAME}.")
+        if not name.isprintable():
+            raise HeadstartError("This name holds characters that cannot be shown. Type it anew.")
+        for preset in self.all():
+            if preset.id != preset_id and preset.name.casefold() == name.casefold():
+                raise NameTakenError(preset)
+        return name
+
+
+def _refuse_empty(system_prompt: str) -> None:
+    if not system_prompt.strip():
+        raise HeadstartError("There is no text to keep yet. Write a system prompt first.")
+
+
+def _read(row: tuple[Any, ...]) -> Preset:
+    number, name, system_prompt, cures, updated = row
+    return Preset(number, name, system_prompt, read_cures(cures), updated)

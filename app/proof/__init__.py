@@ -1,0 +1,1 @@
+"""The same prompt with the cache and without, side by side."""

@@ -1,0 +1,197 @@
+"""The proof of a turn: its prompt once with the cache and once without, greedy, and whether the tokens are equal.
+
+No widgets. The conversation, its figures and the totals hear nothing of it; the cache may keep what the first run read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chat.bridge import Bridge
+from app.demo.report import NEAR_TIE, Parted, compare
+from app.words import seconds
+from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
+
+Half = Literal["warm", "cold"]
+QUOTED = 24
+"""Characters shown of each answer from the place where they part."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofResult:
+    """Both runs, ended or stopped, and the first token in which they differ (None: none that both wrote)."""
+
+    warm: Finished
+    cold: Finished
+    parted: Parted | None
+
+    @property
+    def compared_tokens(self) -> int:
+        """How many tokens both wrote."""
+        return min(len(self.warm.token_ids), len(self.cold.token_ids))
+
+    @property
+    def same_margins(self) -> bool:
+        """Whether the distances between the two best choices are equal to the last bit wherever both wrote."""
+        count = self.compared_tokens
+        return self.warm.margins[:count] == self.cold.margins[:count]
+
+
+class Proof(QObject):
+    """One proof: `start` once, `stop` at any time; it ends with `ended` or `failed`, or quietly when stopped early.
+
+    Signals:
+        begun(str): "warm" or "cold" is being run.
+        matched(str, Matched), reading(str, Prefill), measured(str, TurnStats): of that run, as they come.
+        ended(ProofResult), stopped(), failed(sentence, detail): exactly one of them at the end.
+    """
+
+    begun = Signal(str)
+    matched = Signal(str, object)
+    reading = Signal(str, object)
+    measured = Signal(str, object)
+    ended = Signal(object)
+    stopped = Signal()
+    failed = Signal(str, str)
+
+    def __init__(self, bridge: Bridge, request: Request, length: int, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.half: Half | None = None
+        self._bridge = bridge
+        self._requests = proof_requests(request, length)
+        self._runs: dict[Half, Finished] = {}
+        self._request_id = 0
+        self._is_stopped = False
+
+    def start(self) -> None:
+        """Run the prompt with the cache, then without."""
+        self._bridge.aside.connect(self._on_event)
+        self._begin("warm")
+
+    def stop(self) -> None:
+        """End it with what there is. Safe to call when it has ended."""
+        if self.half is not None and not self._is_stopped:
+            self._is_stopped = True
+            self._bridge.cancel(self._request_id)
+
+    def _begin(self, half: Half) -> None:
+        self.half = half
+        self._request_id = self._bridge.submit_aside(self._requests[half])
+        self.begun.emit(half)
+
+    def _on_event(self, event: Event) -> None:
+        half = self.half
+        if half is None or event.request_id != self._request_id:
+            return
+        if isinstance(event, Matched):
+            self.matched.emit(half, event)
+        elif isinstance(event, Prefill):
+            self.reading.emit(half, event)
+        elif isinstance(event, TurnStats):
+            self.measured.emit(half, event)
+        elif isinstance(event, Finished):
+            self._on_finished(half, event)
+        elif isinstance(event, Failed):
+            self._end()
+            self.failed.emit(event.sentence, event.detail)
+        else:
+            assert isinstance(event, TextDelta)
+
+    def _on_finished(self, half: Half, event: Finished) -> None:
+        self._runs[half] = event
+        self.measured.emit(half, event.stats)
+        if half == "warm" and not self._is_stopped:
+            self._begin("cold")
+            return
+        self._end()
+        if half == "cold" and event.stats.ttft_s is not None:
+            self.ended.emit(result_of(self._runs["warm"], event))
+        else:
+            self.stopped.emit()
+
+    def _end(self) -> None:
+        self.half = None
+        self._bridge.aside.disconnect(self._on_event)
+
+
+def proof_requests(request: Request, length: int) -> dict[Half, Request]:
+    """The two requests: greedy, `length` tokens at most, in nobody's name, with and without the cache."""
+    sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max(1, length))
+    same = replace(request, sampling=sampling, conversation="", pin_system=False, record_margins=True)
+    return {"warm": replace(same, use_cache=True), "cold": replace(same, use_cache=False)}
+
+
+def result_of(warm: Finished, cold: Finished) -> ProofResult:
+    """Compare two runs. Where one was stopped, only what both wrote is compared."""
+    one, other = warm.token_ids, cold.token_ids
+    if "stopped" in (warm.reason, cold.reason):
+        both = min(len(one), len(other))
+        one, other = one[:both], other[:both]
+    return ProofResult(warm, cold, compare(0, one, other, cold.margins))
+
+
+def verdict(result: ProofResult, is_exact: bool) -> str:
+    """Whether the tokens are equal, in a sentence or two."""
+    if result.parted is not None:
+        return _parted(result, result.parted)
+    count = result.compared_tokens
+    tokens = "one token" if count == 1 else f"{count:,} tokens"
+    if "stopped" in (result.warm.reason, result.cold.reason):
+        same = "the token that both wrote is" if count == 1 else f"the {tokens} that both wrote are"
+        return f"Stopped: {same} the same." if count else "Stopped before both had written."
+    if not count:
+        return "The same: both ended the answer at once."
+    if is_exact and result.same_margins:
+        return f"The same {tokens}; even the distances between the two best choices are equal bit for bit."
+    return f"The same {tokens}, one by one."
+
+
+def gain(result: ProofResult) -> str:
+    """How much sooner the first token came."""
+    warm, cold = result.warm.stats, result.cold.stats
+    if not warm.reused_tokens:
+        return "Nothing of this prompt was in the cache any more, so both runs read all of it. Prove it once more."
+    if not warm.ttft_s or not cold.ttft_s:
+        return ""
+    times = cold.ttft_s / warm.ttft_s
+    return f"{times:.1f} times sooner with the cache" if times >= 1 else "Not sooner with the cache"
+
+
+def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
+    """What the turn itself reused, where its prompt finds something else in the cache now; "" where it does not."""
+    if found.reused_tokens == own.reused_tokens:
+        return ""
+    waited = f" and waited {seconds(own.ttft_s)}" if own.ttft_s is not None else ""
+    more = found.reused_tokens > own.reused_tokens
+    now = "Now its prompt is cached" if more else "Now less of its prompt is cached"
+    reused = "one token" if own.reused_tokens == 1 else f"{own.reused_tokens:,} tokens"
+    return f"Turn {turn} itself reused {reused}{waited}. {now}: this run reuses {found.reused_tokens:,}."
+
+
+def _parted(result: ProofResult, parted: Parted) -> str:
+    warm, cold = result.warm.text, result.cold.text
+    start = next(
+        (place for place, (a, b) in enumerate(zip(warm, cold, strict=False)) if a != b), min(len(warm), len(cold))
+    )
+    sides = f"{_quote(warm, start)} with the cache, {_quote(cold, start)} without"
+    where = f"The same up to token {parted.token:,}, where they part: {sides}."
+    if parted.margin is None:
+        return where
+    kind = "so close that rounding decides" if parted.margin < NEAR_TIE else "more than rounding explains"
+    return f"{where} The two best choices were {parted.margin:.3f} apart there: {kind}."
+
+
+def _quote(text: str, start: int) -> str:
+    rest = " ".join(text[start : start + QUOTED].split())
+    return f"“{rest}”" if rest else "the end"
+
+
+def check_ready(is_busy: bool, has_model: bool) -> None:
+    """Raise HeadstartError where a proof cannot run now."""
+    if not has_model:
+        raise HeadstartError("There is no model to prove it with. Open one first.")
+    if is_busy:
+        raise HeadstartError("An answer is being written. Wait for its end or stop it, then prove it.")

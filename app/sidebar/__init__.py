@@ -1,0 +1,1 @@
+"""The conversations that are kept, each with what its next turn would wait for."""

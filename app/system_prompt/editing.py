@@ -1,0 +1,116 @@
+"""The system prompt while it is edited: what changes in it from turn to turn, what that costs, and what helps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from app.chat.branch import Branch, repair_text
+from app.chat.bridge import Bridge
+from app.chat.changing_parts import Finding, find, payers
+from app.chat.session import Session
+from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
+from app.system_prompt.editor import SystemPromptEditor
+from app.system_prompt.finding_prices import Pricer, Prices, Question
+from app.system_prompt.finding_words import FREEZE, MOVE, THAW, Price, rows
+
+
+class PromptEditing(QObject):
+    """Looks after one open editor. `cures` are those chosen so far; saving the text takes them over.
+
+    `pricer` asks the engine for the tokens of the text and for what each finding costs, once typing rests.
+    """
+
+    def __init__(self, editor: SystemPromptEditor, session: Session, bridge: Bridge) -> None:
+        super().__init__(editor)
+        self.cures = session.conversation.cures
+        self.pricer = Pricer(bridge, self._question, self)
+        self._editor = editor
+        self._session = session
+        self._findings: tuple[Finding, ...] = ()
+        self._prices: dict[Finding, Price] = {}
+        self._asked: tuple[Finding, ...] = ()
+        editor.text_changed.connect(self._on_text)
+        editor.findings.chosen.connect(self._on_chosen)
+        editor.finished.connect(self._on_finished)
+        self.pricer.priced.connect(self._on_priced)
+        session.foresight.prompt_previewed.connect(editor.next_prompt.show_preview)
+        self._on_text()
+
+    @property
+    def written(self) -> tuple[str, tuple[Cure, ...]]:
+        """The text as it would be saved, and the cures of what occurs in it."""
+        text = repair_text(self._editor.text)
+        names = names_in(text)
+        return text, tuple(cure for cure in self.cures if cure.name in names)
+
+    def take(self, text: str, cures: tuple[Cure, ...]) -> None:
+        """Another text with its cures takes the place of what is written; undoing brings that back."""
+        self.cures = cures
+        self._editor.replace(0, len(self._editor.text), text)
+        self._on_text()  # the cures may be others where the text is the same
+
+    def _on_text(self) -> None:
+        self._findings = find(self._editor.text)
+        self._prices = {}
+        self._show()
+        if not self._editor.text:
+            self._editor.show_tokens(0)
+        elif not self._session.model:
+            self._editor.show_tokens(None)
+        self._price()
+
+    def _price(self) -> None:
+        if self._session.model:
+            self.pricer.schedule()
+        self._session.foresight.consider_prompt(self._editor.text, self.cures)
+
+    def _on_finished(self) -> None:
+        self.pricer.drop()
+        self._session.foresight.consider_prompt(None)
+
+    def _show(self) -> None:
+        self._editor.cures_changed = self.cures != self._session.conversation.cures
+        paying = payers(self._findings, frozenset(cure.name for cure in self.cures))
+        self._editor.findings.show_rows(rows(self._findings, self.cures, self._prices))
+        self._editor.mark((finding.start, finding.end, finding in paying) for finding in self._findings)
+
+    def _question(self) -> Question | None:
+        text = repair_text(self._editor.text)
+        if not text:
+            return None
+        session, values = self._session, self._session.placeholder_values()
+        conversation = replace(session.conversation, system_prompt=text, cures=self.cures)
+        branch = Branch(conversation, session.messages).with_draft("", values)
+        sent = {**values, **dict(branch.messages[-1].filled)}
+        self._asked = self._findings
+        return Question(
+            branch.request(use_cache=False, values=values),
+            tuple(system_as_sent(text[: finding.start], sent, self.cures) for finding in self._asked),
+        )
+
+    def _on_priced(self, prices: Prices) -> None:
+        self._editor.show_tokens(prices.system_tokens)
+        known = zip(self._asked, zip(prices.behind, prices.seconds, strict=True), strict=False)
+        self._prices = dict(known)
+        self._show()
+
+    def _on_chosen(self, key: str, action: str) -> None:
+        if action == THAW:
+            self._cure(without_cure(self.cures, key))
+        elif action == FREEZE:
+            self._cure(with_cure(self.cures, self._session.new_cure(key, "frozen")))
+        elif action == MOVE and key.isdecimal():
+            self._move_pasted(next(finding for finding in self._findings if f"{finding.start}" == key))
+        else:
+            self._cure(with_cure(self.cures, Cure(key, "moved")))
+
+    def _move_pasted(self, finding: Finding) -> None:
+        self.cures = with_cure(self.cures, Cure(finding.name, "moved"))
+        self._editor.replace(finding.start, finding.end, f"{{{{{finding.name}}}}}")
+
+    def _cure(self, cures: tuple[Cure, ...]) -> None:
+        self.cures = cures
+        self._show()
+        self._price()

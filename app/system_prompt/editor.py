@@ -1,0 +1,182 @@
+"""Where the system prompt of a conversation is read and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.composer.next_prompt import NextPrompt
+from app.system_prompt.finding_list import FindingList
+from app.system_prompt.preset_panel import PresetPanel
+from app.widgets.explain import Explain
+
+
+class SystemPromptEditor(QDialog):
+    """Signals: text_changed(str) while typing, saved(str), and those of `findings`, the list of what changes in it, and
+    of `presets`, beside the text. `question` is what was asked last before closing it.
+
+    `show_tokens`, `findings.show_rows`, `mark` and `next_prompt.show_preview` answer what text_changed asks for.
+    """
+
+    text_changed = Signal(str)
+    saved = Signal(str)
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        self._before, self.cures_changed = text, False
+        self.question: QMessageBox | None = None
+        self._places: tuple[tuple[int, int, bool], ...] = ()
+        super().__init__(parent)
+        self.setWindowTitle("System prompt")
+        self.setModal(True)
+        self.resize(864, 600)
+        self.edit = QPlainTextEdit(text, self)
+        self.edit.setObjectName("field")
+        self.edit.setAccessibleName("System prompt")
+        self.edit.setPlaceholderText("For instance: You are the support assistant of a parcel service.")
+        self.edit.setTabChangesFocus(True)
+        self.edit.textChanged.connect(self._on_text)
+        self.presets = PresetPanel(self)
+        self.findings = FindingList(self)
+        self.next_prompt = NextPrompt(self, "Next prompt with this text")
+        self.tokens = QLabel(self)
+        self.tokens.setObjectName("soft")
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        title = QLabel("System prompt", self)
+        title.setFont(theme.text_font(bold=True))
+        note = QLabel(
+            "It stands before every message of this conversation. It is read once and pinned in the cache; after a"
+            " change everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}}"
+            " and {{uuid}} are filled in when a question is sent.",
+            self,
+        )
+        note.setObjectName("soft")
+        note.setWordWrap(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
+        for button in buttons.findChildren(QPushButton):
+            button.setIcon(QIcon())
+            button.setAutoDefault(False)  # Enter in the line for a name does not save the prompt
+        self.save_button = buttons.button(QDialogButtonBox.StandardButton.Save)
+        self.save_button.setObjectName("primary")
+        buttons.accepted.connect(self._save)
+        buttons.rejected.connect(self.discard)
+        bottom = QHBoxLayout()
+        bottom.addWidget(self.tokens, 1)
+        bottom.addWidget(buttons)
+        column = QVBoxLayout()
+        column.setSpacing(8)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(title)
+        head.addWidget(Explain("system prompt", self))
+        head.addStretch(1)
+        column.addLayout(head)
+        column.addWidget(note)
+        column.addWidget(self.edit, 1)
+        column.addWidget(self.findings)
+        column.addWidget(self.next_prompt)
+        column.addLayout(bottom)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 24, 24, 24)
+        row.setSpacing(24)
+        row.addWidget(self.presets)
+        row.addLayout(column, 1)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there is something that saving would keep."""
+        return self.text != self._before or self.cures_changed
+
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self.edit.toPlainText()
+
+    def show_tokens(self, tokens: int | None) -> None:
+        """How many tokens the text has; None where nobody can count them."""
+        self.tokens.setText("" if tokens is None else "1 token" if tokens == 1 else f"{tokens:,} tokens")
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Put `text` in place of the characters from `start` to `end`; it can be undone."""
+        cursor = self._cursor(start, end)
+        cursor.insertText(text)
+
+    def mark(self, places: Iterable[tuple[int, int, bool]]) -> None:
+        """Underline these places, from `start` to `end`; those that cost something in orange."""
+        self._places = tuple(places)
+        self.edit.setExtraSelections([self._underline(*place) for place in self._places])
+
+    def _underline(self, start: int, end: int, costs: bool) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        selection.cursor = self._cursor(start, end)  # type: ignore[attr-defined]
+        colours = theme.current()
+        style = QTextCharFormat.UnderlineStyle
+        selection.format.setUnderlineStyle(  # type: ignore[attr-defined]
+            style.SingleUnderline if costs else style.DotLine
+        )
+        selection.format.setUnderlineColor(  # type: ignore[attr-defined]
+            QColor(colours.computed if costs else colours.edge)
+        )
+        return selection
+
+    def _cursor(self, start: int, end: int) -> QTextCursor:
+        """Selects characters of `text`; Qt counts in halves of characters where one needs two."""
+        text, cursor = self.text, self.edit.textCursor()
+        cursor.setPosition(_units(text[:start]))
+        cursor.setPosition(_units(text[:end]), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.mark(self._places)
+
+    def reject(self) -> None:
+        """Escape, or the window's own close button: what was changed is dropped only after a question."""
+        if not self.is_changed:
+            self.discard()
+            return
+        self.question = box = QMessageBox(self)
+        box.setWindowTitle("System prompt")
+        box.setText("Save the changed system prompt?")
+        box.setInformativeText("Without saving, what was written here is lost.")
+        kinds = QMessageBox.StandardButton
+        box.setStandardButtons(kinds.Save | kinds.Discard | kinds.Cancel)
+        for button in box.buttons():
+            button.setIcon(QIcon())
+        box.button(kinds.Save).clicked.connect(self._save)
+        box.button(kinds.Discard).clicked.connect(self.discard)
+        box.button(kinds.Cancel).setText("Go on writing")
+        box.open()
+
+    def discard(self) -> None:
+        """Close it without saving."""
+        super().reject()
+
+    def _on_text(self) -> None:
+        self.text_changed.emit(self.text)
+
+    def _save(self) -> None:
+        self.saved.emit(self.text)
+        self.accept()
+
+
+def _units(text: str) -> int:
+    """The length of a text as Qt counts it, in UTF-16 units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

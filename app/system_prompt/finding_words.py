@@ -1,0 +1,83 @@
+"""What was found in a system prompt, in sentences and buttons for the list under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from app.chat.changing_parts import Finding, payers
+from app.placeholders import Cure
+from app.system_prompt.finding_list import FindingRow
+from app.widgets.words import about_seconds
+
+FREEZE, MOVE, THAW = "freeze", "move", "thaw"
+
+_FREEZE = (
+    FREEZE,
+    "Freeze for this conversation",
+    "It is filled in once and stays. Other conversations fill it in anew.",
+)
+_MOVE = (
+    MOVE,
+    "Move to the newest message",
+    "Its value stands at the end of each new question, and the system prompt stays the same.",
+)
+_THAW = (THAW, "Fill in at each turn", "It is filled in with the value of the moment whenever a question is sent.")
+_KINDS = {"uuid": "an id", "time": "a clock", "date": "a date", "datetime": "a moment", "weekday": "a day"}
+_LONGEST = 40
+
+Price = tuple[int, float] | None
+"""Tokens and seconds, None while the engine has not said."""
+
+
+def rows(findings: Sequence[Finding], cures: Sequence[Cure], prices: Mapping[Finding, Price]) -> list[FindingRow]:
+    """One row for each placeholder, at its first place, and one for each text that looks pasted."""
+    cured = {cure.name: cure for cure in cures}
+    paying = payers(tuple(findings), frozenset(cured))
+    made: dict[str, FindingRow] = {}
+    for finding in findings:
+        key = finding.name if finding.by_itself else f"{finding.start}"
+        if key not in made:
+            price = prices.get(finding)
+            made[key] = _row(key, finding, cured.get(finding.name), finding in paying, price)
+    return list(made.values())
+
+
+def _row(key: str, finding: Finding, cure: Cure | None, pays: bool, price: Price) -> FindingRow:
+    if not finding.by_itself:
+        actions = () if finding.name == "uuid" else (_MOVE,)
+        return FindingRow(key, _literal(finding, price), "note", actions)
+    if cure is not None:
+        return FindingRow(key, _cured(finding, cure), "cured", (_THAW,))
+    return FindingRow(key, _placeholder(finding, pays, price), "costs" if pays else "note", (_FREEZE, _MOVE))
+
+
+def _placeholder(finding: Finding, pays: bool, price: Price) -> str:
+    changes = "changes at midnight" if finding.changes == "every day" else "changes at each turn"
+    if not pays:
+        return f"{finding.text} {changes}, but costs nothing more while what stands before it changes as often."
+    each = " each day" if finding.changes == "every day" else ""
+    return f"{finding.text} {changes}: {_read(price)}{each}{_time(price)}."
+
+
+def _cured(finding: Finding, cure: Cure) -> str:
+    if cure.kind == "frozen":
+        return f"{finding.text} stays “{cure.value}” in this conversation."
+    return f"{finding.text} goes with the newest message; the system prompt stays the same."
+
+
+def _literal(finding: Finding, price: Price) -> str:
+    shown = finding.text if len(finding.text) <= _LONGEST else finding.text[:_LONGEST] + "…"
+    kind = _KINDS[finding.name]
+    later = f"until it is edited; then {_read(price)}{_time(price)}."
+    return f"“{shown}” looks like {kind} that was pasted. It costs nothing {later}"
+
+
+def _read(price: Price) -> str:
+    if price is None:
+        return "everything after it is read again"
+    tokens, _ = price
+    return "one token after it is read again" if tokens == 1 else f"{tokens:,} tokens after it are read again"
+
+
+def _time(price: Price) -> str:
+    return "" if price is None else ", " + f"about {about_seconds(price[1])}".replace(" ", "\N{NO-BREAK SPACE}")

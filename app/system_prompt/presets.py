@@ -1,0 +1,131 @@
+"""The presets beside a system prompt that is edited: choose one, keep the text under a name, rename, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.history.presets import NameTakenError, Preset, PresetTable
+from app.sidebar.badges import Badges
+from app.system_prompt.editing import PromptEditing
+from app.system_prompt.editor import SystemPromptEditor
+from app.widgets.conversation_list import ConversationRow
+from engine import HeadstartError, Request
+
+
+class PresetChoice(QObject):
+    """Looks after the presets of one open editor. Attributes: badges, what the conversation in view would wait for
+    under each preset, as the engine previews it."""
+
+    def __init__(
+        self,
+        editor: SystemPromptEditor,
+        editing: PromptEditing,
+        session: Session,
+        bridge: Bridge,
+        presets: PresetTable,
+    ) -> None:
+        super().__init__(editor)
+        self._panel = editor.presets
+        self._editing = editing
+        self._session = session
+        self._table = presets
+        self._shown: tuple[Preset, ...] = ()
+        self._offered: Callable[[], None] | None = None
+        self.badges = Badges(self._panel.list, session, bridge, self._request)
+        self._connect(editor)
+        self._show()
+
+    def _connect(self, editor: SystemPromptEditor) -> None:
+        panel = self._panel
+        panel.list.opened.connect(self._choose)
+        panel.name_given.connect(self._on_name)
+        panel.deleted.connect(self._delete)
+        panel.offer_taken.connect(self._on_offer)
+        editor.text_changed.connect(self._mark_current)
+        editor.finished.connect(self.badges.close)
+
+    def _request(self, preset_id: int) -> Request | None:
+        preset = self._find(preset_id)
+        return self._session.foresight.under(preset.system_prompt, preset.cures) if preset else None
+
+    def _find(self, preset_id: int) -> Preset | None:
+        return next((preset for preset in self._shown if preset.id == preset_id), None)
+
+    def _show(self) -> None:
+        with self._saying():
+            self._shown = self._table.all()
+        self._panel.show_rows([ConversationRow(each.id, each.name, each.updated) for each in self._shown])
+        self._mark_current()
+
+    def _mark_current(self, text: str = "") -> None:
+        written, _ = self._editing.written
+        self._panel.show_current(next((each.id for each in self._shown if each.system_prompt == written), 0))
+
+    def _choose(self, preset_id: int) -> None:
+        if preset := self._find(preset_id):
+            self._say("")
+            self._editing.take(preset.system_prompt, preset.cures)
+
+    def _on_name(self, name: str, preset_id: int) -> None:
+        try:
+            with self._saying():
+                if preset_id:
+                    self._table.rename(preset_id, name)
+                else:
+                    self._table.add(name, *self._editing.written)
+                self._panel.name_taken()
+                self._say("")
+                self._show()
+        except NameTakenError as error:
+            if preset_id:
+                self._say(f"{error} Give another name.")
+            else:
+                self._say(
+                    f"{error} Give another name, or replace its text:",
+                    "Replace its text",
+                    partial(self._replace, error.preset_id),
+                )
+
+    def _replace(self, preset_id: int) -> None:
+        self._table.replace(preset_id, *self._editing.written)
+        self._panel.name_taken()
+        self.badges.refresh()
+
+    def _delete(self, preset_id: int) -> None:
+        preset = self._find(preset_id)
+        if preset is None:
+            return
+        with self._saying():
+            self._table.delete(preset_id)
+            self._say(f"“{preset.name}” is deleted.", "Undo", lambda: self._bring_back(preset))
+            self._show()
+
+    def _bring_back(self, preset: Preset) -> None:
+        self._table.add(preset.name, preset.system_prompt, preset.cures)
+
+    def _on_offer(self) -> None:
+        offered, self._offered = self._offered, None
+        self._say("")
+        if offered:
+            with self._saying():
+                offered()
+            self._show()
+
+    def _say(self, sentence: str, offer: str = "", do: Callable[[], None] | None = None) -> None:
+        self._offered = do
+        self._panel.say(sentence, offer)
+
+    @contextmanager
+    def _saying(self) -> Iterator[None]:
+        try:
+            yield
+        except NameTakenError:
+            raise
+        except HeadstartError as error:
+            self._say(str(error))

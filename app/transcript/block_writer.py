@@ -1,0 +1,221 @@
+"""Writes Markdown blocks into a QTextDocument: formats and distances, nothing is parsed and no HTML is involved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+    QTextFrameFormat,
+    QTextLength,
+    QTextListFormat,
+    QTextTable,
+    QTextTableFormat,
+)
+
+from app import theme
+from app.transcript.highlight import coloured
+from app.transcript.markdown import Align, Block, Run
+from app.widgets.document_view import with_breaks
+
+INDENT = 24
+"""Pixels a list stands to the right of what is around it."""
+QUOTE_INDENT = 16
+"""Pixels a quote stands to the right, with its bar at the left end of them."""
+CODE_PADDING = 12
+CODE_HEADER = 32
+"""Pixels above the code inside its box, for the language and the Copy button."""
+LINE_DISTANCE = 5
+"""Pixels added between two lines of text."""
+LINE_BREAK = "\u2028"
+
+QUOTE_PROPERTY = QTextFormat.Property.UserProperty + 1
+CODE_PROPERTY = QTextFormat.Property.UserProperty + 2
+LANGUAGE_PROPERTY = QTextFormat.Property.UserProperty + 3
+"""Block properties the view paints by: how many quotes are around a block, whether it is code, and in which language.
+A property that would be "" is not set: it would come back as another type."""
+
+_ALIGN = {
+    "start": Qt.AlignmentFlag.AlignLeft,
+    "center": Qt.AlignmentFlag.AlignHCenter,
+    "end": Qt.AlignmentFlag.AlignRight,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCode:
+    """A code block in the document: where its text starts, and the code for its Copy button."""
+
+    position: int
+    text: str
+
+
+class BlockWriter:
+    """Appends blocks at the end of a document and can go back to where a block began."""
+
+    def __init__(self, cursor: QTextCursor) -> None:
+        self._cursor = cursor
+        self._fresh = True
+        self._after_list = False
+        self.codes: list[WrittenCode] = []
+
+    def mark(self) -> int:
+        """Where the next block will begin. `rewind` takes this to remove everything from there on."""
+        if not self._fresh:
+            self._cursor.insertBlock(QTextBlockFormat(), QTextCharFormat())
+            self._fresh = True
+        return self._cursor.position()
+
+    def rewind(self, mark: int) -> None:
+        """Remove all blocks written since `mark`."""
+        self._cursor.setPosition(mark)
+        self._cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        self._cursor.removeSelectedText()
+        if self._cursor.currentList() is not None:
+            self._cursor.currentList().remove(self._cursor.block())
+        self._fresh = True
+        self.codes = [code for code in self.codes if code.position < mark]
+
+    def write(self, block: Block) -> None:
+        """Append one block."""
+        self.mark()
+        self._fresh = False
+        form = self._block_format(block)
+        if self._cursor.position() == 0:
+            self._leave_room_above(CODE_HEADER if block.kind == "code" else 0)
+        self._cursor.setBlockFormat(form)
+        self._cursor.setBlockCharFormat(_char_format(Run("")))
+        if block.marker:
+            self._cursor.createList(_list_format(block))
+        match block.kind:
+            case "code":
+                self._write_code(block)
+            case "table":
+                self._write_table(block)
+            case "rule":
+                pass
+            case _:
+                self._write_runs(block.runs, bold=block.kind == "heading")
+        self._after_list = block.depth > 0
+
+    def _leave_room_above(self, height: int) -> None:
+        """Above the first block the frame has to keep the room: Qt leaves out the margin of that block."""
+        root = self._cursor.document().rootFrame()
+        form = root.frameFormat()
+        if form.topMargin() != height:
+            form.setTopMargin(height)
+            root.setFrameFormat(form)
+
+    def _block_format(self, block: Block) -> QTextBlockFormat:
+        form = QTextBlockFormat()
+        first = self._cursor.position() == 0
+        form.setTopMargin(0 if first else self._gap_above(block))
+        form.setLineHeight(LINE_DISTANCE, QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
+        form.setLeftMargin(QUOTE_INDENT * block.quote)
+        if not block.marker:
+            form.setIndent(block.depth)
+        if block.quote:
+            form.setProperty(QUOTE_PROPERTY, block.quote)
+        if block.kind == "code":
+            form.setProperty(CODE_PROPERTY, True)
+            if block.language:
+                form.setProperty(LANGUAGE_PROPERTY, block.language)
+            form.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+            form.setTopMargin(form.topMargin() + CODE_HEADER)
+            form.setBottomMargin(CODE_PADDING + 8)
+            form.setLeftMargin(form.leftMargin() + CODE_PADDING)
+            form.setRightMargin(CODE_PADDING)
+            form.setLineHeight(4, QTextBlockFormat.LineHeightTypes.LineDistanceHeight.value)
+        if block.kind == "rule":
+            form.setProperty(
+                QTextFormat.Property.BlockTrailingHorizontalRulerWidth,
+                QTextLength(QTextLength.Type.PercentageLength, 100),
+            )
+            form.setBackground(QBrush(QColor(theme.current().line)))
+        return form
+
+    def _gap_above(self, block: Block) -> int:
+        if block.depth and self._after_list:
+            return 4
+        return 16 if block.kind == "heading" else 8
+
+    def _write_runs(self, runs: tuple[Run, ...], bold: bool) -> None:
+        for run in runs:
+            form = _char_format(run)
+            if bold:
+                form.setFontWeight(QFont.Weight.DemiBold)
+            self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
+
+    def _write_code(self, block: Block) -> None:
+        self.codes.append(WrittenCode(self._cursor.position(), block.text))
+        for text, form in coloured(block.text, block.language):
+            self._cursor.insertText(with_breaks(text).replace("\n", LINE_BREAK), form)
+
+    def _write_table(self, block: Block) -> None:
+        columns = max(len(row) for row in block.rows)
+        table = self._cursor.insertTable(len(block.rows), columns, _table_format(block))
+        for row_number, row in enumerate(block.rows):
+            for column, runs in enumerate(row):
+                align = block.aligns[column] if column < len(block.aligns) else "start"
+                self._write_cell(table, row_number, column, runs, align)
+        self._cursor.movePosition(QTextCursor.MoveOperation.End)
+
+    def _write_cell(self, table: QTextTable, row: int, column: int, runs: tuple[Run, ...], align: Align) -> None:
+        self._cursor = table.cellAt(row, column).firstCursorPosition()
+        form = QTextBlockFormat()
+        form.setAlignment(_ALIGN[align])
+        self._cursor.setBlockFormat(form)
+        self._write_runs(runs, bold=row == 0)
+
+
+def _char_format(run: Run) -> QTextCharFormat:
+    colours = theme.current()
+    form = QTextCharFormat()
+    form.setForeground(QColor(colours.text))
+    form.setFont(theme.code_font() if run.code else theme.text_font(bold=run.bold))
+    form.setFontItalic(run.italic)
+    form.setFontStrikeOut(run.strike)
+    if run.code:
+        form.setBackground(QColor(colours.bubble))
+    if run.href:
+        form.setAnchor(True)
+        form.setAnchorHref(run.href)
+        form.setForeground(QColor(colours.accent))
+        form.setFontUnderline(True)
+        form.setToolTip(run.href)
+    return form
+
+
+def _list_format(block: Block) -> QTextListFormat:
+    form = QTextListFormat()
+    form.setIndent(block.depth)
+    if block.marker == "•":
+        circle, disc = QTextListFormat.Style.ListCircle, QTextListFormat.Style.ListDisc
+        form.setStyle(disc if block.depth % 2 else circle)
+    else:
+        form.setStyle(QTextListFormat.Style.ListDecimal)
+        form.setStart(int(block.marker[:-1]))
+        form.setNumberSuffix(block.marker[-1])
+    return form
+
+
+def _table_format(block: Block) -> QTextTableFormat:
+    form = QTextTableFormat()
+    form.setTopMargin(8)
+    form.setBottomMargin(8)
+    form.setLeftMargin(QUOTE_INDENT * block.quote + INDENT * block.depth)
+    form.setCellPadding(6)
+    form.setCellSpacing(0)
+    form.setBorder(1)
+    form.setBorderCollapse(True)
+    form.setBorderBrush(QBrush(QColor(theme.current().line)))
+    form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+    form.setHeaderRowCount(1)
+    return form

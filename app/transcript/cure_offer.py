@@ -1,0 +1,80 @@
+"""Offers the cure beside the explanation: in the warm box of the newest answer, and a proof in every warm box."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.chat.cures import FREEZE, MOVE, Culprit, cured_prompt, find_culprit, is_moved_away
+from app.chat.session import Session
+from app.placeholders import Cure
+from app.transcript.divergence_box import PROVE
+from app.transcript.message import Answer
+from app.window.presenter import Presenter
+from app.window.window import Window
+
+Action = tuple[str, str, str]
+
+
+class Curing(QObject):
+    """One for a window and a session."""
+
+    def __init__(self, window: Window, session: Session, presenter: Presenter) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._presenter = presenter
+        for signal in (session.conversation_changed, session.message_added, session.message_finished, session.matched):
+            signal.connect(self._offer)
+        window.transcript.cure_wanted.connect(self._on_wanted)
+        self._offer()
+
+    def _offer(self, change: object = None) -> None:
+        answers = [message for message in self._window.transcript.messages if isinstance(message, Answer)]
+        for answer in answers:
+            culprit = self._culprit(answer.content.id) if answer is answers[-1] else None
+            is_cured = is_moved_away(self._session.conversation, answer.content.divergence)
+            answer.box.show_actions(self._actions(answer, culprit), advises=culprit is None and not is_cured)
+
+    def _actions(self, answer: Answer, culprit: Culprit | None) -> list[Action]:
+        actions = _cure_actions(culprit) if culprit else []
+        if answer.content.finish_reason:
+            actions.append((PROVE, "Prove it", "Read the prompt of this turn with the cache and without."))
+        return actions
+
+    def _culprit(self, answer_id: int) -> Culprit | None:
+        messages = self._session.messages
+        if not messages or messages[-1].id != answer_id:
+            return None
+        questions = [message for message in messages if message.role == "user"]
+        return find_culprit(self._session.conversation, questions, messages[-1].divergence)
+
+    def _on_wanted(self, answer_id: int, key: str) -> None:
+        if key == PROVE:
+            self._window.transcript.prove.emit(answer_id)
+            return
+        culprit = self._culprit(answer_id)
+        if culprit is None:
+            return
+        cure = self._session.new_cure(culprit.name, "frozen") if key == FREEZE else Cure(culprit.name, "moved")
+        cured = cured_prompt(self._session.conversation, culprit, cure)
+        self._session.set_system_prompt(cured.system_prompt, cured.cures)
+        self._presenter.show_system_prompt(cured.system_prompt)
+        self._window.notice.show_notice(_done(culprit, cure))
+        self._offer()
+
+
+def _cure_actions(culprit: Culprit) -> list[Action]:
+    shown = culprit.shown
+    move = (MOVE, f"Move {shown} to the newest message", "It then stands at the end of each new question.")
+    if culprit.pasted:
+        return [move]
+    return [(FREEZE, f"Freeze {shown} for this conversation", "It then stays as it was sent last."), move]
+
+
+def _done(culprit: Culprit, cure: Cure) -> str:
+    if cure.kind == "frozen":
+        return f"{culprit.shown} stays “{cure.value}” in this conversation."
+    return (
+        f"{culprit.shown} goes with the newest message from now on. The system prompt is read once more; after that it"
+        " stays the same."
+    )

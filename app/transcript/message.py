@@ -1,0 +1,208 @@
+"""One message of the transcript: a question in its bubble, or an answer with its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent, QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app import theme
+from app.transcript.answer_view import AnswerView
+from app.transcript.divergence_box import DivergenceBox
+from app.transcript.divider import Divider
+from app.transcript.message_actions import MessageActions
+from app.transcript.question_view import QuestionView
+from app.transcript.reading_note import ReadingNote
+from app.transcript.stat_strip import StatStrip
+from engine import Divergence, Prefill, Role, TurnStats
+
+
+@dataclass(frozen=True, slots=True)
+class MessageContent:
+    """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
+    `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
+    `is_first_seen`: the model does not see what stands above.
+    """
+
+    id: int
+    role: Role
+    text: str
+    stats: TurnStats | None = None
+    divergence: Divergence | None = None
+    finish_reason: str = ""
+    divergence_place: str = ""
+    added: str = ""
+    is_first_seen: bool = False
+    version: int = 1
+    versions: int = 1
+
+
+class MessageWidget(QWidget):
+    """What questions and answers share.
+
+    Signals: retry(), edit(int id), prove(int id), sibling(int id, int step), edit_pointed(int id, bool) when the edit
+    button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the prompt of this answer
+    left what was cached, cure_wanted(int id, str key) for one of the actions its warm box offers.
+    """
+
+    retry = Signal()
+    edit = Signal(int)
+    sibling = Signal(int, int)
+    prove = Signal(int)
+    edit_pointed = Signal(int, bool)
+    divergence_wanted = Signal(int)
+    cure_wanted = Signal(int, str)
+
+    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.content = content
+        self.tools = MessageActions(content.role == "assistant", self)
+        self.tools.set_siblings(content.version, content.versions)
+        self.tools.copy.connect(self.copy)
+        self.tools.retry.connect(self.retry)
+        self.tools.edit.connect(lambda: self.edit.emit(content.id))
+        self.tools.prove.connect(lambda: self.prove.emit(content.id))
+        self.tools.sibling.connect(lambda step: self.sibling.emit(content.id, step))
+        self.tools.edit_pointed.connect(lambda pointed: self.edit_pointed.emit(content.id, pointed))
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+
+    @property
+    def text(self) -> str:
+        """The message exactly as it was written or emitted."""
+        return self.content.text
+
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        """What the Tab key stops at, in order."""
+        raise NotImplementedError
+
+    def copy(self) -> None:
+        """Put the message's text on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text)
+
+    def end(self) -> None:
+        """The message leaves the transcript: nothing of it goes on."""
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.tools.set_hovered(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.tools.set_hovered(False)
+
+    def finish(self, content: MessageContent) -> None:
+        """The message in its final form, or as it stands when it is put into the transcript."""
+        self.content = content
+        self.tools.set_siblings(content.version, content.versions)
+
+
+class Question(MessageWidget):
+    """What the user asked."""
+
+    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
+        super().__init__(content, parent)
+        self.divider = Divider("The model no longer sees what stands above this line", self)
+        self._column.addWidget(self.divider)
+        self.bubble = QuestionView(content.text, self)
+        row = QHBoxLayout()
+        row.addSpacing(64)
+        row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
+        self._column.addLayout(row)
+        if content.added:
+            added = QLabel(f"sent with {content.added}", self)
+            added.setObjectName("soft")
+            added.setFont(theme.text_font(theme.SMALL))
+            added.setAlignment(Qt.AlignmentFlag.AlignRight)
+            self._column.addWidget(added)
+        self._column.addWidget(self.tools)
+        self.finish(content)
+
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        return (self.bubble.view, self.bubble.show_all, *self.tools.buttons)
+
+    def finish(self, content: MessageContent) -> None:
+        super().finish(content)
+        self.divider.setVisible(content.is_first_seen)
+
+
+class Answer(MessageWidget):
+    """What the model wrote, or is writing: text, progress until it begins, figures, and why it was read again."""
+
+    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
+        super().__init__(content, parent)
+        self.view = AnswerView(self)
+        self.note = ReadingNote(self)
+        self.strip = StatStrip(self, lambda: self.tools.awake)
+        self.tools.wakes(self.strip.explain)
+        self.box = DivergenceBox(self)
+        self.box.clicked.connect(lambda: self.divergence_wanted.emit(content.id))
+        self.box.action_wanted.connect(lambda key: self.cure_wanted.emit(content.id, key))
+        self._column.addWidget(self.view)
+        self._column.addWidget(self.note)
+        self._column.addSpacing(4)
+        self._column.addWidget(self.strip)
+        self._column.addSpacing(4)
+        self._column.addWidget(self.box)
+        self._column.addWidget(self.tools)
+        self._keep_room_for_tools()
+        self.finish(content)
+
+    @property
+    def text(self) -> str:
+        return self.view.text
+
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        return (self.view, self.strip.explain, self.box, *self.tools.buttons)
+
+    def _keep_room_for_tools(self) -> None:
+        """They show only where there is text to copy; the first word must not move what is around them."""
+        policy = self.tools.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.tools.setSizePolicy(policy)
+
+    def end(self) -> None:
+        self.note.end()
+        self.view.settle()
+
+    def wait(self, sentence: str) -> None:
+        """The question is sent and nothing has come yet: the note stands where the text will."""
+        self.view.hide()
+        self.note.begin(sentence)
+
+    def show_progress(self, progress: Prefill) -> None:
+        """The prompt is being read."""
+        self.note.show_progress(progress)
+
+    def append(self, text: str) -> None:
+        """More of the answer has come."""
+        self.note.end()
+        self.view.show()
+        self.tools.show()
+        self.view.append(text)
+
+    def show_stats(self, stats: TurnStats) -> None:
+        """Figures so far. Nothing shows before the first token, so that the strip does not move it."""
+        if stats.ttft_s is not None:
+            self.strip.show_stats(stats)
+
+    def finish(self, content: MessageContent) -> None:
+        """The message in its final form, or as it stands when it is put into the transcript."""
+        super().finish(content)
+        self.tools.setVisible(bool(content.text or content.finish_reason))
+        if content.finish_reason:
+            self.note.end()
+            self.view.show()
+        if self.view.text != content.text:
+            self.view.set_text(content.text)
+        self.view.settle()
+        if content.stats and content.finish_reason:
+            self.strip.show_stats(content.stats, content.finish_reason)
+        computed = content.stats.computed_tokens if content.stats else 0
+        self.box.show_divergence(content.divergence, content.divergence_place, computed)

@@ -1,0 +1,258 @@
+"""The conversation in view, from the top down. It follows what is written only while its end is in view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.transcript.message import Answer, MessageContent, MessageWidget, Question
+from app.widgets.icons import icon
+
+SIDE = 24
+"""Pixels left and right of the text."""
+COLUMN_WIDTH = 760
+"""Lines longer than this are hard to read; a wider transcript stays this wide, in the middle."""
+FIRST_MESSAGES, FIRST_CHARACTERS = 50, 40_000
+"""What is built at once of a long conversation; the rest follows when it is scrolled to."""
+END_MARGIN = 4
+"""Pixels from the end at which it still counts as in view."""
+
+
+class Transcript(QScrollArea):
+    """Messages as widgets. Signals: those of a message, see MessageWidget.
+
+    While the reader is anywhere but at the end, the message at the top of the view stays where it is, whatever is
+    written below or built above.
+    """
+
+    retry = Signal()
+    edit = Signal(int)
+    sibling = Signal(int, int)
+    prove = Signal(int)
+    edit_pointed = Signal(int, bool)
+    divergence_wanted = Signal(int)
+    cure_wanted = Signal(int, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Conversation")
+        self._earlier: list[MessageContent] = []
+        self._messages: list[MessageWidget] = []
+        self._following, self._moving = True, False
+        self._anchor: tuple[MessageWidget, int] | None = None
+        self._build_column()
+        self._newest = QPushButton("Newest", self)
+        self._newest.setObjectName("floating")
+        self._newest.setIcon(icon("newest"))
+        self._newest.setAccessibleName("Jump to the newest message")
+        self._newest.clicked.connect(self.follow)
+        self._newest.hide()
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(self._keep_place)
+        bar.valueChanged.connect(self._on_scrolled)
+
+    def _build_column(self) -> None:
+        page, column = QWidget(), QWidget()
+        # Whatever a message would like: the column is never wider than the view, for there is no way to scroll aside.
+        column.setMinimumWidth(1)
+        column.setMaximumWidth(COLUMN_WIDTH)
+        self._column = QVBoxLayout(column)
+        self._column.setContentsMargins(0, 16, 0, 8)
+        self._column.setSpacing(2)
+        self._column.addStretch(1)
+        row = self._row = QHBoxLayout(page)
+        row.setContentsMargins(SIDE, 0, SIDE, 0)
+        row.addStretch(1)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        self.setWidget(page)
+        self._page = page
+
+    @property
+    def following(self) -> bool:
+        """Whether the view moves along with what is written."""
+        return self._following
+
+    @property
+    def messages(self) -> tuple[MessageWidget, ...]:
+        """The messages built so far, oldest first."""
+        return tuple(self._messages)
+
+    def show_messages(self, contents: Sequence[MessageContent]) -> None:
+        """Show another conversation, at its end, or another branch, whose common start stays as and where it is."""
+        kept = self._count_kept(contents)
+        self._drop(kept)
+        if not kept:
+            self._anchor, self._following = None, True
+            self._earlier = list(contents[: _first_to_build(contents)])
+        new = len(self._earlier) + kept
+        for message, content in zip(self._messages, contents[new - kept : new], strict=True):
+            message.finish(content)
+        for content in contents[new:]:
+            self._insert(content, len(self._messages))
+        self.mark_newest()
+        if self._following:
+            self.follow()
+
+    def _count_kept(self, contents: Sequence[MessageContent]) -> int:
+        """How many of the messages that are built can stay."""
+        shown = [*self._earlier, *(message.content for message in self._messages)]
+        return max(0, _common_start(shown, contents) - len(self._earlier))
+
+    def _drop(self, kept: int) -> None:
+        for message in self._messages[kept:]:
+            self._column.removeWidget(message)
+            message.end()
+            message.hide()
+            message.deleteLater()
+        del self._messages[kept:]
+
+    def add(self, content: MessageContent) -> MessageWidget:
+        """Add a message the user has just caused, and go to the end."""
+        message = self._insert(content, len(self._messages))
+        self.mark_newest()
+        self.follow()
+        return message
+
+    def answer(self, message_id: int) -> Answer | None:
+        """The answer with this id, when it is built."""
+        for message in reversed(self._messages):
+            if message.content.id == message_id and isinstance(message, Answer):
+                return message
+        return None
+
+    def message(self, message_id: int) -> MessageWidget | None:
+        """The message with this id, when it is built."""
+        return next((message for message in self._messages if message.content.id == message_id), None)
+
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._following = True
+        self._newest.hide()
+        self._move_to(self.verticalScrollBar().maximum())
+
+    def show_message(self, message_id: int) -> bool:
+        """Bring a message to the top of the view, as far as there is text below it. False where it is not here."""
+        while all(message.content.id != message_id for message in self._messages) and self._earlier:
+            self.build_earlier()
+        for message in self._messages:
+            if message.content.id == message_id:
+                self._following, self._anchor = False, (message, 0)
+                self._keep_place()
+                self._newest.show()
+                self._place_newest()
+                return True
+        return False
+
+    def build_earlier(self) -> None:
+        """Build the next older messages; what is in view stays where it is."""
+        cut = _first_to_build(self._earlier)
+        batch, self._earlier = self._earlier[cut:], self._earlier[:cut]
+        if not batch:
+            return
+        self._choose_anchor()
+        for place, content in enumerate(batch):
+            self._insert(content, place)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # The scroll bar takes its width from the margin beside it, so that no line breaks anew when it appears.
+        taken = self.width() - self.viewport().width()
+        self._row.setContentsMargins(SIDE, 0, max(0, SIDE - taken), 0)
+        self._place_newest()
+
+    def _insert(self, content: MessageContent, place: int) -> MessageWidget:
+        message = Answer(content) if content.role == "assistant" else Question(content)
+        message.retry.connect(self.retry)
+        message.edit.connect(self.edit)
+        message.sibling.connect(self.sibling)
+        message.prove.connect(self.prove)
+        message.edit_pointed.connect(self.edit_pointed)
+        message.divergence_wanted.connect(self.divergence_wanted)
+        message.cure_wanted.connect(self.cure_wanted)
+        self._messages.insert(place, message)
+        self._column.insertWidget(place, message)
+        self._order_tabs(place)
+        return message
+
+    def _order_tabs(self, place: int) -> None:
+        """The Tab key goes through the messages from the top down, before it leaves the transcript."""
+        before: QWidget = self._messages[place - 1].tab_stops[-1] if place else self
+        for widget in self._messages[place].tab_stops:
+            QWidget.setTabOrder(before, widget)
+            before = widget
+
+    def mark_newest(self) -> None:
+        """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""
+        for message in self._messages:
+            is_last = message is self._messages[-1]
+            message.tools.set_always(is_last and bool(message.content.finish_reason))
+            if isinstance(message, Question):
+                message.tools.set_can_retry(is_last)
+
+    def _keep_place(self) -> None:
+        """The content grew or shrank: stay at the end, or keep the message at the top of the view in its place."""
+        bar = self.verticalScrollBar()
+        if self._following:
+            self._move_to(bar.maximum())
+        elif self._anchor:
+            message, offset = self._anchor
+            self._move_to(self._top_of(message) - offset)
+
+    def _on_scrolled(self, value: int) -> None:
+        if self._moving:
+            return
+        self._following = value >= self.verticalScrollBar().maximum() - END_MARGIN
+        self._newest.setVisible(not self._following)
+        self._place_newest()
+        self._choose_anchor()
+        if value < self.viewport().height() and self._earlier:
+            self.build_earlier()
+
+    def _choose_anchor(self) -> None:
+        top = self.verticalScrollBar().value()
+        for message in self._messages:
+            if self._top_of(message) + message.height() > top:
+                self._anchor = (message, self._top_of(message) - top)
+                return
+
+    def _top_of(self, message: MessageWidget) -> int:
+        return message.mapTo(self._page, message.rect().topLeft()).y()
+
+    def _move_to(self, value: int) -> None:
+        self._moving = True
+        self.verticalScrollBar().setValue(value)
+        self._moving = False
+
+    def _place_newest(self) -> None:
+        self._newest.adjustSize()
+        view = self.viewport().geometry()
+        left = view.center().x() - self._newest.width() // 2
+        self._newest.move(left, view.bottom() - self._newest.height() - 8)
+        self._newest.raise_()
+
+
+def _common_start(shown: Sequence[MessageContent], wanted: Sequence[MessageContent]) -> int:
+    """How many messages at the start are the same ones."""
+    count = 0
+    for old, new in zip(shown, wanted, strict=False):
+        if old.id != new.id:
+            break
+        count += 1
+    return count
+
+
+def _first_to_build(contents: Sequence[MessageContent]) -> int:
+    """The index from which messages are built: the last FIRST_MESSAGES, fewer where they are long, but at least two."""
+    characters = 0
+    for count, content in enumerate(reversed(contents), start=1):
+        characters += len(content.text)
+        if count > FIRST_MESSAGES or (characters > FIRST_CHARACTERS and count > 2):
+            return len(contents) - count + 1
+    return 0

@@ -1,0 +1,220 @@
+"""What opens on top of the window: system prompt, sampling, preferences, model files, questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
+
+from app.chat.bridge import Bridge
+from app.chat.session import Session
+from app.composer.sampling import SamplingPopover
+from app.history.presets import PresetTable
+from app.measured import quality
+from app.settings import Settings, describe
+from app.system_prompt.editing import PromptEditing
+from app.system_prompt.editor import SystemPromptEditor
+from app.system_prompt.presets import PresetChoice
+from app.widgets.words import least_budget, raised_budget, token_cost
+from app.window.preferences import PreferencesDialog, PreferenceValues
+from app.window.presenter import Presenter
+from app.window.window import Window
+from engine import Failed, HeadstartError, Loaded, ModelSpec, Sampling
+
+MEGABYTE = 1_000_000
+_SHOWN = (
+    "theme",
+    "device",
+    "dtype",
+    "exact",
+    "cache_budget_mb",
+    "disk_budget_mb",
+    "too_long",
+    "sampling",
+    "system_prompt",
+)
+
+
+class Dialogs(QObject):
+    """Opens each and does what it was closed with. `open_dialog` is the one on screen, None when there is none.
+
+    `editing` and `preset_choice` look after the system prompt that was opened last.
+    """
+
+    def __init__(
+        self,
+        window: Window,
+        session: Session,
+        bridge: Bridge,
+        settings: Settings,
+        presenter: Presenter,
+        presets: PresetTable,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._bridge = bridge
+        self._settings = settings
+        self._presenter = presenter
+        self.open_dialog: QDialog | None = None
+        self.popover = SamplingPopover(window)
+        self.editing: PromptEditing | None = None
+        self.preset_choice: PresetChoice | None = None
+        self._presets = presets
+        self._paths: dict[int, str] = {}  # of the models that are being loaded, by the ids of their loads
+        self._connect()
+
+    def _connect(self) -> None:
+        window, actions = self._window, self._window.commands
+        window.header.prompt_wanted.connect(self.edit_system_prompt)
+        window.composer.sampling_wanted.connect(self.edit_sampling)
+        window.sidebar.list.delete_wanted.connect(self.confirm_delete)
+        self._bridge.loaded.connect(self._on_loaded)
+        self._bridge.failed.connect(self._on_failed)
+        self.popover.changed.connect(self._on_sampling)
+        actions.system_prompt.triggered.connect(self.edit_system_prompt)
+        actions.sampling.triggered.connect(self.edit_sampling)
+        actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
+        actions.preferences.triggered.connect(self.edit_preferences)
+        actions.open_folder.triggered.connect(self.choose_folder)
+        actions.open_gguf.triggered.connect(self.choose_gguf)
+        actions.open_default.triggered.connect(lambda: self.load(""))
+        actions.clear_cache.triggered.connect(self._bridge.clear_cache)
+        actions.use_cache.triggered.connect(self._on_use_cache)
+        actions.use_cache.setChecked(self._session.use_cache)
+        window.sidebar.model_button.show_cache_on(self._session.use_cache)
+
+    def edit_system_prompt(self) -> None:
+        """Show the system prompt of the conversation in view, to be changed."""
+        editor = SystemPromptEditor(self._session.conversation.system_prompt, self._window)
+        self.editing = PromptEditing(editor, self._session, self._bridge)
+        self.preset_choice = PresetChoice(editor, self.editing, self._session, self._bridge, self._presets)
+        editor.saved.connect(self._save_system_prompt)
+        self._open(editor)
+
+    def edit_sampling(self) -> None:
+        """Show the sampling settings of the conversation in view; a change holds at once."""
+        button = self._window.composer.sampling
+        self.popover.open_above(button, self._session.conversation.sampling, self._settings.sampling)
+
+    def confirm_delete(self, conversation_id: int) -> None:
+        """Ask, then delete a conversation for good."""
+        titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
+        if not titles:
+            return
+        box = QMessageBox(self._window)
+        box.setWindowTitle("Delete conversation")
+        box.setText(f"Delete “{titles[0]}”?")
+        box.setInformativeText("Its messages are removed for good.")
+        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
+        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        delete.clicked.connect(lambda: self._session.delete(conversation_id))
+        self._open(box)
+
+    def edit_preferences(self) -> None:
+        """Show what holds for the whole program."""
+        values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
+        model = self._session.model
+        note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
+        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note, quality)
+        dialog.saved.connect(self.save_preferences)
+        self._open(dialog)
+
+    def save_preferences(self, values: PreferenceValues) -> None:
+        """Take over what was chosen; the model is loaded again where that is needed."""
+        settings = self._settings
+        before = (settings.device, settings.dtype, settings.exact)
+        budget_before, disk_before = settings.cache_budget_mb, settings.disk_budget_mb
+        for name in _SHOWN:
+            setattr(settings, name, getattr(values, name))
+        self._save_settings()
+        self._window.commands.themes[values.theme].trigger()
+        reload_ = (settings.device, settings.dtype, settings.exact) != before
+        if reload_ or (settings.cache_budget_mb == 0 and budget_before):
+            self._session.reload_model(model_spec(settings))
+        elif settings.cache_budget_mb != budget_before:
+            self._bridge.set_cache_budget(settings.cache_budget_mb * MEGABYTE)
+            self._say_budget(settings.cache_budget_mb * MEGABYTE)
+        if settings.disk_budget_mb != disk_before:
+            self._bridge.set_disk_budget(disk_bytes(settings))
+
+    def choose_folder(self) -> None:
+        """Ask for the folder of a model."""
+        self._choose(QFileDialog.FileMode.Directory, "Open a folder with config.json and safetensors files", "")
+
+    def choose_gguf(self) -> None:
+        """Ask for a GGUF file."""
+        self._choose(QFileDialog.FileMode.ExistingFile, "Open a GGUF file", "GGUF models (*.gguf)")
+
+    def load(self, path: str) -> None:
+        """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
+        self._window.notice.hide()  # of the load before
+        load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
+        self._paths[load_id] = path
+
+    def _say_budget(self, asked_bytes: int) -> None:
+        """Where the cache takes more than was asked for, the window says so, behind what it says already."""
+        if self._session.model and (said := raised_budget(self._session.model, asked_bytes)):
+            self._window.notice.show_notice(" ".join(filter(None, (self._window.notice.text, said))))
+
+    def _on_loaded(self, event: Loaded) -> None:
+        self._say_budget(self._session.asked_cache_bytes)
+        if event.request_id in self._paths:
+            self._settings.model_path = self._paths.pop(event.request_id)
+            self._save_settings()
+
+    def _on_failed(self, event: Failed) -> None:
+        self._paths.pop(event.request_id, None)
+
+    def _choose(self, mode: QFileDialog.FileMode, title: str, kind: str) -> None:
+        dialog = QFileDialog(self._window, title)
+        dialog.setFileMode(mode)
+        if kind:
+            dialog.setNameFilter(kind)
+        dialog.fileSelected.connect(self.load)
+        self._open(dialog)
+
+    def _open(self, dialog: QDialog) -> None:
+        if self.open_dialog:
+            self.open_dialog.close()
+        self.open_dialog = dialog
+        dialog.finished.connect(lambda: self._forget(dialog))
+        dialog.open()
+
+    def _forget(self, dialog: QDialog) -> None:
+        if self.open_dialog is dialog:
+            self.open_dialog = None
+        dialog.deleteLater()
+
+    def _save_system_prompt(self, text: str) -> None:
+        assert self.editing is not None
+        self._session.set_system_prompt(text, self.editing.cures)
+        self._presenter.show_system_prompt(text)
+
+    def _on_sampling(self, sampling: Sampling) -> None:
+        self._session.set_sampling(sampling)
+        self._window.composer.show_sampling(sampling)
+
+    def _on_use_cache(self, wanted: bool) -> None:
+        self._session.use_cache = wanted
+        self._window.sidebar.model_button.show_cache_on(wanted)
+
+    def _save_settings(self) -> None:
+        try:
+            self._settings.save()
+        except HeadstartError as error:
+            self._window.notice.show_error(str(error), error.detail)
+
+
+def model_spec(settings: Settings) -> ModelSpec:
+    """Which model the settings ask for, and how it is to be loaded."""
+    budget = settings.cache_budget_mb * MEGABYTE or None
+    disk = disk_bytes(settings)
+    return ModelSpec(settings.model_path, settings.device, settings.dtype, settings.exact, budget, disk)
+
+
+def disk_bytes(settings: Settings) -> int | None:
+    """What may be kept on disk; None lets the engine choose."""
+    return None if settings.disk_budget_mb < 0 else settings.disk_budget_mb * MEGABYTE

@@ -1,0 +1,214 @@
+"""What holds for the whole program and for new conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.composer.sampling import SamplingForm
+from engine import Sampling
+
+THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
+DEVICES = (("auto", "Fastest there is"), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
+TOO_LONG = (("ask", "Ask"), ("trim", "Leave out its oldest turns"), ("refuse", "Only say so"))
+DTYPES = (
+    ("auto", "Measure at load"),
+    ("fp32", "fp32"),
+    ("bf16", "bf16"),
+    ("fp16", "fp16"),
+    ("int8", "int8, for decoding"),
+    ("int4", "int4, for decoding"),
+)
+ON_DISK = (
+    "What was read of your prompts is kept on disk, so that it need not be read again after a restart. "
+    "With 0 MB nothing is kept there, and what is there is deleted."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceValues:
+    """What the dialog shows and gives back. `cache_budget_mb` 0 chooses by the free memory, `disk_budget_mb` -1 by the
+    free disk space."""
+
+    theme: str
+    device: str
+    dtype: str
+    exact: bool
+    cache_budget_mb: int
+    disk_budget_mb: int
+    sampling: Sampling
+    system_prompt: str
+    too_long: str = "ask"
+
+
+class PreferencesDialog(QDialog):
+    """Signals: saved(PreferenceValues). `about` has a description for each field, shown on hovering; `budget_note` says
+    what the cache of the present model takes; `quality` what a number format costs in quality, "" where nobody knows.
+    """
+
+    saved = Signal(object)
+
+    def __init__(
+        self,
+        values: PreferenceValues,
+        about: Mapping[str, str],
+        parent: QWidget | None = None,
+        budget_note: str = "",
+        quality: Callable[[str], str] = lambda _: "",
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Preferences")
+        self.setModal(True)
+        self.theme = _choice(THEMES, values.theme)
+        self.device = _choice(DEVICES, values.device)
+        self.dtype = _choice(DTYPES, values.dtype)
+        self._quality = quality
+        self.quality = _note("")
+        self.dtype.currentIndexChanged.connect(self._show_quality)
+        self._show_quality()
+        self.exact = QCheckBox("Equal to a run without the cache, bit for bit")
+        self.exact.setChecked(values.exact)
+        self.budget = _megabytes(0, values.cache_budget_mb)
+        self.disk = _megabytes(-1, values.disk_budget_mb)
+        self.budget_note = _note(budget_note)
+        self.too_long = _choice(TOO_LONG, values.too_long)
+        self.sampling = SamplingForm()
+        self.sampling.set_values(values.sampling)
+        self.system_prompt = QPlainTextEdit(values.system_prompt)
+        self.system_prompt.setObjectName("field")
+        self.system_prompt.setTabChangesFocus(True)
+        self.system_prompt.setPlaceholderText("None")
+        self.system_prompt.setMinimumHeight(96)
+        self._lay_out(about)
+
+    def _lay_out(self, about: Mapping[str, str]) -> None:
+        left, right = self._left_column(about), QVBoxLayout()
+        right.setSpacing(8)
+        right.addWidget(_heading("Sampling of new conversations"))
+        right.addWidget(self.sampling)
+        right.addStretch()
+        columns = QHBoxLayout()
+        columns.setSpacing(32)
+        columns.addLayout(left, 3)
+        columns.addLayout(right, 2)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
+        buttons.button(QDialogButtonBox.StandardButton.Save).setObjectName("primary")
+        for button in buttons.buttons():
+            button.setIcon(QIcon())
+        buttons.accepted.connect(self._save)
+        buttons.rejected.connect(self.reject)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(24, 24, 24, 24)
+        whole.setSpacing(16)
+        whole.addLayout(columns)
+        whole.addWidget(buttons)
+        width = max(760, self.sizeHint().width())
+        # The size hint takes wrapped notes for shorter than they are; the system prompt gives way on small screens.
+        self.resize(width, min(700, whole.totalHeightForWidth(width)))
+
+    def _left_column(self, about: Mapping[str, str]) -> QVBoxLayout:
+        rows = (
+            ("theme", "Colours", self.theme),
+            ("device", "Device", self.device),
+            ("dtype", "Number format", self.dtype),
+            ("exact", "Exact", self.exact),
+            ("cache_budget_mb", "Cache budget", self.budget),
+            ("too_long", "Chat too long", self.too_long),
+            ("disk_budget_mb", "Keep on disk", self.disk),
+        )
+        form = QFormLayout()
+        form.setSpacing(8)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for name, label, field in rows:
+            field.setAccessibleName(label)
+            field.setToolTip(about.get(name, ""))
+            form.addRow(label, field)
+            if field is self.dtype:
+                form.addRow("", self.quality)
+            if field is self.budget and self.budget_note.text():
+                form.addRow("", self.budget_note)
+        self.system_prompt.setAccessibleName("System prompt of new conversations")
+        column = QVBoxLayout()
+        column.setSpacing(8)
+        column.addWidget(_heading("Program and model"))
+        column.addLayout(form)
+        column.addWidget(_note(ON_DISK))
+        column.addWidget(_note("A change of device, number format or exactness loads the model again."))
+        column.addSpacing(8)
+        column.addWidget(_heading("System prompt of new conversations"))
+        column.addWidget(self.system_prompt, 1)
+        return column
+
+    def _show_quality(self) -> None:
+        self.quality.setText(
+            self._quality(self.dtype.currentData()) or "How much this changes answers was not measured."
+        )
+
+    def values(self) -> PreferenceValues:
+        """What the fields hold."""
+        return PreferenceValues(
+            theme=self.theme.currentData(),
+            device=self.device.currentData(),
+            dtype=self.dtype.currentData(),
+            exact=self.exact.isChecked(),
+            cache_budget_mb=self.budget.value(),
+            too_long=self.too_long.currentData(),
+            disk_budget_mb=self.disk.value(),
+            sampling=self.sampling.values(),
+            system_prompt=self.system_prompt.toPlainText(),
+        )
+
+    def _save(self) -> None:
+        self.saved.emit(self.values())
+        self.accept()
+
+
+def _choice(options: tuple[tuple[str, str], ...], chosen: str) -> QComboBox:
+    box = QComboBox()
+    for value, label in options:
+        box.addItem(label, value)
+    box.setCurrentIndex(max(0, box.findData(chosen)))
+    return box
+
+
+def _megabytes(least: int, chosen: int) -> QSpinBox:
+    """A size in MB; the least value is "automatic"."""
+    box = QSpinBox()
+    box.setRange(least, 10_000_000)
+    box.setSingleStep(256)
+    box.setSuffix(" MB")
+    box.setSpecialValueText("automatic")
+    box.setValue(chosen)
+    box.lineEdit().setTextMargins(6, 0, 0, 0)
+    return box
+
+
+def _note(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setObjectName("soft")
+    label.setWordWrap(True)
+    label.setFont(theme.text_font(theme.SMALL))
+    return label
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setFont(theme.text_font(bold=True))
+    return label

@@ -1,0 +1,291 @@
+"""Keeps the window and the session in step: signals of one become calls of the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from app.chat.session import Session
+from app.history.file import Conversation, StoredMessage
+from app.transcript.message import Answer, MessageContent
+from app.widgets.conversation_list import ConversationRow
+from app.window.reuse_presenter import ReusePresenter, place_of
+from app.window.window import Window
+from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
+
+BUSY = ("waiting", "prefill", "writing", "stopping")
+UNTITLED = "New conversation"
+SUPPORT_BOT, OPEN_DEFAULT, OPEN_FOLDER = "support bot", "default model", "model folder"
+
+
+class Presenter(QObject):
+    """One for a window and a session. `support_prompt` is what "Try the support bot" fills in; "" hides the button."""
+
+    def __init__(self, window: Window, session: Session, support_prompt: str = "") -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._support_prompt = support_prompt
+        self._shown_id = 0
+        self._disk_note = ""
+        # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
+        self._counted: tuple[str, int, bool] = ("", 0, False)
+        self._reuse = ReusePresenter(window, session, self)
+        self._connect_session()
+        self._connect_window()
+        self._on_conversation(session.conversation)
+        self._on_list()
+
+    def _connect_session(self) -> None:
+        session = self._session
+        session.conversation_changed.connect(self._on_conversation)
+        session.conversations_changed.connect(self._on_list)
+        session.message_added.connect(self._on_message)
+        session.question_taken_back.connect(self._on_question_taken_back)
+        session.text_added.connect(self._on_text)
+        session.message_finished.connect(self._on_finished)
+        session.stats_changed.connect(self._on_stats)
+        session.prefill_changed.connect(self._on_prefill)
+        session.state_changed.connect(self._on_state)
+        session.preview_changed.connect(self._on_preview)
+        session.model_changed.connect(self._on_model)
+        session.loading_changed.connect(self._on_loading)
+        session.loading_stopped.connect(self._on_loading_stopped)
+        session.cache_changed.connect(self._on_cache)
+        session.error.connect(self._on_error)
+
+    def _connect_window(self) -> None:
+        window, session = self._window, self._session
+        window.composer.send.connect(self.send)
+        window.composer.stop.connect(session.stop)
+        window.loading_bar.cancel_wanted.connect(session.cancel_load)
+        window.header.renamed.connect(lambda title: session.rename(session.conversation.id, title))
+        window.transcript.retry.connect(self.retry)
+        window.transcript.edit.connect(self._on_edit_wanted)
+        window.transcript.sibling.connect(self._on_sibling_wanted)
+        window.sidebar.search_changed.connect(self._on_list)
+        window.sidebar.list.opened.connect(self.open)
+        window.sidebar.list.rename_wanted.connect(self._on_rename_wanted)
+        window.empty.chosen.connect(self._on_chosen)
+        window.commands.new.triggered.connect(self.new)
+        window.commands.retry.triggered.connect(self.retry)
+        window.commands.stop.triggered.connect(session.stop)
+        window.commands.copy_answer.triggered.connect(self.copy_answer)
+
+    # What the user does
+
+    def send(self, text: str) -> None:
+        """Send what the composer holds; it stays there when that fails."""
+        editing = self._window.composer.editing
+        sent = self._session.send(text) if editing is None else self._session.edit(editing, text)
+        if sent:
+            self._window.composer.clear_sent()
+            self._window.notice.hide()
+
+    def retry(self) -> None:
+        """Answer the last question again."""
+        if self._session.retry():
+            self._window.notice.hide()
+
+    def new(self) -> None:
+        """Begin an empty conversation, ready to be written in."""
+        self._session.new_conversation()
+        self._window.composer.edit.setFocus()
+
+    def open(self, conversation_id: int) -> None:
+        """Open a conversation of the list."""
+        self._session.open(conversation_id)
+        self._window.composer.edit.setFocus()
+
+    def copy_answer(self) -> None:
+        """Put the newest answer on the clipboard."""
+        if answer := self._newest_answer():
+            answer.copy()
+
+    def show_system_prompt(self, text: str) -> None:
+        """The system prompt of the conversation in view is another one now."""
+        self._session.set_system_prompt(text)
+        self._refresh_header()
+        self._refresh_empty()
+
+    def _on_edit_wanted(self, message_id: int) -> None:
+        for message in self._session.messages:
+            if message.id == message_id:
+                self._window.composer.start_editing(message_id, message.content)
+
+    def _on_sibling_wanted(self, message_id: int, step: int) -> None:
+        versions = [message.id for message in self._session.siblings(message_id)]
+        place = versions.index(message_id) + step if versions else -1  # none: an error says why
+        if 0 <= place < len(versions):
+            self._session.choose_sibling(versions[place])
+
+    def _on_rename_wanted(self, conversation_id: int) -> None:
+        self._session.open(conversation_id)
+        self._window.header.rename()
+
+    def _on_chosen(self, key: str) -> None:
+        if key == SUPPORT_BOT:
+            self.show_system_prompt(self._support_prompt)
+            self._window.composer.set_text("Can I change the delivery address after I have paid?")
+            self._window.composer.edit.setFocus()
+        elif key == OPEN_DEFAULT:
+            self._window.commands.open_default.trigger()
+        else:
+            self._window.commands.open_folder.trigger()
+
+    # What the session reports
+
+    def _on_conversation(self, conversation: Conversation) -> None:
+        window, messages = self._window, self._session.messages
+        if conversation.id != self._shown_id:
+            window.composer.stop_editing()
+            window.header.stop_renaming()
+        self._shown_id = conversation.id
+        window.composer.show_sampling(conversation.sampling)
+        self._refresh_header()
+        window.transcript.show_messages(self._contents(messages))
+        window.show_transcript(bool(messages))
+        self._refresh_empty()
+        window.sidebar.list.show_current(conversation.id)
+        self._on_state(self._session.state)
+        if messages and not messages[-1].finish_reason and messages[-1].role == "assistant":
+            self._wait_for(messages[-1])
+
+    def _on_list(self, search: str | None = None) -> None:
+        stored = self._session.conversations(self._window.sidebar.search.text())
+        rows = [ConversationRow(each.id, each.title, each.updated) for each in stored]
+        self._window.sidebar.show_rows(rows, self._session.conversation.id)
+        self._refresh_header()
+
+    def _on_message(self, message: StoredMessage) -> None:
+        self._window.show_transcript(True)
+        self._window.transcript.add(self._contents([message])[0])
+        self._on_state(self._session.state)  # one that waits for a model can be stopped, and the state stays "loading"
+        if message.role == "assistant":
+            self._wait_for(message)
+
+    def _on_question_taken_back(self, text: str, replaced: int | None) -> None:
+        composer = self._window.composer
+        if replaced is None:
+            composer.set_text(f"{text}\n{composer.text}" if composer.text.strip() else text)
+        else:
+            composer.start_editing(replaced, text)
+        composer.edit.setFocus()
+
+    def _wait_for(self, message: StoredMessage) -> None:
+        answer = self._window.transcript.answer(message.id)
+        if answer and not message.content:
+            loading = self._session.state == "loading"
+            answer.wait("waiting for the model to be loaded" if loading else "reading the prompt")
+
+    def _on_text(self, message_id: int, text: str) -> None:
+        if answer := self._window.transcript.answer(message_id):
+            answer.append(text)
+
+    def _on_stats(self, message_id: int, stats: TurnStats) -> None:
+        if answer := self._window.transcript.answer(message_id):
+            answer.show_stats(stats)
+
+    def _on_finished(self, message: StoredMessage) -> None:
+        if answer := self._window.transcript.answer(message.id):
+            answer.finish(self._contents([message])[0])
+            self._window.transcript.mark_newest()
+
+    def _on_prefill(self, prefill: Prefill) -> None:
+        if answer := self._newest_answer():
+            answer.show_progress(prefill)
+
+    def _on_state(self, state: str) -> None:
+        messages = self._session.messages
+        queued = state == "loading" and bool(messages) and messages[-1].role == "assistant"
+        busy = state in BUSY or (queued and not messages[-1].finish_reason)
+        self._window.composer.set_busy(busy, can_stop=state != "stopping")
+        self._window.commands.stop.setEnabled(busy)
+        self._window.commands.retry.setEnabled(bool(messages) and not busy)
+        if state == "loading":
+            self._window.sidebar.model_button.show_loading()
+        self._refresh_empty()
+
+    def _on_preview(self, preview: Preview) -> None:
+        prompt = self._session.conversation.system_prompt
+        pinned = preview.pinned_tokens > max(0, preview.system_tokens - BLOCK_TOKENS)
+        self._counted = (prompt, preview.system_tokens, pinned)
+        self._refresh_header()
+
+    def _on_model(self, model: ModelInfo | None) -> None:
+        self._window.loading_bar.hide()
+        self._window.sidebar.model_button.show_model(model)
+
+    def _on_loading(self, event: Loading) -> None:
+        self._window.loading_bar.show_stage(event)
+
+    def _on_loading_stopped(self) -> None:
+        model = self._session.model
+        self._on_model(model)
+        stays = f"{model.name} still answers." if model else "There is no model yet; open one when you want to go on."
+        self._window.notice.show_notice(f"Loading was stopped. {stays}")
+
+    def _on_cache(self, view: CacheView) -> None:
+        self._window.sidebar.model_button.show_cache(view)
+        if view.disk_note and view.disk_note != self._disk_note:
+            self._window.notice.show_notice(view.disk_note)
+        self._disk_note = view.disk_note
+
+    def _on_error(self, sentence: str, detail: str) -> None:
+        self._window.notice.show_error(sentence, detail)
+        if self._session.state != "loading":
+            self._window.loading_bar.hide()
+            self._window.sidebar.model_button.show_model(self._session.model)
+
+    # Small print
+
+    def _newest_answer(self) -> Answer | None:
+        messages = self._window.transcript.messages
+        return messages[-1] if messages and isinstance(messages[-1], Answer) else None
+
+    def _refresh_header(self) -> None:
+        conversation = self._session.conversation
+        title = conversation.title or UNTITLED
+        self._window.header.show_title(title, can_rename=conversation.id != 0)
+        prompt, tokens, pinned = self._counted
+        if prompt != conversation.system_prompt:
+            tokens, pinned = 0, False
+        self._window.header.show_prompt(conversation.system_prompt, tokens, pinned)
+        self._window.setWindowTitle(f"{title} – Headstart" if conversation.title else "Headstart")
+        for action in (self._window.commands.rename, self._window.commands.delete):
+            action.setEnabled(conversation.id != 0)
+
+    def _refresh_empty(self) -> None:
+        empty = self._window.empty
+        if self._session.state == "no_model":
+            models = ((OPEN_DEFAULT, "Use the default model"), (OPEN_FOLDER, "Open a model folder…"))
+            empty.say("No model is open", "Choose the model that will answer; it runs on this computer.", models)
+            return
+        offers = bool(self._support_prompt) and not self._session.conversation.system_prompt
+        choices = ((SUPPORT_BOT, "Try the support bot"),) if offers else ()
+        sentence = "Write a message below. What the model has read once, it does not read again."
+        if self._session.state == "loading":
+            sentence = "Write a message below. It is answered as soon as the model is loaded."
+        empty.say("Ask anything", sentence, choices)
+
+    def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
+        branch = self._session.messages if any(message.divergence for message in messages) else ()
+        return [self._content(message, branch) for message in messages]
+
+    def _content(self, message: StoredMessage, branch: Sequence[StoredMessage]) -> MessageContent:
+        had_system_prompt = message.divergence is not None and self._session.had_system_prompt(message.id)
+        versions = [version.id for version in self._session.siblings(message.id)]
+        return MessageContent(
+            id=message.id,
+            role=message.role,
+            text=message.content,
+            stats=message.stats,
+            divergence=message.divergence,
+            finish_reason=message.finish_reason,
+            is_first_seen=message.id == self._session.conversation.seen_from_id,
+            added=message.sent.removeprefix(message.content).strip(),
+            divergence_place=place_of(message.divergence, branch, had_system_prompt, message.left_out),
+            version=versions.index(message.id) + 1 if message.id in versions else 1,
+            versions=max(1, len(versions)),
+        )

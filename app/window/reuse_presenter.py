@@ -1,0 +1,134 @@
+"""What the window says about the reuse of a prompt: before it is sent, while it is answered, and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Qt
+
+from app.chat.branch import said_together
+from app.chat.session import Session
+from app.history.file import Conversation, StoredMessage
+from app.transcript.message import Answer
+from app.widgets.words import next_prompt, ordinal_message, recomputes
+from app.window.window import Window
+from engine import Divergence, Matched, Preview
+
+
+class ReusePresenter(QObject):
+    """The ribbon and the warm boxes of a window, in step with a session."""
+
+    def __init__(self, window: Window, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._session = session
+        self._ribbon = window.composer.next_prompt
+        self._shown_id = 0
+        session.conversation_changed.connect(self._on_conversation)
+        session.state_changed.connect(self._on_state)
+        session.preview_changed.connect(window.composer.show_preview)
+        session.foresight.price_changed.connect(self._on_price)
+        session.foresight.prompt_previewed.connect(self._on_prompt_previewed)
+        session.matched.connect(self._on_matched)
+        session.prefill_changed.connect(self._ribbon.show_reading)
+        window.composer.draft_changed.connect(self._on_draft)
+        window.transcript.edit_pointed.connect(self._on_edit_pointed)
+        window.transcript.divergence_wanted.connect(self.go_to_divergence)
+
+    def go_to_divergence(self, answer_id: int) -> None:
+        """Show the message in which the prompt of this answer left what was cached."""
+        messages = self._session.messages
+        answer = next((message for message in messages if message.id == answer_id), None)
+        if answer is None or answer.divergence is None or answer.divergence.message_index < 0:
+            return
+        had_system_prompt = self._session.had_system_prompt(answer_id)
+        index = index_in(messages, answer.divergence.message_index, had_system_prompt, answer.left_out)
+        if index < 0:
+            self._window.header.prompt_wanted.emit()
+        elif index < len(messages):
+            self._go_to(messages[index].id)
+
+    def _go_to(self, message_id: int) -> None:
+        transcript = self._window.transcript
+        if transcript.show_message(message_id) and (message := transcript.message(message_id)):
+            message.tab_stops[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_conversation(self, conversation: Conversation) -> None:
+        self._drop_price()
+        if conversation.id != self._shown_id:
+            self._window.composer.show_preview(None)
+        self._shown_id = conversation.id
+
+    def _on_state(self, state: str) -> None:
+        # While an answer is on its way the ribbon goes from what was foreseen to what was matched.
+        if state in ("loading", "no_model"):
+            self._window.composer.show_preview(None)
+
+    def _on_matched(self, matched: Matched) -> None:
+        messages, branch = self._window.transcript.messages, self._session.messages
+        if messages and isinstance(messages[-1], Answer):
+            had_system_prompt = self._session.had_system_prompt(branch[-1].id)
+            place = place_of(matched.divergence, branch, had_system_prompt, branch[-1].left_out)
+            messages[-1].box.show_divergence(matched.divergence, place, matched.computed_tokens)
+        if model := self._session.model:
+            self._ribbon.show_matched(matched, model.context_length)
+
+    def _on_draft(self, text: str) -> None:
+        self._drop_price()
+        self._session.draft_changed(text, self._window.composer.editing)
+
+    def _on_edit_pointed(self, message_id: int, pointed: bool) -> None:
+        if pointed:
+            self._session.foresight.consider_edit(message_id)
+        else:
+            self._drop_price()
+
+    def _drop_price(self) -> None:
+        self._session.foresight.consider_edit(None)
+        self._ribbon.show_newest()
+
+    def _on_prompt_previewed(self, preview: Preview | None) -> None:
+        if preview:
+            self._ribbon.show_instead(preview, "With the changed system prompt", next_prompt(preview))
+        else:
+            self._ribbon.show_newest()
+
+    def _on_price(self, message_id: int, preview: Preview) -> None:
+        messages = self._session.messages
+        index = next((place for place, message in enumerate(messages) if message.id == message_id), -1)
+        if index >= 0:
+            heading = f"If you change {ordinal_place(messages, index)}"
+            self._ribbon.show_instead(preview, heading, recomputes(preview))
+        if message := self._window.transcript.message(message_id):
+            message.tools.show_price(recomputes(preview))
+
+
+def place_of(
+    divergence: Divergence | None, branch: Sequence[StoredMessage], had_system_prompt: bool, left_out: int
+) -> str:
+    """In which message of a branch a prompt left what was cached: "in your 2nd message"; "" where in none.
+    `had_system_prompt`: whether that prompt began with one; it was without the first `left_out` messages of the
+    branch."""
+    if divergence is None or divergence.cause in ("new", "positions", "other model", "cache off"):
+        return ""
+    if divergence.message_index < 0:
+        return "in the tools" if divergence.cause == "tools" else "between two messages"
+    index = index_in(branch, divergence.message_index, had_system_prompt, left_out)
+    if index >= len(branch):
+        return ""
+    return f"in {ordinal_place(branch, index)}"
+
+
+def index_in(branch: Sequence[StoredMessage], message_index: int, had_system_prompt: bool, left_out: int) -> int:
+    """Where in a branch the message of a prompt stands: -1 for the system prompt, the last one of questions that were
+    sent together."""
+    if message_index < had_system_prompt:
+        return -1
+    lengths = [len(group) for group in said_together(branch[left_out:])]
+    return left_out + sum(lengths[: message_index - had_system_prompt + 1]) - 1
+
+
+def ordinal_place(branch: Sequence[StoredMessage], index: int) -> str:
+    """A message of a branch by its place: "your 2nd message"; -1 is the system prompt in front of it."""
+    role = branch[index].role if index >= 0 else "system"
+    return ordinal_message(role, sum(message.role == role for message in branch[: index + 1]))

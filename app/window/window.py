@@ -1,0 +1,190 @@
+"""The window: three columns, what is in them, and which of them there is room for. No logic."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, QSize, Signal
+from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+
+from app import theme
+from app.charts.panel import ChartPanel
+from app.composer.composer import Composer
+from app.sidebar.sidebar import WIDTH as SIDEBAR_WIDTH
+from app.sidebar.sidebar import Sidebar
+from app.transcript.transcript import COLUMN_WIDTH, SIDE, Transcript
+from app.widgets.icons import app_icon
+from app.window.actions import Actions
+from app.window.empty_state import EmptyState
+from app.window.header import Header
+from app.window.loading_bar import LoadingBar
+from app.window.notice_bar import NoticeBar
+
+FIRST_SIZE, FRAME = QSize(1280, 800), QSize(16, 48)
+"""Pixels of a first window where the screen has room, and what the desktop may draw around any window."""
+CHARTS_WIDTH = 360
+LEAST_TEXT = 520
+"""Pixels the conversation keeps; a column that leaves it less is folded, the charts first."""
+BARE_TEXT = 420
+"""Pixels the conversation keeps even beside charts that were just asked for; where there are less they stay folded."""
+
+
+class Window(QMainWindow):
+    """Attributes: commands, sidebar, header, loading_bar, notice, transcript, empty, composer, charts.
+
+    The user's wish for a column holds while there is room; on a narrow window asking for one folds the other.
+    Signals: closing() once, when the user closes the window.
+    """
+
+    closing = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWindowTitle("Headstart")
+        self.setWindowIcon(app_icon())
+        self.setMinimumSize(640, 420)
+        self.resize(FIRST_SIZE)
+        self.commands = Actions(self)
+        model_menu = self.commands.model_menu()
+        self.sidebar = Sidebar(self.commands.new, model_menu)
+        self.header = Header(self.commands.show_sidebar, self.commands.show_charts, self.commands.main_menu(model_menu))
+        self.loading_bar, self.notice = LoadingBar(), NoticeBar()
+        self.transcript, self.empty = Transcript(), EmptyState()
+        self.composer = Composer()
+        self.charts = ChartPanel(theme.current())
+        self._wants_sidebar, self._wants_charts = True, True
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        self._middle = QStackedWidget()
+        self._middle.addWidget(self.empty)
+        self._middle.addWidget(self.transcript)
+        self._sidebar_line, self._charts_line = _line(), _line()
+        self.charts.setFixedWidth(CHARTS_WIDTH)
+        whole = QWidget()
+        row = QHBoxLayout(whole)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.sidebar)
+        row.addWidget(self._sidebar_line)
+        row.addLayout(self._conversation_column(), 1)
+        row.addWidget(self._charts_line)
+        row.addWidget(self.charts)
+        self.setCentralWidget(whole)
+
+    def _conversation_column(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        for widget in (self.header, _line(horizontal=True), self.loading_bar, self.notice):
+            column.addWidget(widget)
+        column.addWidget(self._middle, 1)
+        self._column = column
+        below = QHBoxLayout()
+        below.setContentsMargins(SIDE, 0, SIDE, 0)
+        self.composer.setMaximumWidth(COLUMN_WIDTH)
+        below.addStretch(1)
+        below.addWidget(self.composer, 1000)
+        below.addStretch(1)
+        column.addLayout(below)
+        return column
+
+    def _connect(self) -> None:
+        actions = self.commands
+        actions.show_sidebar.triggered.connect(self._on_sidebar_wish)
+        actions.show_charts.triggered.connect(self._on_charts_wish)
+        actions.find.triggered.connect(self._find)
+        actions.write.triggered.connect(self.composer.edit.setFocus)
+        actions.rename.triggered.connect(self.header.rename)
+        actions.quit.triggered.connect(self.close)
+        actions.open_menu.triggered.connect(self.header.menu_button.showMenu)
+
+    @property
+    def wishes(self) -> tuple[bool, bool]:
+        """Whether the user wants the sidebar and the charts, whatever there is room for."""
+        return self._wants_sidebar, self._wants_charts
+
+    def set_wishes(self, sidebar: bool, charts: bool) -> None:
+        """What the user wants to see."""
+        self._wants_sidebar, self._wants_charts = sidebar, charts
+        self._show_columns(*columns(self.width(), sidebar, charts))
+
+    def show_transcript(self, has_messages: bool) -> None:
+        """The transcript, or what to do where there is none."""
+        self._middle.setCurrentWidget(self.transcript if has_messages else self.empty)
+
+    def show_bar(self, bar: QWidget) -> None:
+        """Put a bar between the header and the conversation."""
+        self._column.insertWidget(self._column.indexOf(self.loading_bar), bar)
+
+    def geometry_text(self) -> str:
+        """Place and size, to be kept in the settings."""
+        return bytes(self.saveGeometry().toBase64().data()).decode("ascii")
+
+    def set_geometry_text(self, text: str) -> None:
+        """Go back to a kept place and size, nonsense is ignored by Qt; "" takes the size a first window has."""
+        if text:
+            self.restoreGeometry(QByteArray.fromBase64(text.encode("ascii", "ignore")))
+        else:
+            self.resize(first_size(self.screen().availableGeometry().size()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._show_columns(*columns(self.width(), *self.wishes))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.hide()  # storing everything and ending the engine may take a moment
+        self.closing.emit()
+        super().closeEvent(event)
+
+    def _on_sidebar_wish(self, wanted: bool) -> None:
+        self._wants_sidebar = wanted
+        self._show_columns(*columns(self.width(), wanted, self._wants_charts, asked="sidebar"))
+
+    def _on_charts_wish(self, wanted: bool) -> None:
+        self._wants_charts = wanted
+        self._show_columns(*columns(self.width(), self._wants_sidebar, wanted, asked="charts"))
+        if wanted and self.charts.isHidden():
+            self.notice.show_notice("The window is too narrow for the charts. They open as soon as it is wider.")
+
+    def _show_columns(self, sidebar: bool, charts: bool) -> None:
+        for widget, line, shown, action in (
+            (self.sidebar, self._sidebar_line, sidebar, self.commands.show_sidebar),
+            (self.charts, self._charts_line, charts, self.commands.show_charts),
+        ):
+            widget.setVisible(shown)
+            line.setVisible(shown)
+            action.setChecked(shown)
+
+    def _find(self) -> None:
+        if not self.sidebar.isVisible():
+            self._on_sidebar_wish(True)
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
+
+def first_size(available: QSize) -> QSize:
+    """How large a window is that was never open before, on a screen with this much room for it and its frame."""
+    return FIRST_SIZE.boundedTo(available - FRAME)
+
+
+def columns(width: int, sidebar: bool, charts: bool, asked: str = "") -> tuple[bool, bool]:
+    """Which of the wanted columns there is room for; one that was just `asked` for makes the other fold if need be."""
+    room = width - LEAST_TEXT
+    if asked == "charts" and charts and width >= BARE_TEXT + CHARTS_WIDTH:
+        return sidebar and room >= SIDEBAR_WIDTH + CHARTS_WIDTH, True
+    if asked == "sidebar" and sidebar:
+        return True, charts and room >= SIDEBAR_WIDTH + CHARTS_WIDTH
+    sidebar = sidebar and room >= SIDEBAR_WIDTH
+    return sidebar, charts and room >= CHARTS_WIDTH + SIDEBAR_WIDTH * sidebar
+
+
+def _line(horizontal: bool = False) -> QFrame:
+    line = QFrame()
+    line.setObjectName("line")
+    if horizontal:
+        line.setFixedHeight(1)
+        line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    else:
+        line.setFixedWidth(1)
+    return line
