@@ -1,7 +1,7 @@
 """The system libraries and fonts that are needed on Linux: which are missing, how to get them. Standard library only.
 
-`python -m app.command.system_packages [--offscreen]` installs them where it may, or prints the one command that does. Other
-systems need nothing.
+`python -m app.command.system_packages [--offscreen]` installs them where it may, or prints the one command that does.
+Other systems need nothing.
 """
 
 from __future__ import annotations

@@ -17,18 +17,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 TESTS = (
-    "tree",
-    "store",
-    "disk",
-    "disk_answers",
-    "disk_nodes",
-    "disk_odd",
-    "cache_hits",
-    "cache_lifetime",
-    "cache_budget",
-    "cache_machine",
-    "hot_cold",
-    "responder",
+    "cache/test_tree",
+    "cache/test_store",
+    "cache/test_disk_tier",
+    "cache/test_disk_answers",
+    "cache/test_disk_picture",
+    "cache/test_disk_odd",
+    "cache/test_hits",
+    "cache/test_lifetime",
+    "cache/test_budget",
+    "cache/test_machine",
+    "turn/test_hot_cold",
+    "turn/test_responder",
 )
 
 
@@ -130,7 +130,7 @@ def mutate(mutation: Mutation, folder: Path) -> None:
 
 def run_tests(folder: Path) -> Counter[str]:
     """The tests that fail, parameters left out, and how often."""
-    files = [f"tests/engine/test_{name}.py" for name in TESTS]
+    files = [f"tests/engine/{name}.py" for name in TESTS]
     command = [
         sys.executable,
         "-m",

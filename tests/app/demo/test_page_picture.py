@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.demo.page import charts
 from app.demo.page_picture import PAGE_WIDTH, SCALE, as_picture, coloured
 from app.theme import DARK, LIGHT, Theme
-from tests.app.test_page import make_report
+from tests.app.demo.test_page import make_report
 
 
 def colours(image: QImage) -> set[str]:

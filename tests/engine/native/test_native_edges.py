@@ -21,14 +21,14 @@ from engine.models.lane_cache import probe_layout
 from engine.native import library as nativelib
 from engine.weights.compiled_matrix import pack_int4, pack_int8
 from tests.engine.inside import forget_lanes
-from tests.engine.test_hot_cold import make_cache
-from tests.engine.test_lean import build
-from tests.engine.test_native import CONFIGS, IDS, needs_native
+from tests.engine.llama.test_forward import build
+from tests.engine.native.test_native import CONFIGS, IDS, needs_native
 from tests.engine.tiny_models import make_model
+from tests.engine.turn.test_hot_cold import make_cache
 from tests.engine.turns import NAN, cold_logits, prompt_logits
 
 pytestmark = needs_native
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def make() -> tuple[LeanForward, KVLayout]:
@@ -143,7 +143,7 @@ def test_a_library_that_was_cut_off_is_not_loaded(tmp_path: Path) -> None:
     lengths = [len(whole) * share // 10 for share in range(10)] + [100, len(whole) - 1]
     for length in lengths:
         (tmp_path / str(length)).write_bytes(whole[:length])
-    probe = "import sys; from engine import nativelib; print({nativelib.load(path) for path in sys.argv[1:]})"
+    probe = "import sys; from engine.native.library import load; print({load(path) for path in sys.argv[1:]})"
     command = [sys.executable, "-c", probe, *(str(tmp_path / str(length)) for length in lengths)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, "{None}\n"), done.stderr

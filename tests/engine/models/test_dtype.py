@@ -15,7 +15,7 @@ from engine.models import loaded as model
 from engine.models.from_transformers import weights_of
 from engine.native import library as nativelib
 from engine.weights import few_bits as packing
-from tests.engine.test_lean import IDS, SIZES, build
+from tests.engine.llama.test_forward import IDS, SIZES, build
 
 CPU = torch.device("cpu")
 GIB = 2**30

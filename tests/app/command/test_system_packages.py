@@ -86,7 +86,7 @@ def test_with_rights_they_are_installed(monkeypatch: pytest.MonkeyPatch, user: i
 
 def test_it_runs_before_anything_is_installed() -> None:
     """The Makefile runs it with the bare system Python: standard library only."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     program = "import app.command.system_packages as packages; packages.missing_packages()"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append('{root}'); {program}"])
     assert done.returncode == 0

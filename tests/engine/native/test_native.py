@@ -28,10 +28,10 @@ from engine.native import library as nativelib
 from engine.weights import few_bits as packing
 from engine.weights.compiled_matrix import NativeMatrix, pack_int4, pack_int8
 from engine.weights.quantise import quantise_int4, quantise_int8
-from tests.engine.test_lean import SIZES, build
+from tests.engine.llama.test_forward import SIZES, build
 
 needs_native = pytest.mark.skipif(nativelib.library() is None, reason="torch's kernels do the work on this machine")
-ENGINE = Path(nativelib.__file__).parent
+ENGINE = Path(nativelib.__file__).parent.parent
 LONG = {**SIZES, "max_position_embeddings": 1024}
 CONFIGS = {
     "llama with biases": LlamaConfig(**LONG, attention_bias=True, mlp_bias=True),

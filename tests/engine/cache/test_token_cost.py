@@ -9,7 +9,7 @@ from engine.cache.store import KVStore
 from engine.types import BLOCK_TOKENS
 from tests.engine.inside import forget_lanes, real_bytes
 from tests.engine.model_zoo import CASES
-from tests.engine.test_model_classes import Subject, make_subject, prompt
+from tests.engine.models.test_classes import Subject, make_subject, prompt
 from tests.engine.turns import Ticks, prompt_logits
 
 FP32 = 4

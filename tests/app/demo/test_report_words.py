@@ -8,8 +8,8 @@ import pytest
 
 from app.demo.report import Parted, Report
 from app.demo.report_words import agreement, as_table, gain
+from tests.app.demo.test_page import row
 from tests.app.fake_engine import MODEL
-from tests.app.test_page import row
 
 PLAIN = replace(MODEL, exact=False)
 

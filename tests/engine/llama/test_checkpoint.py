@@ -18,7 +18,7 @@ from engine.llama.checkpoint import NotPlainError, PlainNetwork
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import load
 from engine.types import ModelError
-from tests.engine.test_lean import CONFIGS, IDS, SIZES, build, own_logits
+from tests.engine.llama.test_forward import CONFIGS, IDS, SIZES, build, own_logits
 from tests.engine.tiny_models import make_tokenizer
 
 CPU = torch.device("cpu")

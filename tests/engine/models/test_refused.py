@@ -241,5 +241,5 @@ def test_the_table_names_every_class() -> None:
 
 
 def test_readme_shows_the_table() -> None:
-    readme = Path(__file__).parents[2] / "README.md"
+    readme = Path(__file__).parents[3] / "README.md"
     assert table() in readme.read_text(encoding="utf-8")
