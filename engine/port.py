@@ -61,7 +61,9 @@ class EnginePort(Protocol):
         """The newest picture of the cache, with its nodes; never waits."""
 
     def poll(self, limit: int = 256) -> list[Event]:
-        """Take up to `limit` events, oldest first. Never waits; empty when there is nothing new."""
+        """Take up to `limit` events, oldest first. Never waits; empty when there is nothing new. Two threads that poll
+        share the events: each one comes to one of them."""
 
-    def close(self, timeout_s: float = 2.0) -> bool:
-        """Stop everything and end the worker thread. True when it ended within `timeout_s`. Safe to call twice."""
+    def close(self, timeout_s: float = 6.0) -> bool:
+        """End the worker thread. What is open ends with Failed; commands given before are carried out; what waits to be
+        written to disk is written, for up to 3 s. True when it ended within `timeout_s`. Safe to call twice."""

@@ -182,7 +182,7 @@ class FakeEngine:
             self._make_ready()
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
 
-    def close(self, timeout_s: float = 2.0) -> bool:
+    def close(self, timeout_s: float = 6.0) -> bool:
         """Remembered in `closed`."""
         self.closed = True
         self._jobs.clear()
