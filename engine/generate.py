@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -19,15 +20,23 @@ from engine.pieces import pieces
 from engine.room import lack_in_words, with_room
 from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
+from engine.stopping import Listen, StoppedError, in_own_thread, listening
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
 from engine.turn import Turn, check_prompt
 from engine.types import BLOCK_TOKENS, Request
 
 CHUNK_TOKENS = 512
-"""Prefill piece of the default mode: a stop is heard after at most one."""
+"""Largest prefill piece of the default mode: larger ones read no faster."""
+
+PIECE_S = 2.0
+"""A piece that would take longer is halved, so that progress is told. A stop is heard within a piece."""
+
+LEAST_PIECE_TOKENS = 16
 
 WARM_UP_TOKENS = 128
+LONG_TEXT = 50_000
+"""Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
 REMEMBERED_CONVERSATIONS = 256
@@ -45,6 +54,7 @@ class Responder:
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._clock = clock
+        self._building = threading.Lock()
         self._text = lru_cache(maxsize=65_536)(model.decode)
 
     @property
@@ -62,18 +72,23 @@ class Responder:
         ids = [index % kinds for index in range(min(WARM_UP_TOKENS, self.cache.context_length - 1))]
         run = self._cold_cache.begin(ids, 1)
         try:
-            self.model.forward(ids[: WARM_UP_TOKENS // 4], run.lane, 0)  # the first pass also sets kernels up
-            self.model.synchronize()
-            start = self._clock()
-            self.model.forward(ids, run.lane, 0)
-            self.model.synchronize()
-            self.rate.observe(len(ids), 0, self._clock() - start)
+            first = ids[: WARM_UP_TOKENS // 4]
+            if self._timed_forward(first, run) <= PIECE_S / 4:  # the first pass also sets kernels up
+                first = ids
+            self.rate.observe(len(first), 0, self._timed_forward(first, run))
         finally:
             self._cold_cache.finish(run)
 
-    def preview(self, request_id: int, request: Request) -> Preview:
-        """What `answer` would reuse and compute now."""
-        prompt = self._builder.build(request.messages, request.day, request.tools)
+    def _timed_forward(self, ids: Sequence[int], run: Run) -> float:
+        start = self._clock()
+        self.model.forward(ids, run.lane, 0)
+        self.model.synchronize()
+        return self._clock() - start
+
+    def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
+        """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
+        comes out."""
+        prompt = self._build(request, listen)
         new_tokens = self._new_tokens(request, prompt)
         cache = self.cache if request.use_cache else self._cold_cache
         reused, from_disk = cache.foresee(prompt.ids, new_tokens)
@@ -95,18 +110,34 @@ class Responder:
         )
 
     def answer(
-        self, request_id: int, request: Request, submitted: float, is_cancelled: Callable[[], bool]
+        self,
+        request_id: int,
+        request: Request,
+        submitted: float,
+        is_cancelled: Callable[[], bool],
+        meanwhile: Listen = lambda: None,
     ) -> Iterator[Event]:
         """The events of one turn, ending with Finished. Raises HeadstartError where the request cannot be answered.
 
-        On a lack of memory blocks are dropped and the step that failed is tried again: see `with_room`.
+        On a lack of memory blocks are dropped and the step that failed is tried again: see `with_room`. `meanwhile` is
+        called again and again while something takes long.
         """
+
+        def listen() -> None:
+            meanwhile()
+            if is_cancelled():
+                raise StoppedError
+
         clock = TurnClock(self._clock, submitted)
-        with clock.part("template"):
-            prompt = self._builder.build(request.messages, request.day, request.tools)
-        check_prompt(prompt, self.cache.context_length, self.model.vocabulary)
         cache = self.cache if request.use_cache else self._cold_cache
-        turn = Turn(request_id, request, prompt, cache, clock, is_cancelled)
+        turn = Turn(request_id, request, Prompt((), (), request.messages), cache, clock, is_cancelled, listen)
+        try:
+            with clock.part("template"):
+                turn.prompt = self._build(request, listen)
+        except StoppedError:
+            yield from self._end(turn, "")
+            return
+        check_prompt(turn.prompt, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
             yield from self._attempt(turn)
 
@@ -120,9 +151,10 @@ class Responder:
         self.cache.clear()
         self.cache.disk.clear()
 
-    def work_idly(self) -> Iterator[Event | None]:
-        """What there is to do while nobody waits, a step at a time."""
-        yield from self.settle()
+    def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
+        """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises
+        comes out, and the rest can be begun again."""
+        yield from self.settle(listen)
         yield from self.write_back()
 
     def write_back(self) -> Iterator[Event | None]:
@@ -134,19 +166,19 @@ class Responder:
         if is_written:
             yield self.cache.view()
 
-    def settle(self) -> Iterator[Event | None]:
+    def settle(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would. A step at a
         time; at its end the cache as it is then.
 
         Nobody asked for it, so a lack of memory ends it without a word.
         """
         try:
-            yield from self._settle()
+            yield from self._settle(listen)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
 
-    def _settle(self) -> Generator[Event | None, None, None]:
+    def _settle(self, listen: Listen) -> Generator[Event | None, None, None]:
         if not self.cache.step or not self._past:
             return
         conversation, past = next(reversed(self._past.items()))
@@ -157,7 +189,7 @@ class Responder:
             if conversation in self._past:
                 self._past[conversation] = replace(past, reusable=reusable)
 
-        if (yield from settle(self.model, self.cache, conversation, past, note)):
+        if (yield from settle(self.model, self.cache, conversation, past, note, listen)):
             yield self.cache.view()
 
     def _attempt(self, turn: Turn) -> Generator[Event, None, None]:
@@ -194,11 +226,14 @@ class Responder:
         ids, start = turn.prompt.ids, run.reused
         total = len(ids) - start
         logits = None
-        for first, last in pieces(start, len(ids), self.cache.step or CHUNK_TOKENS, is_exact=bool(self.cache.step)):
+        for first, last in self._pieces(start, len(ids)):
             if turn.is_cancelled():
                 return None
-            with turn.clock.part("prefill"):
-                logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first))
+            try:
+                with turn.clock.part("prefill"):
+                    logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first, turn))
+            except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
+                return None
             full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)
             turn.cache.commit(run, ids[first:last], settled=full_step)
             yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
@@ -243,9 +278,30 @@ class Responder:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return text.text
 
-    def _measured_forward(self, ids: Sequence[int], run: Run, start: int) -> Tensor:
+    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The stretches of a prompt to compute, in order: in exact mode those of its grid, else as long as is fast and
+        takes no longer than PIECE_S."""
+        if self.cache.step:
+            yield from pieces(start, end, self.cache.step, is_exact=True)
+            return
+        while start < end:
+            tokens = CHUNK_TOKENS
+            while tokens > LEAST_PIECE_TOKENS and self.rate.estimate(tokens, start) > PIECE_S:
+                tokens //= 2
+            yield start, min(start + tokens, end)
+            start += tokens
+
+    def _build(self, request: Request, listen: Listen) -> Prompt:
+        """The prompt of a request. A long one is built in a thread of its own while this one listens; so is any that
+        would have to wait for one that was left alone."""
+        build = partial(self._builder.build, request.messages, request.day, request.tools)
+        is_long = sum(len(message.content) for message in request.messages) > LONG_TEXT
+        return in_own_thread(build, self._building, listen) if is_long or self._building.locked() else build()
+
+    def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
         began = self._clock()
-        logits = self.model.forward(ids, run.lane, start)
+        with listening(turn.listen):
+            logits = self.model.forward(ids, run.lane, start)
         self.model.synchronize()
         self.rate.observe(len(ids), start, self._clock() - began)
         return logits

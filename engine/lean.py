@@ -19,6 +19,7 @@ from engine.layers import Weights
 from engine.nativedecode import NativeStep
 from engine.nativerows import NativeRows
 from engine.rows import Rows, TorchRows
+from engine.stopping import between_layers
 from engine.store import KVLayout, Lane, LayerGroup
 
 STEPS_AT_MOST = 4
@@ -63,6 +64,7 @@ class LeanForward:
         angles = rows.angles(start, len(ids))
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
+            between_layers()
             fused = layer.qkv(rows.normalise(hidden, added, layer.input_norm))
             query = rows.place(index, layer, fused, lane, start, angles)
             if index == len(weights.layers) - 1:

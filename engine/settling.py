@@ -8,13 +8,15 @@ from engine.cache import PrefixCache
 from engine.diverge import Past
 from engine.model import LoadedModel
 from engine.pieces import pieces
+from engine.stopping import Listen, listening
 
 
 def settle(
-    model: LoadedModel, cache: PrefixCache, owner: str, past: Past, note: Callable[[int], None]
+    model: LoadedModel, cache: PrefixCache, owner: str, past: Past, note: Callable[[int], None], listen: Listen
 ) -> Generator[None, None, int]:
     """Compute the full grid steps of the last turn of the conversation `owner`, a step at a time. `note` hears how many
-    tokens of it are ready for reuse, however this ends. Returns the number of steps.
+    tokens of it are ready for reuse, however this ends; `listen` is called within a step, and may raise to end it.
+    Returns the number of steps.
 
     In the regime that the turn was computed in: the next one grows at least as long, and a short regime behind a long
     one would be read anew.
@@ -28,7 +30,8 @@ def settle(
     try:
         cache.restore(run)
         for start, end in pieces(run.reused, len(ids), cache.step, is_exact=False):
-            model.forward(ids[start:end], run.lane, start)
+            with listening(listen):
+                model.forward(ids[start:end], run.lane, start)
             cache.commit(run, ids[start:end], settled=True)
             steps += 1
             yield

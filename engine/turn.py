@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from engine.events import Divergence, FinishReason, Matched
 from engine.metrics import TurnClock
 from engine.nullcache import Cache
+from engine.stopping import Listen
 from engine.template import Prompt
 from engine.types import InvalidRequestError, PromptTooLongError, Request
 
@@ -22,6 +23,7 @@ class Turn:
     cache: Cache
     clock: TurnClock
     is_cancelled: Callable[[], bool]
+    listen: Listen
     reused: int = 0
     from_disk: int = 0
     ids: list[int] = field(default_factory=list)

@@ -22,6 +22,7 @@ from engine.diskfiles import delete_all_files, forget_files
 from engine.events import CacheView, Event, Failed, Finished, Loaded, Loading, Preview
 from engine.garbage import not_collected
 from engine.jobs import Job, close_events, failure
+from engine.stopping import StoppedError
 from engine.types import HeadstartError, ModelError, ModelSpec, Request, check_disk_budget
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ BROKEN = "The engine stopped because of an error of its own. The conversation is
 EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
 WRITE_AT_MOST_S = 3.0
 """So long the end of the program, or of a model, waits for what is still to be written to disk."""
+LISTEN_EVERY_S = 0.1
+"""Between two looks at what is asked for while one step of an answer takes long."""
 ENDS = (Loaded, Preview, Finished, Failed)
 """The events that end a request, a load or a preview."""
 
@@ -151,6 +154,7 @@ class Engine:
         self._idle_work: Callable[[], Iterator[Event | None]] | None = None
         self._idle_steps: Iterator[Event | None] | None = None
         self._fault = ""
+        self._looked = self._clock()
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
 
@@ -260,9 +264,7 @@ class Engine:
             event = next(job.events)
         except StopIteration:
             self._jobs.remove(job)
-            self._report(
-                failure(job.request_id, AssertionError("it ended without a word"))
-            )  # left out where it did not
+            self._report(failure(job.request_id, RuntimeError("no event ended it")))  # left out where one did
         except BaseException as error:  # a panic in compiled code is no Exception
             self._jobs.remove(job)
             self._report(failure(job.request_id, error))
@@ -278,16 +280,20 @@ class Engine:
         os.environ.setdefault("KMP_BLOCKTIME", "0")
 
         def progress(stage: str, fraction: float | None) -> None:
-            if self._closing or request_id in self._cancelled:
+            if self._is_stopped(request_id):
                 raise HeadstartError("The model was not loaded: that was stopped.")
             self._report(Loading(request_id, stage, fraction))
+
+        def make_room() -> None:
+            self._empty_cache(lambda: self._is_stopped(request_id))
+            progress("Loading the model", None)
 
         past = {} if self._responder is None else dict(self._responder.past)
         let_go = None if self._responder is None else self._let_go
         with not_collected(self._responder is None):
             from engine.loading import switch_model
 
-            responder, model = switch_model(spec, self._clock, progress, partial(self._empty_cache, progress), let_go)
+            responder, model = switch_model(spec, self._clock, progress, make_room, let_go)
         if self._responder is not None:
             self._responder.cache.disk.close()
         responder.take_over(past)
@@ -300,26 +306,41 @@ class Engine:
     def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event]:
         responder = self._loaded()
         self._idle_work = self._idle_work or responder.write_back  # also where it fails half-way
-        yield from responder.answer(
-            request_id, request, submitted, lambda: self._closing or request_id in self._cancelled
-        )
-        self._idle_work = responder.work_idly
+        is_stopped = partial(self._is_stopped, request_id)
+        yield from responder.answer(request_id, request, submitted, is_stopped, self._meanwhile)
+        self._idle_work = partial(responder.work_idly, self._stop_idle_step)
 
-    def _empty_cache(self, progress: Callable[[str, float | None], None]) -> None:
+    def _is_stopped(self, request_id: int) -> bool:
+        return self._closing or request_id in self._cancelled
+
+    def _meanwhile(self) -> None:
+        """Within a long step of an answer: what may happen between two steps of it happens here, too."""
+        if not self._closing and self._clock() - self._looked >= LISTEN_EVERY_S:
+            self._serve_commands()
+            if self._previews:
+                self._preview(*self._previews.pop())
+            self._looked = self._clock()
+
+    def _stop_idle_step(self) -> None:
+        """Within a long step of idle work: a request goes first."""
+        if self._closing or self._open:
+            raise StoppedError
+
+    def _empty_cache(self, is_stopped: Callable[[], bool]) -> None:
         """Before another model is read: what the present one cached is of no use to it, and is not to be settled. What
         is not on disk yet is written first, so that it is found again when the present model is."""
         if self._responder is not None:
-            self._write_waiting(self._responder, lambda: progress("Keeping what the model before has read", None))
+            self._guarded(partial(self._write_waiting, self._responder, is_stopped))
+            if is_stopped():
+                return
             self._responder.cache.clear()
             self._idle_work = self._responder.write_back
 
-    def _write_waiting(self, responder: Responder, between: Callable[[], None] = lambda: None) -> None:
-        """Write to disk what waits for it, pinned prompts first, as far as the time goes. `between` is called before
-        each file, and may raise to end it."""
+    def _write_waiting(self, responder: Responder, is_stopped: Callable[[], bool] = lambda: False) -> None:
+        """Write to disk what waits for it, pinned prompts first and then the newest, as far as the time goes."""
         until = self._clock() + WRITE_AT_MOST_S
         for _ in responder.write_back():
-            between()
-            if self._clock() >= until:
+            if is_stopped() or self._clock() >= until:
                 break
 
     def _let_go(self) -> None:
@@ -329,10 +350,18 @@ class Engine:
         gc.collect()
 
     def _preview(self, request_id: int, request: Request) -> None:
-        """Idle work gives back its lane meanwhile: a request would find what it settled so far."""
+        """Idle work gives back its lane meanwhile: a request would find what it settled so far. Where the answer is
+        stopped while a long text is encoded, that goes first, and the preview begins again."""
+
+        def listen() -> None:
+            if self._closing or (self._jobs and self._jobs[0].request_id in self._cancelled):
+                raise StoppedError
+
         self._stop_idle_work()
         try:
-            self._report(self._loaded().preview(request_id, request))
+            self._report(self._loaded().preview(request_id, request, listen))
+        except StoppedError:
+            self._previews.append((request_id, request))
         except BaseException as error:
             self._report(failure(request_id, error))
 
@@ -382,6 +411,8 @@ class Engine:
             if (event := next(self._idle_steps)) is not None:
                 self._guarded(self._refresh_view)
                 self._report(event)
+        except StoppedError:
+            self._idle_steps = None
         except StopIteration:
             self._idle_work = self._idle_steps = None
         except BaseException as error:

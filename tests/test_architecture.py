@@ -26,6 +26,7 @@ LAYERS: tuple[set[str], ...] = (
     {
         "port",
         "race",
+        "stopping",
         "nativelib",
         "garbage",
         "node",

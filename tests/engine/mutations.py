@@ -42,8 +42,11 @@ class Mutation:
     new: str
 
 
-FORWARD = """            with turn.clock.part("prefill"):
-                logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first))
+FORWARD = """            try:
+                with turn.clock.part("prefill"):
+                    logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first, turn))
+            except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
+                return None
 """
 STEP = (
     "            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)\n"

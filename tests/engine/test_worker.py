@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,10 +102,10 @@ def test_a_flood_of_previews_does_not_hold_up_an_answer(driver: Driver, monkeypa
     engine, asked, flood = driver.engine, list[int](), [True]
     preview = Responder.preview
 
-    def another(responder: Responder, request_id: int, wanted: Request) -> Preview:
+    def another(responder: Responder, request_id: int, wanted: Request, listen: Callable[[], None]) -> Preview:
         if flood[0]:
             asked.append(engine.preview(request()))
-        return preview(responder, request_id, wanted)
+        return preview(responder, request_id, wanted, listen)
 
     monkeypatch.setattr(Responder, "preview", another)
     asked += [engine.preview(request(f"Where is parcel {number}?")) for number in range(20)]
