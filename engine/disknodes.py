@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from engine.disk import DiskTier
-from engine.diskindex import DiskIndex, Entry, chain
+from engine.diskindex import Entry, chain
 from engine.disknotes import ON_DISK_ONLY
 from engine.events import NodeView
 from engine.node import Node
@@ -22,12 +22,13 @@ MOST_TEXTS = 64
 
 @dataclass(eq=False, slots=True)
 class DiskRun:
-    """Blocks on disk only that nothing branches off, with the names of those behind it."""
+    """Blocks on disk only that nothing branches off, with the names of those behind it. `owners` are the index's names
+    for the conversations that used all of it."""
 
     entries: list[Entry]
     behind: tuple[str, ...]
     nbytes: int
-    owners: tuple[str, ...]
+    owners: frozenset[str]
 
     @property
     def start(self) -> tuple[str, str]:
@@ -44,7 +45,8 @@ class DiskNodes:
 
     def __init__(self, disk: DiskTier) -> None:
         self._disk = disk
-        self._seen: tuple[int, DiskIndex, int] | None = None
+        self._seen: tuple[int, tuple[int, int]] | None = None
+        self._entries: dict[str, Entry] = {}
         self._forked: list[Node] = []
         self._starts: tuple[str, ...] = ()
         self._runs: dict[str, DiskRun] = {}
@@ -70,10 +72,9 @@ class DiskNodes:
 
     def _look(self, tree: PrefixTree) -> None:
         """Compare memory and disk, where either changed."""
-        index = self._disk.index
-        if self._seen == (now := (tree.version, index, index.version)):
+        if self._seen == (now := (tree.version, self._disk.version())):
             return
-        self._seen = now
+        self._seen, self._entries = now, self._disk.entries()
         for node in self._forked:
             node.forks = ()
         self._forked.clear()
@@ -93,7 +94,7 @@ class DiskNodes:
     def _compare(self, tree: PrefixTree, node: Node, before: str) -> str:
         """Note where blocks on disk only branch off this node, which is split there. The name of its last block, ""
         where it is not on disk to its end."""
-        index, at = self._disk.index, 0
+        index, at = self._entries, 0
         while at < len(node.keys):
             before = node.digest(at, before)
             if before not in index:
@@ -110,14 +111,14 @@ class DiskNodes:
 
     def _read_runs(self) -> Iterator[tuple[str, DiskRun]]:
         """Each run by the name of its first block."""
-        index = self._disk.index
+        index = self._entries
         left = [digest for forks in (self._starts, *(node.forks for node in self._forked)) for digest in forks]
         while left:
             entries = [index[left.pop()]]
             while len(entries[-1].children) == 1:
                 entries += [index[child] for child in entries[-1].children]
             behind = tuple(sorted(entries[-1].children))
-            owners = tuple(sorted(entries[0].owners - {""}))  # all that used a later block used the first
+            owners = frozenset(entries[0].owners)  # all that used a later block used the first
             nbytes = sum(entry.nbytes for entry in entries)
             yield entries[0].digest, DiskRun(entries, behind, nbytes, owners)
             left += behind
@@ -137,8 +138,9 @@ class DiskNodes:
                     text, texts_left = self._read_text(run, decode), texts_left - 1
                 idle, tokens = max(0, now - run.entries[-1].last_used) / 1e9, len(run.entries) * BLOCK_TOKENS
                 name = self._names.setdefault(digest, -1 - len(self._names))
+                owners = self._disk.names_of(run.owners)
                 views.append(
-                    NodeView(parent, start, tokens, run.nbytes, idle, 0, False, run.owners, name, text or "", "disk")
+                    NodeView(parent, start, tokens, run.nbytes, idle, 0, False, owners, name, text or "", "disk")
                 )
                 if run.behind:
                     left.append((len(runs) + len(views) - 1, start + tokens, run.behind))

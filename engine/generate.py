@@ -112,8 +112,8 @@ class Responder:
 
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""
-        self.cache.forget(conversation)
         self._past.pop(conversation, None)
+        self.cache.forget(conversation)
 
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""

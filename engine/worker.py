@@ -9,14 +9,15 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.datadir import blocks_dir
-from engine.diskfiles import delete_all_files, forget_files
+from engine.diskfiles import delete_all_files, forget_files, keep_only_files
+from engine.diskindex import owner_digest
 from engine.events import CacheView, Event, Failed, Loaded, Loading
 from engine.garbage import not_collected
 from engine.jobs import Job, close_events, failure
@@ -48,6 +49,7 @@ class Engine:
         self._jobs: deque[Job] = deque()
         self._previews: list[tuple[int, Request]] = []
         self._responder: Responder | None = None
+        self._conversations: dict[str, str] = {}
         self._view = EMPTY_VIEW
         self._view_wanted = False
         self._closing = False
@@ -100,6 +102,11 @@ class Engine:
         """See `EnginePort.forget`."""
         delete = partial(forget_files, conversation=conversation)
         self._commands.put(lambda: self._change_disk(lambda responder: responder.forget(conversation), delete))
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """See `EnginePort.keep_only`."""
+        living = frozenset(conversations)
+        self._commands.put(lambda: self._keep_only(living))
 
     def keep_prefix(self, block: int) -> None:
         """See `EnginePort.keep_prefix`."""
@@ -208,6 +215,7 @@ class Engine:
             self._responder.cache.disk.close()
         responder.take_over(past)
         self._responder, self._idle_work = responder, None
+        responder.cache.disk.names = self._conversations
         responder.cache.disk.open()
         self._refresh_view()
         yield responder.cache.view(request_id)
@@ -248,6 +256,11 @@ class Engine:
             return
         without_model(blocks_dir())
         self._events.append(replace(self._view, time_s=self._clock()))
+
+    def _keep_only(self, living: frozenset[str]) -> None:
+        self._conversations.update((owner_digest(conversation), conversation) for conversation in living)
+        delete = partial(keep_only_files, conversations=living)
+        self._change_disk(lambda responder: responder.cache.disk.keep_only(living), delete)
 
     def _drop_from_cache(self, change: Callable[[Responder], None]) -> None:
         """Nothing is settled any more: that would compute anew what somebody does not want. Only writing goes on."""
