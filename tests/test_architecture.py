@@ -70,7 +70,7 @@ LAYERS: tuple[set[str], ...] = (
     {"lean"},
     {"plain"},
     {"network"},
-    {"cache", "model", "diverge", "disk", "disknodes", "library", "settling", "room", "turn", "jobs"},
+    {"cache", "model", "diverge", "disk", "disknodes", "library", "fingerprint", "settling", "room", "turn", "jobs"},
     {"generate"},
     {"loading"},
     {"worker"},

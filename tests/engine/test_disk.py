@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -393,6 +395,31 @@ def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("engine.diskfiles.os.replace", _full)
     keep(tier, ONE)
     assert list(tier.files.root.glob("*/*")) == []
+
+
+def test_a_program_that_is_killed_costs_the_block_it_wrote(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The folder as it is right before and after each file gets its name: whoever opens it finds whole blocks, and no
+    file that the index does not know."""
+    replace, moments = os.replace, []
+
+    def snapshot() -> None:
+        moments.append(shutil.copytree(tmp_path / "blocks", tmp_path / f"moment {len(moments)}"))
+
+    def watched(*names: Path) -> None:
+        snapshot()
+        replace(*names)
+        snapshot()
+
+    monkeypatch.setattr("engine.diskfiles.os.replace", watched)
+    keep(reopen(), ONE + TWO + THREE)
+    monkeypatch.undo()
+    for number, moment in enumerate(moments):
+        tier = reopen(root=moment)
+        assert read(tier, ONE + TWO + THREE) == len(files(tier)) == (number + 1) // 2
+        tier.forget("chat")
+        assert list(moment.glob("*/*")) == []
 
 
 def test_a_second_program_leaves_the_folder_alone(

@@ -211,12 +211,12 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
     responder = start().engine._responder
     assert responder is not None
     model, spec = responder.model, ModelSpec(dtype="fp32")
-    names = [loading._namespace(model, spec)]
+    names = [loading._namespace(model, spec, "weights")]
     layout = model.layout
     one_head = replace(layout, groups=(replace(layout.groups[0], kv_heads=1),))
     for other in (one_head, replace(layout, dtype=torch.bfloat16)):
         monkeypatch.setattr(model, "layout", other)
-        names.append(loading._namespace(model, spec))
+        names.append(loading._namespace(model, spec, "weights"))
     monkeypatch.setattr(model, "layout", layout)
     for target, value in (
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
@@ -226,7 +226,7 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
     ):
         with monkeypatch.context() as patch:
             patch.setattr(target, lambda *_, value=value: value)
-            names.append(loading._namespace(model, spec))
+            names.append(loading._namespace(model, spec, "weights"))
     assert len(set(names)) == len(names)
     assert device.arithmetic("cpu") in names[0]
 
@@ -271,7 +271,7 @@ def test_after_a_restart_the_picture_shows_what_is_on_disk(start: Start, blocks:
     assert (node.tier, node.bytes, node.conversations) == ("disk", driver.engine.cache_view().disk_bytes, ("chat",))
     assert request().messages[0].content[:20] in node.text
     driver.engine.keep_prefix(node.block)
-    driver.until(lambda: driver.of(0))
+    driver.until(lambda: isinstance(driver.of(0)[-1], Failed))
     refused = driver.of(0)[-1]
     assert isinstance(refused, Failed)
     assert "on disk only" in refused.sentence
