@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from engine.disk import DiskTier
 from engine.diskindex import Entry, chain
@@ -12,12 +13,16 @@ from engine.disknotes import ON_DISK_ONLY
 from engine.events import NodeView
 from engine.node import Node
 from engine.store import KVLayout
+from engine.texts import KeptTexts
 from engine.tree import PrefixTree
 from engine.types import BLOCK_TOKENS, InvalidRequestError
-from engine.view import TEXT_BLOCKS, node_views, tier_of
+from engine.view import TEXT_BLOCKS, TEXT_CHARACTERS, node_views, tier_of
 
 MOST_TEXTS = 64
 """Runs whose files one picture opens to see how they begin; the next picture goes on."""
+
+TEXT_BYTES = 4 << 20
+"""What the texts of runs on disk may take in memory; the runs of a picture that do not fit are read again."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,7 +56,7 @@ class DiskNodes:
         self._starts: tuple[str, ...] = ()
         self._runs: dict[str, DiskRun] = {}
         self._names: dict[str, int] = {}
-        self._texts: dict[tuple[str, str], str] = {}
+        self._texts = KeptTexts(TEXT_BYTES)
 
     def views(
         self, tree: PrefixTree, layout: KVLayout, now: float, decode: Callable[[Sequence[int]], str]
@@ -89,7 +94,6 @@ class DiskNodes:
                     stack.extend((child, end) for child in node.children.values())
         self._starts = tuple(sorted(starts))
         self._runs = dict(self._read_runs())
-        self._texts = {run.start: self._texts[run.start] for run in self._runs.values() if run.start in self._texts}
 
     def _compare(self, tree: PrefixTree, node: Node, before: str) -> str:
         """Note where blocks on disk only branch off this node, which is split there. The name of its last block, ""
@@ -133,15 +137,14 @@ class DiskNodes:
             parent, start, digests = left.pop()
             for digest in digests:
                 run = self._runs[digest]
-                text = self._texts.get(run.start)
-                if text is None and texts_left:
-                    text, texts_left = self._read_text(run, decode), texts_left - 1
+                text = ""
+                if run.start in self._texts or texts_left:
+                    texts_left -= run.start not in self._texts
+                    text = self._texts.get(run.start, partial(self._read_text, run, decode))
                 idle, tokens = max(0, now - run.entries[-1].last_used) / 1e9, len(run.entries) * BLOCK_TOKENS
                 name = self._names.setdefault(digest, -1 - len(self._names))
                 owners = self._disk.names_of(run.owners)
-                views.append(
-                    NodeView(parent, start, tokens, run.nbytes, idle, 0, False, owners, name, text or "", "disk")
-                )
+                views.append(NodeView(parent, start, tokens, run.nbytes, idle, 0, False, owners, name, text, "disk"))
                 if run.behind:
                     left.append((len(runs) + len(views) - 1, start + tokens, run.behind))
         return views
@@ -152,4 +155,4 @@ class DiskNodes:
         with suppress(OSError):
             for entry in run.entries[:TEXT_BLOCKS]:
                 ids += self._disk.files.read_ids(entry)
-        return self._texts.setdefault(run.start, decode(ids) if ids else "")
+        return decode(ids)[:TEXT_CHARACTERS] if ids else ""

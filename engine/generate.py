@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 from torch import Tensor
 
@@ -21,6 +21,7 @@ from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
+from engine.texts import KeptTexts
 from engine.turn import Turn, check_prompt
 from engine.types import BLOCK_TOKENS, Request
 
@@ -31,6 +32,8 @@ WARM_UP_TOKENS = 128
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
 REMEMBERED_CONVERSATIONS = 256
+TEXT_BYTES = 16 << 20
+"""What the texts of prompts' blocks may take, which a preview shows."""
 
 
 class Responder:
@@ -45,7 +48,7 @@ class Responder:
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._clock = clock
-        self._text = lru_cache(maxsize=65_536)(model.decode)
+        self._texts = KeptTexts(TEXT_BYTES)
 
     @property
     def past(self) -> Mapping[str, Past]:
@@ -277,6 +280,9 @@ class Responder:
             self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, self._length(turn))
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
+
+    def _text(self, ids: tuple[int, ...]) -> str:
+        return self._texts.get(ids, lambda: self.model.decode(ids))
 
     def _length(self, turn: Turn) -> int:
         """What prompt and answer may grow to, in tokens."""

@@ -45,6 +45,7 @@ LAYERS: tuple[set[str], ...] = (
         "disknotes",
     },
     {
+        "texts",
         "view",
         "lanecache",
         "attention",
