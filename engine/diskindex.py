@@ -13,7 +13,7 @@ import sqlite3
 import stat
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,14 +205,9 @@ class DiskIndex:
 
     def remove(self, digest: str) -> list[Entry]:
         """Take out a block and all behind it."""
-        with self._changing() as db:
-            return self._take_out(
-                db,
-                "WITH RECURSIVE behind (name) AS"
-                " (VALUES (?) UNION SELECT digest FROM block JOIN behind ON parent = name)"
-                f" {_BLOCK} JOIN behind ON digest = name",
-                digest,
-            )
+        behind = "(VALUES (?) UNION SELECT digest FROM block JOIN behind ON parent = name)"
+        query = f"WITH RECURSIVE behind (name) AS {behind} {_BLOCK} JOIN behind ON digest = name"
+        return self._deleting(lambda db: self._take_out(db, query, digest))
 
     def evict(self, nbytes: int, spare: str = "") -> list[Entry]:
         """Take out at least `nbytes` bytes of blocks, the least recently used leaf first; less where there are no more.
@@ -236,23 +231,16 @@ class DiskIndex:
 
     def disown(self, owner: str) -> list[Entry]:
         """Take out the blocks that only this conversation used; it owns no other any more."""
-        with self._changing() as db:
-            db.execute("DELETE FROM owner WHERE owner = ?", (owner,))
-            return self._take_out_unowned(db)
+        return self._deleting(lambda db: self._take_from(db, [owner]))
 
     def keep_only(self, owners: Collection[str]) -> list[Entry]:
         """Take out the blocks that none of these conversations used."""
-        with self._changing() as db:
-            gone = [(owner,) for owner in self.owners() - set(owners)]
-            db.executemany("DELETE FROM owner WHERE owner = ?", gone)
-            return self._take_out_unowned(db)
+        return self._deleting(lambda db: self._take_from(db, self.owners() - set(owners)))
 
     def clear(self, folder: str | None = None) -> list[Entry]:
         """Take out the blocks of one namespace, or all."""
-        with self._changing() as db:
-            if folder is None:
-                return self._take_out(db, _BLOCK)
-            return self._take_out(db, f"{_BLOCK} WHERE folder = ?", folder)
+        query, values = (_BLOCK, ()) if folder is None else (f"{_BLOCK} WHERE folder = ?", (folder,))
+        return self._deleting(lambda db: self._take_out(db, query, *values))
 
     def owners(self) -> set[str]:
         """The conversations that own a block."""
@@ -271,7 +259,21 @@ class DiskIndex:
             assert entry.owners
             assert not entry.parent or entry.owners <= entries[entry.parent].owners
 
-    def _take_out_unowned(self, db: sqlite3.Connection) -> list[Entry]:
+    def _deleting(self, delete: Callable[[sqlite3.Connection], list[Entry]]) -> list[Entry]:
+        """Delete in one transaction. On a full disk, where a deletion is most wanted, its journal is in memory."""
+        try:
+            with self._changing() as db:
+                return delete(db)
+        except OSError as error:
+            if error.errno != errno.ENOSPC or self._db is None:
+                raise
+            self._db.execute("PRAGMA journal_mode = MEMORY")
+            with self._changing() as db:
+                return delete(db)
+
+    def _take_from(self, db: sqlite3.Connection, owners: Iterable[str]) -> list[Entry]:
+        """These conversations own nothing any more; the blocks that nobody owns then."""
+        db.executemany("DELETE FROM owner WHERE owner = ?", [(owner,) for owner in owners])
         return self._take_out(db, f"{_BLOCK} WHERE NOT EXISTS (SELECT 1 FROM owner WHERE block = digest)")
 
     def _take_out(self, db: sqlite3.Connection, query: str, *values: object) -> list[Entry]:
