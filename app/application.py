@@ -23,11 +23,12 @@ from app.badges import Badges
 from app.bridge import Bridge
 from app.chart_presenter import ChartPresenter
 from app.curing import Curing
-from app.dialogs import Dialogs, model_spec
+from app.dialogs import Dialogs, disk_bytes, model_spec
 from app.history import History, default_path
 from app.placeholders import Values, current_values
 from app.presenter import Presenter
 from app.proving import Proving
+from app.records import label_of
 from app.savings import SavedTotal
 from app.script import read_script
 from app.session import Session
@@ -91,6 +92,18 @@ class Application(QObject):
         if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
             self.window.notice.show_notice(" ".join(notices))
         self.session.load_model(spec or model_spec(self.settings))
+
+    def delete_left_overs(self) -> None:
+        """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
+        have ended before a deletion did. Call it at the start, and only with the user's own conversations."""
+        try:
+            conversations = self.history.conversations()
+        except HeadstartError as error:
+            self.window.notice.show_error(str(error), error.detail)
+            return
+        self.bridge.keep_only([label_of(each.id) for each in conversations])
+        if disk_bytes(self.settings) == 0:
+            self.bridge.set_disk_budget(0)
 
     def choose_theme(self, setting: str, checked: bool = True) -> None:
         """Use and remember "system", "light" or "dark"."""
@@ -163,6 +176,7 @@ def run(options: argparse.Namespace) -> int:
         say_on_screen(error)
         raise
     application.open(spec_of(options, settings))
+    application.delete_left_overs()
     try:
         with ended_by_signals(application):
             status = app.exec()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -126,6 +126,11 @@ class Bridge(QObject):
     def forget(self, conversation: str) -> None:
         """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
         self._engine.forget(conversation)
+        self._expect_cache_report()
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.keep_only(conversations)
         self._expect_cache_report()
 
     def keep_prefix(self, block: int) -> None:

@@ -167,9 +167,9 @@ class PrefixCache:
     def forget(self, owner: str) -> None:
         """Keep nothing for `owner` any more, delete what only it used from disk, and write nothing more of it there."""
         self.release(owner)
-        self.disk.forget(owner)
         for run in self._runs:
             run.is_forgotten |= run.owner == owner
+        self.disk.forget(owner)
 
     def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
         """How many tokens at the start of `ids` are kept resident."""
@@ -180,7 +180,7 @@ class PrefixCache:
         InvalidRequestError for a run on disk only."""
         self._disk_nodes.refuse(block)
         if (node := self.tree.find(block)) is not None:
-            self.tree.keep(node, f"block {block}")
+            self.tree.keep(node, block)  # a number, so that no conversation has the same name
             self._bound_kept()
 
     def release_block(self, block: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 from torch import Tensor
 
@@ -23,6 +23,7 @@ from engine.settling import settle
 from engine.stopping import Listen, StoppedError, in_own_thread, listening
 from engine.store import is_out_of_memory
 from engine.template import Prompt, PromptBuilder
+from engine.texts import KeptTexts
 from engine.turn import Turn, check_prompt
 from engine.types import BLOCK_TOKENS, Request
 
@@ -40,6 +41,8 @@ LONG_TEXT = 50_000
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
 REMEMBERED_CONVERSATIONS = 256
+TEXT_BYTES = 16 << 20
+"""What the texts of prompts' blocks may take, which a preview shows."""
 
 
 class Responder:
@@ -55,7 +58,7 @@ class Responder:
         self._past: dict[str, Past] = {}
         self._clock = clock
         self._building = threading.Lock()
-        self._text = lru_cache(maxsize=65_536)(model.decode)
+        self._texts = KeptTexts(TEXT_BYTES)
 
     @property
     def past(self) -> Mapping[str, Past]:
@@ -143,8 +146,8 @@ class Responder:
 
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""
-        self.cache.forget(conversation)
         self._past.pop(conversation, None)
+        self.cache.forget(conversation)
 
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
@@ -333,6 +336,9 @@ class Responder:
             self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, self._length(turn))
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
+
+    def _text(self, ids: tuple[int, ...]) -> str:
+        return self._texts.get(ids, lambda: self.model.decode(ids))
 
     def _length(self, turn: Turn) -> int:
         """What prompt and answer may grow to, in tokens."""

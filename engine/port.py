@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from engine.events import CacheView, Event
@@ -46,6 +47,10 @@ class EnginePort(Protocol):
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, forget its last turn, and delete from disk what only it used: it
         was deleted. Reports CacheView (id 0)."""
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """These are the conversations that exist: delete from disk what none of them used. For the start, as a deletion
+        may not have come to its end before the last one. Reports CacheView (id 0)."""
 
     def keep_prefix(self, block: int) -> None:
         """Keep the cached run that `NodeView.block` names, and all before it, resident. Reports CacheView (id 0), or

@@ -10,7 +10,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.datadir import blocks_dir
-from engine.diskfiles import delete_all_files, forget_files
+from engine.diskfiles import delete_all_files, forget_files, keep_only_files
+from engine.diskindex import owner_digest
 from engine.events import CacheView, Event, Failed, Finished, Loaded, Loading, Preview
 from engine.garbage import not_collected
 from engine.jobs import Job, close_events, failure
@@ -57,6 +58,7 @@ class Engine:
         """Held while `_open`, `_cancelled` or `_thread` change: any thread may ask, cancel, load and poll."""
         self._open: set[int] = set()
         self._cancelled: set[int] = set()
+        self._conversations: dict[str, str] = {}
         self._view_wanted = False
         self._closing = False
         self._start_thread()
@@ -105,6 +107,11 @@ class Engine:
         """See `EnginePort.forget`."""
         delete = partial(forget_files, conversation=conversation)
         self._order(lambda: self._change_disk(lambda responder: responder.forget(conversation), delete))
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """See `EnginePort.keep_only`."""
+        living = frozenset(conversations)
+        self._order(lambda: self._keep_only(living))
 
     def keep_prefix(self, block: int) -> None:
         """See `EnginePort.keep_prefix`."""
@@ -298,6 +305,7 @@ class Engine:
             self._responder.cache.disk.close()
         responder.take_over(past)
         self._responder, self._idle_work = responder, None
+        responder.cache.disk.names = self._conversations
         responder.cache.disk.open()
         self._guarded(self._refresh_view)
         yield responder.cache.view(request_id)
@@ -372,6 +380,11 @@ class Engine:
             return
         without_model(blocks_dir())
         self._report(replace(self._view, time_s=self._clock()))
+
+    def _keep_only(self, living: frozenset[str]) -> None:
+        self._conversations.update((owner_digest(conversation), conversation) for conversation in living)
+        delete = partial(keep_only_files, conversations=living)
+        self._change_disk(lambda responder: responder.cache.disk.keep_only(living), delete)
 
     def _drop_from_cache(self, change: Callable[[Responder], None]) -> None:
         """Nothing is settled any more: that would compute anew what somebody does not want. Only writing goes on."""

@@ -8,7 +8,7 @@ many tokens (60 with the bridge's 60 ms: 1,000 tokens a second). With `manual=Tr
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from engine import (
@@ -149,6 +149,11 @@ class FakeEngine:
     def forget(self, conversation: str) -> None:
         """Noted in `calls`; the cache stays as it is."""
         self.calls.append(f"forget {conversation}")
+        self._ready.append(self._view(0))
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Noted in `calls`."""
+        self.calls.append(f"keep_only {' '.join(sorted(conversations))}")
         self._ready.append(self._view(0))
 
     def keep_prefix(self, block: int) -> None:

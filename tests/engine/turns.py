@@ -64,13 +64,14 @@ def make_responder(
     context: int = 1024,
     clock: Callable[[], float] | None = None,
     folder: Path | None = None,
+    namespace: str = "tiny",
 ) -> Responder:
     """A responder whose cache holds `tokens` tokens, lane included. Fresh lanes are full of NaN. What lies in `folder`
-    is reused."""
+    for `namespace` is reused."""
     clock = clock or Ticks()
     store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=NAN)
-    disk = DiskTier(folder, "tiny", model.layout, 10**8) if folder else None
-    responder = Responder(model, PrefixCache(store, "tiny", context, clock, step=step, disk=disk), clock)  # type: ignore[arg-type]
+    disk = DiskTier(folder, namespace, model.layout, 10**8) if folder else None
+    responder = Responder(model, PrefixCache(store, namespace, context, clock, step=step, disk=disk), clock)  # type: ignore[arg-type]
     responder.cache.disk.open()
     return responder
 
