@@ -20,17 +20,13 @@ from engine.modelfiles import tokenizer_class
 from engine.packing import few_bits_are_faster
 from engine.quant import Bits
 from engine.race import fastest
-from engine.reuse import ReuseClass
+from engine.reuse import NO_NUMBERS, ReuseClass
 from engine.store import KVLayout, Lane, is_out_of_memory
 from engine.types import Device, Dtype, ModelError
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
-NO_NUMBERS = (
-    "The model's numbers left the range that its number type can hold, so there is no answer. Load it in bf16 or fp32, "
-    "or download it again."
-)
 LIBRARIES = {"engine", "torch", "transformers", "tokenizers", "safetensors", "numpy"}
 """Without one of these nothing runs: that it cannot be imported is never a model's fault."""
 OUR_MISTAKES = (AttributeError, NameError, AssertionError, TypeError)

@@ -13,7 +13,6 @@ from engine.nativepack import pack_int4, pack_int8
 from engine.quant import GROUP, ROWS_AT_ONCE, Bits, quantise_int4, quantise_int8, takes_int4
 from engine.race import fastest
 
-
 VECTOR = 16
 """torch's few-bit kernels read so many numbers of a row at a time on the widest processors, and do not look where it
 ends: a matrix whose rows are no whole number of these is not for them."""
@@ -35,7 +34,7 @@ class Int4:
     kind = "int4"
 
     def __init__(self, weight: Tensor) -> None:
-        parts = [_int4_rows(rows) for rows in weight.split(ROWS_AT_ONCE)]
+        parts = [_int4_rows(rows) for rows in torch.split(weight, ROWS_AT_ONCE)]
         self._packed = torch.cat([codes for codes, _ in parts])
         self._scales = torch.cat([scales for _, scales in parts], dim=1)
         self.nbytes = self._packed.nbytes + self._scales.nbytes
@@ -68,7 +67,7 @@ class Int8:
 
 def _int4_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
     """Some rows of a matrix as torch's int4 kernel reads them: packed codes `[rows, in / 2]`, and scales and zeros
-    `[in / 32, rows, 2]`. The kernel packs 64 rows together at most, so whole parts of 1,024 lie one behind the other."""
+    `[in / 32, rows, 2]`. The kernel packs up to 64 rows together, so parts of 1,024 lie one behind the other."""
     codes, scale, zero = quantise_int4(weight)
     packed: Tensor = torch.ops.aten._convert_weight_to_int4pack_for_cpu(codes, 1)
     return packed, torch.stack([scale.t(), zero.t()], dim=-1).to(torch.bfloat16)

@@ -92,9 +92,16 @@ def test_what_was_written_then_is_not_reused(monkeypatch: pytest.MonkeyPatch, ca
     assert is_idle(chat.responder.cache)
 
 
-def test_a_model_that_computes_no_numbers_is_not_opened(engine: Engine, tmp_path: Path) -> None:
-    """A damaged file, or weights that the number type cannot hold: said at once, not after the first question."""
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_a_model_that_computes_no_numbers_is_not_opened(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_plain: bool
+) -> None:
+    """A damaged file, or weights that the number type cannot hold: said at once, not after the first question; by
+    transformers' classes, too, where a NaN is no difference between two readings."""
     folder = make_folder(tmp_path / "damaged")
+    if not is_plain:
+        monkeypatch.setattr("engine.plain.read_config", lambda _: None)
+        monkeypatch.setattr("engine.network.fits", lambda _: False)
     weights = load_file(folder / "model.safetensors")
     weights["model.norm.weight"][3] = NAN
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
