@@ -13,7 +13,7 @@ from engine.disk import DiskTier, no_disk
 from engine.disknodes import DiskNodes
 from engine.events import CacheView
 from engine.lanes import Lanes, common_tokens
-from engine.nullcache import Reuse, Run
+from engine.nullcache import Reuse, Run, lane_capacity
 from engine.store import KVStore
 from engine.tree import Match, PrefixTree, block_keys
 from engine.types import BLOCK_TOKENS, check_budget
@@ -249,7 +249,7 @@ class PrefixCache:
         return max(self.least_budget_bytes, self.store.lane_bytes - sum(lane.nbytes for lane in self._lanes.idle()))
 
     def _lane_capacity(self, tokens: int) -> int:
-        return min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length)
+        return lane_capacity(min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length))
 
     def _with_disk(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
         """What is reused where `near` tokens are in the lane or in blocks."""

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from engine.node import Node
 from engine.store import KVStore, Lane
 from engine.tree import Match
+from engine.types import BLOCK_TOKENS
 
 
 @dataclass(slots=True)
@@ -64,6 +65,12 @@ class Cache(Protocol):
         """Publish, and hold nothing any more. Every `begin` is followed by one `finish`."""
 
 
+def lane_capacity(tokens: int) -> int:
+    """A whole number of blocks that holds so many tokens. Then every head of a lane begins at an even address, whatever
+    its length: the order in which a kernel adds up hangs on that, and with it the last bit of a number."""
+    return -(-tokens // BLOCK_TOKENS) * BLOCK_TOKENS
+
+
 class NullCache:
     """The cache that never reuses: each run gets an empty lane, which is given back at the end.
 
@@ -86,11 +93,11 @@ class NullCache:
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
         """See `Cache.begin`."""
-        capacity = len(ids) + new_tokens
+        capacity = lane_capacity(len(ids) + new_tokens)
         self._make_room(capacity * self.store.layout.bytes_per_token)
         lane = self.store.new_lane(capacity)
         lane.is_busy = True
-        lane.regime = self._regime(capacity)
+        lane.regime = self._regime(len(ids) + new_tokens)
         return Run(lane, Match(Node(None, [], []), ()), [], owner)
 
     def restore(self, run: Run) -> None:
