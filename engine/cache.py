@@ -28,7 +28,7 @@ class PrefixCache:
 
     `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
     path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut
-    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence that may grow to so many
+    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence of so many
     tokens is computed: what was computed in one regime is never used in another. `disk` keeps blocks over a restart.
     """
 
@@ -65,13 +65,13 @@ class PrefixCache:
         """One lane for the whole context, so that every prompt the model can read gets answered."""
         return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
 
-    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
+    def peek(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> int:
         """Tokens that `begin` would reuse. At least one token is left to compute."""
-        return self.foresee(ids, new_tokens).tokens
+        return self.foresee(ids, new_tokens, length).tokens
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
-        usable, regime = ids[: len(ids) - 1], self._regime_of(len(ids) + new_tokens)
+        usable, regime = ids[: len(ids) - 1], self.regime(max(len(ids), length))
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         cached = self.tree.peek(self._space(regime), usable)
         lane = self._lanes.choose(usable, capacity, cached, regime)
@@ -79,11 +79,11 @@ class PrefixCache:
             return self._with_disk(usable, regime, max(cached, common_tokens(lane, usable, regime)))
         return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
 
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         """See `Cache.begin`."""
         usable = ids[: len(ids) - 1]
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
-        regime = self._regime_of(len(ids) + new_tokens)
+        regime = self.regime(max(len(ids), length))
         match = self._pinned_match(usable, regime)
         try:
             lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
@@ -123,6 +123,13 @@ class PrefixCache:
         if settled:
             run.lane.settled = len(run.lane.ids)
 
+    def enter_regime(self, run: Run, regime: str) -> None:
+        """See `Cache.enter_regime`."""
+        self.publish(run)
+        run.lane.cut(0)
+        run.lane.regime = regime
+        self._move_pin(run, Match(self.tree.root(self._space(regime)), ()))
+
     def publish(self, run: Run) -> None:
         """See `Cache.publish`. Blocks that do not fit behind pinned ones stay in the lane only."""
         ids = run.lane.ids[: run.lane.settled]
@@ -150,10 +157,10 @@ class PrefixCache:
             run.lane.is_busy = False
 
     def keep(self, ids: Sequence[int], owner: str, length: int = 0) -> bool:
-        """Keep what is cached of `ids`, of a sequence that may grow to `length`, resident for `owner`, in place of what
-        it kept before. False where nothing is, or where kept blocks would take more than half of what lanes leave.
+        """Keep what is cached of `ids`, of a sequence of `length` tokens, resident for `owner`, in place of what it
+        kept before. False where nothing is, or where kept blocks would take more than half of what lanes leave.
         """
-        space = self._space(self._regime_of(length))
+        space = self._space(self.regime(length))
         match = self.tree.match(space, ids, is_hit=False)
         self.tree.keep(match.node, owner)
         self.disk.want(space, ids[: match.num_tokens], owner, is_kept=True)
@@ -173,7 +180,7 @@ class PrefixCache:
 
     def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
         """How many tokens at the start of `ids` are kept resident."""
-        return self.tree.kept_tokens(self._space(self._regime_of(length)), ids)
+        return self.tree.kept_tokens(self._space(self.regime(length)), ids)
 
     def keep_block(self, block: int) -> None:
         """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored. Raises
@@ -258,9 +265,6 @@ class PrefixCache:
 
     def _cut_to_grid(self, tokens: int) -> int:
         return tokens - tokens % self.step if self.step else tokens
-
-    def _regime_of(self, tokens: int) -> str:
-        return self.regime(min(tokens, self.context_length))
 
     def _space(self, regime: str) -> str:
         """The part of the tree that belongs to a regime."""

@@ -31,7 +31,7 @@ class Past:
     """The last turn of a conversation: `prompt` with its answer as the last message, as `namespace` got it.
 
     The first `reusable` tokens were ready for reuse when the turn ended: all but the last one, or in exact mode those
-    computed in the grid. It was computed as a sequence that may grow to `length` tokens.
+    computed in the grid. It ended as a sequence of `length` tokens, computed as such.
     """
 
     prompt: Prompt

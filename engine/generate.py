@@ -19,7 +19,7 @@ from engine.pieces import pieces
 from engine.room import lack_in_words, with_room
 from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
-from engine.store import is_out_of_memory
+from engine.store import Lane, is_out_of_memory
 from engine.template import Prompt, PromptBuilder
 from engine.turn import Turn, check_prompt
 from engine.types import BLOCK_TOKENS, Request
@@ -87,7 +87,7 @@ class Responder:
             system_tokens=prompt.system_tokens,
             context_length=self.cache.context_length,
             spans=prompt.spans,
-            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids) + new_tokens)),
+            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids))),
             block_texts=tuple(
                 self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
             ),
@@ -180,9 +180,9 @@ class Responder:
         finally:
             turn.cache.finish(run)
         if not run.is_forgotten:
-            self._remember(turn, text, run.lane.settled)
+            self._remember(turn, text, run.lane)
             if turn.request.use_cache and turn.request.pin_system and conversation:
-                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
+                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(run.lane.ids))
         yield from self._end(turn, text)
 
     def _end(self, turn: Turn, text: str) -> Iterator[Event]:
@@ -210,7 +210,7 @@ class Responder:
         generator = make_generator(sampling)
         text = Detokenizer(self.model.decode, turn.request.stop)
         told = self._clock()
-        penalise = Penalty(sampling.repetition_penalty, turn.prompt.ids)
+        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             logits = penalise(logits)
@@ -235,6 +235,12 @@ class Responder:
             if turn.is_cancelled():
                 break
             position = len(run.lane.ids)
+            if (regime := self.cache.regime(position + 1)) != run.lane.regime:
+                anew = yield from self._read_anew(turn, run, regime)
+                if anew is None:
+                    break
+                logits = anew
+                continue
             logits = with_room(self.cache, partial(self.model.forward, [token], run.lane, position))
             turn.cache.commit(run, [token], settled=not self.cache.step)
         if delta := text.finish():
@@ -242,6 +248,15 @@ class Responder:
         if text.stopped:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return text.text
+
+    def _read_anew(self, turn: Turn, run: Run, regime: str) -> Generator[Event, None, Tensor | None]:
+        """The answer grew past the length from which on the position code is another one: compute all that there is in
+        that one, as a prompt of this length would be. The last logits, or None when cancelled."""
+        whole = replace(turn.prompt, ids=turn.prompt.ids + tuple(turn.ids))
+        turn.cache.enter_regime(run, regime)
+        run.prefix.clear()
+        own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
+        return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
 
     def _measured_forward(self, ids: Sequence[int], run: Run, start: int) -> Tensor:
         began = self._clock()
@@ -255,7 +270,7 @@ class Responder:
         if not turn.request.use_cache:
             return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
         past = self._past.get(turn.request.conversation) if turn.request.conversation else None
-        same = past is None or self.cache.regime(past.length) == self.cache.regime(self._length(turn))
+        same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
         return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
 
     def _stats(self, turn: Turn) -> TurnStats:
@@ -269,18 +284,14 @@ class Responder:
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
         return replace(stats, disk_tokens=turn.from_disk)
 
-    def _remember(self, turn: Turn, text: str, reusable: int) -> None:
+    def _remember(self, turn: Turn, text: str, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
-            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, self._length(turn))
+            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
-
-    def _length(self, turn: Turn) -> int:
-        """What prompt and answer may grow to, in tokens."""
-        return len(turn.prompt.ids) + self._new_tokens(turn.request, turn.prompt)
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))

@@ -63,7 +63,7 @@ class Network(Protocol):
 
 class LoadedModel:
     """A decoder model in memory: its network and transformers' fast tokenizer. `end_ids` are the tokens that end an
-    answer."""
+    answer, `special_ids` these and all others that stand for no text."""
 
     def __init__(self, network: Network, tokenizer: Any, path: str) -> None:
         self.network = network
@@ -77,6 +77,7 @@ class LoadedModel:
         self.reuse = network.reuse
         end = getattr(tokenizer, "eos_token_id", None)
         self.end_ids = network.end_ids | (frozenset() if end is None else {end})
+        self.special_ids = self.end_ids | _special_ids(tokenizer)
 
     @property
     def device(self) -> torch.device:
@@ -117,6 +118,12 @@ class LoadedModel:
         """Text of generated tokens, without the special ones."""
         text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
+
+
+def _special_ids(tokenizer: Any) -> frozenset[int]:
+    """The tokens that a tokenizer calls special: those it names, and those that a template puts around messages."""
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    return frozenset(getattr(tokenizer, "all_special_ids", ())) | {id for id, token in added.items() if token.special}
 
 
 def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:

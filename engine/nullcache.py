@@ -40,11 +40,14 @@ class Reuse(NamedTuple):
 class Cache(Protocol):
     """What a request needs of a cache, be it one that reuses or one that does not."""
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
 
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
+
+        Where the model's position code hangs on the length, it is that of `ids`, or of `length` tokens where those are
+        more; how far the answer may grow changes nothing.
 
         Raises MemoryError where the lane cannot be had.
         """
@@ -57,6 +60,9 @@ class Cache(Protocol):
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """Note that keys and values of `ids` were written behind the lane's tokens."""
+
+    def enter_regime(self, run: Run, regime: str) -> None:
+        """Publish what the lane holds, then begin it anew, empty, in another regime of the position code."""
 
     def publish(self, run: Run) -> None:
         """Make the full settled blocks of the lane reusable, as far as the budget allows."""
@@ -84,20 +90,20 @@ class NullCache:
         regime: Callable[[int], str] = lambda _: "",
     ) -> None:
         self.store = store
-        self._regime = regime
+        self.regime = regime
         self._make_room = make_room
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """Always nothing."""
         return Reuse(0)
 
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         """See `Cache.begin`."""
         capacity = lane_capacity(len(ids) + new_tokens)
         self._make_room(capacity * self.store.layout.bytes_per_token)
         lane = self.store.new_lane(capacity)
         lane.is_busy = True
-        lane.regime = self._regime(len(ids) + new_tokens)
+        lane.regime = self.regime(max(len(ids), length))
         return Run(lane, Match(Node(None, [], []), ()), [], owner)
 
     def restore(self, run: Run) -> None:
@@ -106,6 +112,11 @@ class NullCache:
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """See `Cache.commit`."""
         run.lane.ids.extend(ids)
+
+    def enter_regime(self, run: Run, regime: str) -> None:
+        """See `Cache.enter_regime`."""
+        run.lane.cut(0)
+        run.lane.regime = regime
 
     def publish(self, run: Run) -> None:
         """Nothing is kept."""

@@ -193,3 +193,19 @@ def living() -> tuple[int, int]:
     gc.collect()
     kinds = [type(each) for each in gc.get_objects()]
     return kinds.count(Lane), kinds.count(Tensor)
+
+
+def test_the_penalty_looks_at_the_answer_alone_and_spares_special_tokens(tiny: LoadedModel) -> None:
+    """An end token stands behind every message of a chat: made less likely for that, answers did not end."""
+    chat = Chat(make_responder(tiny), SYSTEM)
+    chat.ask(QUESTION)
+    chat.messages.append(Message("user", QUESTION))
+    plain, penalised = (
+        finish(chat.responder, chat.request(sampling=replace(GREEDY, repetition_penalty=factor), record_margins=True))[
+            1
+        ]
+        for factor in (1.0, 5.0)
+    )
+    assert penalised.margins[0] == plain.margins[0], "nothing is written yet"
+    marks = {tiny.tokenizer.convert_tokens_to_ids(token) for token in ("<|im_start|>", "<|im_end|>", "<s>")}
+    assert marks | tiny.end_ids <= tiny.special_ids
