@@ -21,7 +21,7 @@ from engine.room import lack_in_words, with_room
 from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
 from engine.stopping import Listen, StoppedError, in_own_thread, listening
-from engine.store import is_out_of_memory
+from engine.store import Lane, is_out_of_memory
 from engine.template import Prompt, PromptBuilder
 from engine.texts import KeptTexts
 from engine.turn import Turn, check_prompt
@@ -105,7 +105,7 @@ class Responder:
             system_tokens=prompt.system_tokens,
             context_length=self.cache.context_length,
             spans=prompt.spans,
-            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids) + new_tokens)),
+            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids))),
             block_texts=tuple(
                 self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
             ),
@@ -208,16 +208,18 @@ class Responder:
                 with_room(self.cache, lambda: turn.cache.restore(run))
             turn.reused, turn.from_disk = run.reused, run.disk_tokens
             yield turn.matched(self._divergence(turn))
-            logits = yield from self._prefill(turn, run)
+            logits = run.logits
+            if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
+                turn.cache.keep_logits(run, logits)
             text = ""
             if logits is not None:
                 text = yield from self._decode(turn, run, logits)
         finally:
             turn.cache.finish(run)
         if not run.is_forgotten:
-            self._remember(turn, text, run.lane.settled)
+            self._remember(turn, text, run.lane)
             if turn.request.use_cache and turn.request.pin_system and conversation:
-                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
+                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(run.lane.ids))
         yield from self._end(turn, text)
 
     def _end(self, turn: Turn, text: str) -> Iterator[Event]:
@@ -248,7 +250,7 @@ class Responder:
         generator = make_generator(sampling)
         text = Detokenizer(self.model.decode, turn.request.stop)
         told = self._clock()
-        penalise = Penalty(sampling.repetition_penalty, turn.prompt.ids)
+        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             logits = penalise(logits)
@@ -273,7 +275,13 @@ class Responder:
             if turn.is_cancelled():
                 break
             position = len(run.lane.ids)
-            logits = with_room(self.cache, partial(self.model.forward, [token], run.lane, position))
+            if (regime := self.cache.regime(position + 1)) != run.lane.regime:
+                anew = yield from self._read_anew(turn, run, regime)
+                if anew is None:
+                    break
+                logits = anew
+                continue
+            logits = with_room(self.cache, partial(self._step, token, run.lane, position))
             turn.cache.commit(run, [token], settled=not self.cache.step)
         if delta := text.finish():
             yield TextDelta(turn.request_id, delta)
@@ -301,6 +309,18 @@ class Responder:
         is_long = sum(len(message.content) for message in request.messages) > LONG_TEXT
         return in_own_thread(build, self._building, listen) if is_long or self._building.locked() else build()
 
+    def _read_anew(self, turn: Turn, run: Run, regime: str) -> Generator[Event, None, Tensor | None]:
+        """The answer grew past the length from which on the position code is another one: compute all that there is in
+        that one, as a prompt of this length would be. The last logits, or None when cancelled."""
+        whole = replace(turn.prompt, ids=turn.prompt.ids + tuple(turn.ids))
+        turn.cache.enter_regime(run, regime)
+        run.prefix.clear()
+        own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
+        return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
+
+    def _step(self, token: int, lane: Lane, position: int) -> Tensor:
+        return self.model.forward([token], lane, position, is_answer=True)
+
     def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
         began = self._clock()
         with listening(turn.listen):
@@ -314,7 +334,7 @@ class Responder:
         if not turn.request.use_cache:
             return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
         past = self._past.get(turn.request.conversation) if turn.request.conversation else None
-        same = past is None or self.cache.regime(past.length) == self.cache.regime(self._length(turn))
+        same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
         return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
 
     def _stats(self, turn: Turn) -> TurnStats:
@@ -328,21 +348,17 @@ class Responder:
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
         return replace(stats, disk_tokens=turn.from_disk)
 
-    def _remember(self, turn: Turn, text: str, reusable: int) -> None:
+    def _remember(self, turn: Turn, text: str, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
-            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, self._length(turn))
+            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
             if len(self._past) > REMEMBERED_CONVERSATIONS:
                 del self._past[next(iter(self._past))]
 
     def _text(self, ids: tuple[int, ...]) -> str:
         return self._texts.get(ids, lambda: self.model.decode(ids))
-
-    def _length(self, turn: Turn) -> int:
-        """What prompt and answer may grow to, in tokens."""
-        return len(turn.prompt.ids) + self._new_tokens(turn.request, turn.prompt)
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))

@@ -26,6 +26,10 @@ ENCODER = "This is an encoder-decoder model, and Headstart runs decoder models o
 BOTH_WAYS = "This model reads a prompt in both directions, so the start of a prompt depends on its end. "
 NOT_TEXT = "This kind of model cannot be opened for text chat on its own. "
 POSITIONS = "This model's position code changes earlier tokens when the prompt grows, so reuse would not be exact. "
+NO_NUMBERS = (
+    "The model's numbers left the range that its number type can hold, so there is no answer. Load it in bf16 or fp32, "
+    "or download it again."
+)
 NOT_EXACT = "A test prompt read in two pieces came out differently, so reuse would not be exact. "
 
 

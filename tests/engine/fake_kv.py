@@ -154,6 +154,8 @@ def compute(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chu
 
 def step(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chunk: int) -> int:
     """Compute the next piece of `path`; its logits. In exact mode pieces end on the grid."""
+    if (regime := cache.regime(len(path))) != run.lane.regime:  # an answer that grew past the switch
+        cache.enter_regime(run, regime)
     start = len(run.lane.ids)
     grid = getattr(cache, "step", 0)
     end = min(len(path), start - start % grid + grid if grid else start + chunk)
