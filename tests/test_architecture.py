@@ -26,6 +26,8 @@ LAYERS: tuple[set[str], ...] = (
     {
         "port",
         "race",
+        "remembered",
+        "rendering",
         "nativelib",
         "garbage",
         "node",
