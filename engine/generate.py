@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 from torch import Tensor
 
@@ -16,6 +16,7 @@ from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
 from engine.nullcache import NullCache, Run
 from engine.pieces import pieces
+from engine.remembered import Remembered, size_of
 from engine.room import lack_in_words, with_room
 from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
@@ -30,7 +31,11 @@ CHUNK_TOKENS = 512
 WARM_UP_TOKENS = 128
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
-REMEMBERED_CONVERSATIONS = 256
+REMEMBERED_CONVERSATIONS, REMEMBERED_BYTES = 256, 64_000_000
+"""How many conversations, and how many bytes of their prompts, are kept to explain the next turn."""
+
+BLOCK_TEXT_BYTES = 32_000_000
+"""For the texts of blocks that previews show."""
 
 
 class Responder:
@@ -45,7 +50,7 @@ class Responder:
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._clock = clock
-        self._text = lru_cache(maxsize=65_536)(model.decode)
+        self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
     @property
     def past(self) -> Mapping[str, Past]:
@@ -275,8 +280,13 @@ class Responder:
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
             self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, self._length(turn))
-            if len(self._past) > REMEMBERED_CONVERSATIONS:
-                del self._past[next(iter(self._past))]
+            self._drop_oldest_past()
+
+    def _drop_oldest_past(self) -> None:
+        """Keep within the bounds, and in any case the newest conversation."""
+        sizes = [_past_bytes(past) for past in self._past.values()]
+        while len(sizes) > 1 and (len(sizes) > REMEMBERED_CONVERSATIONS or sum(sizes) > REMEMBERED_BYTES):
+            del self._past[next(iter(self._past))], sizes[0]
 
     def _length(self, turn: Turn) -> int:
         """What prompt and answer may grow to, in tokens."""
@@ -284,3 +294,9 @@ class Responder:
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
+
+
+def _past_bytes(past: Past) -> int:
+    """What the last turn of a conversation takes: its ids and texts."""
+    texts = sum(size_of((message.content, message.token_ids)) for message in past.prompt.messages)
+    return size_of(past.prompt.ids) + texts
