@@ -92,7 +92,7 @@ class ColdTimes:
 
 
 def _digest(ids: tuple[int, ...]) -> bytes:
-    return sha256(array("Q", ids).tobytes()).digest()
+    return sha256(array("q", ids).tobytes()).digest()
 
 
 class TurnClock:
