@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -247,4 +248,5 @@ def _serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the program that asks; this one ends with it
     _serve(sys.stdin.buffer, sys.stdout.buffer)
