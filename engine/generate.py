@@ -17,13 +17,13 @@ from engine.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.model import LoadedModel
 from engine.nullcache import NullCache, Run
 from engine.pieces import pieces
+from engine.remembered import Remembered, size_of
 from engine.room import lack_in_words, with_room
 from engine.sampling import Penalty, make_generator, margin, sample
 from engine.settling import settle
 from engine.stopping import Listen, StoppedError, in_own_thread, listening
 from engine.store import Lane, is_out_of_memory
 from engine.template import Prompt, PromptBuilder
-from engine.texts import KeptTexts
 from engine.turn import Turn, check_prompt
 from engine.types import BLOCK_TOKENS, Request
 
@@ -40,9 +40,11 @@ LONG_TEXT = 50_000
 """Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
-REMEMBERED_CONVERSATIONS = 256
-TEXT_BYTES = 16 << 20
-"""What the texts of prompts' blocks may take, which a preview shows."""
+REMEMBERED_CONVERSATIONS, REMEMBERED_BYTES = 256, 64_000_000
+"""How many conversations, and how many bytes of their prompts, are kept to explain the next turn."""
+
+BLOCK_TEXT_BYTES = 32_000_000
+"""For the texts of blocks that previews show."""
 
 
 class Responder:
@@ -58,7 +60,7 @@ class Responder:
         self._past: dict[str, Past] = {}
         self._clock = clock
         self._building = threading.Lock()
-        self._texts = KeptTexts(TEXT_BYTES)
+        self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
     @property
     def past(self) -> Mapping[str, Past]:
@@ -354,11 +356,19 @@ class Responder:
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
             self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
-            if len(self._past) > REMEMBERED_CONVERSATIONS:
-                del self._past[next(iter(self._past))]
+            self._drop_oldest_past()
 
-    def _text(self, ids: tuple[int, ...]) -> str:
-        return self._texts.get(ids, lambda: self.model.decode(ids))
+    def _drop_oldest_past(self) -> None:
+        """Keep within the bounds, and in any case the newest conversation."""
+        sizes = [_past_bytes(past) for past in self._past.values()]
+        while len(sizes) > 1 and (len(sizes) > REMEMBERED_CONVERSATIONS or sum(sizes) > REMEMBERED_BYTES):
+            del self._past[next(iter(self._past))], sizes[0]
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
+
+
+def _past_bytes(past: Past) -> int:
+    """What the last turn of a conversation takes: its ids and texts."""
+    texts = sum(size_of((message.content, message.token_ids)) for message in past.prompt.messages)
+    return size_of(past.prompt.ids) + texts

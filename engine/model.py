@@ -37,6 +37,9 @@ FP32_SHARE = 0.5
 _LOADING = threading.Lock()
 """Held while a model is read: two engines of one process must not import transformers at the same time either."""
 
+WIDEST_MEASURED = 8192
+"""A product of a wider layer would take gigabytes, and which number type is faster does not hang on it."""
+
 
 class Network(Protocol):
     """Weights and the forward pass over them, without a tokenizer. `end_ids` are the tokens that end an answer,
@@ -254,6 +257,8 @@ def _checkpoint_bytes(path: Path) -> int:
 
 def _fastest_dtype(width: int) -> torch.dtype:
     """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer."""
+
+    width = min(width, WIDEST_MEASURED)
 
     def product(dtype: torch.dtype) -> Callable[[], Tensor]:
         return partial(torch.mm, torch.ones(256, width, dtype=dtype), torch.ones(width, width, dtype=dtype))

@@ -27,6 +27,8 @@ LAYERS: tuple[set[str], ...] = (
         "port",
         "race",
         "stopping",
+        "remembered",
+        "rendering",
         "nativelib",
         "garbage",
         "node",

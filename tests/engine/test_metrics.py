@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import astuple, replace
 from itertools import pairwise
@@ -130,11 +131,21 @@ def test_cold_times_are_those_of_exactly_this_prompt() -> None:
 
 
 def test_cold_times_with_equal_hashes() -> None:
-    """A hash never lies here either: the ids are compared. hash(-1) == hash(-2)."""
+    """Prompts with equal hashes are told apart. hash(-1) == hash(-2)."""
     times = ColdTimes()
     times.note((-1,), 5.0)
     assert hash((-1,)) == hash((-2,))
     assert times.get((-2,)) is None
+
+
+def test_cold_times_of_long_prompts_take_little_memory() -> None:
+    times = ColdTimes()
+    tracemalloc.start()
+    for number in range(100):
+        times.note(tuple(range(number, number + 10_000)), 1.0)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 100_000
 
 
 def test_figures_of_a_real_turn_add_up(tiny: LoadedModel) -> None:
