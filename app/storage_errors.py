@@ -22,6 +22,11 @@ def is_damage(name: str) -> bool:
     return name.startswith(_DAMAGED)
 
 
+def is_forbidden(name: str) -> bool:
+    """True where the file may only be read, or not even that."""
+    return name.startswith(_FORBIDDEN)
+
+
 def in_words(name: str, message: str, path: Path) -> HeadstartError:
     """The error to raise in place of SQLite's error `name` on the file `path`."""
     detail = f"{path}: {message} ({name})"
@@ -38,8 +43,9 @@ def in_words(name: str, message: str, path: Path) -> HeadstartError:
     return HeadstartError(sentence, detail)
 
 
-def set_aside(path: Path) -> str:
-    """Keep a damaged conversation file under another name; a sentence that says which. Raises HeadstartError."""
+def set_aside(path: Path, fault: str = "is damaged") -> str:
+    """Keep a conversation file that is of no use under another name; a sentence that says which. Raises
+    HeadstartError."""
     target = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     while target.exists():
         target = target.with_name(target.name + "x")
@@ -49,5 +55,5 @@ def set_aside(path: Path) -> str:
             if part.exists():
                 part.rename(target.with_name(target.name + suffix))
         except OSError as error:
-            raise HeadstartError(f"{part} is damaged and in the way. Move it elsewhere.", str(error)) from error
-    return f"The file with your conversations is damaged. It was kept as {target}, and a new one was begun."
+            raise HeadstartError(f"{part} {fault} and in the way. Move it elsewhere.", str(error)) from error
+    return f"The file with your conversations {fault}. It was kept as {target}, and a new one was begun."
