@@ -19,7 +19,7 @@ from pathlib import Path
 from app.message_table import MessageTable
 from app.placeholders import Cure
 from app.preset_table import PresetTable
-from app.private import keep_file_private, keep_folder_private
+from app.private import keep_private
 from app.records import (
     SELECT_CONVERSATION,
     SELECT_MESSAGE,
@@ -40,6 +40,9 @@ __all__ = ["Conversation", "ConversationEntry", "History", "StoredMessage", "def
 
 PIECE_MESSAGES, PIECE_CHARACTERS = 500, 1_000_000
 """How much a search looks at between two returns to its caller."""
+
+SMALLEST_FILE = 512
+"""SQLite takes a file that is shorter for a new one, and writes over it."""
 
 EVERY_ID = 2**63 - 1
 _LIST = "SELECT id, title, updated FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"
@@ -223,10 +226,10 @@ class History(MessageTable):
             self.change("DELETE FROM conversation WHERE id = ?", conversation_id)
 
     def _open(self) -> sqlite3.Connection:
-        keep_folder_private(self.path.parent)
+        keep_private(self.path.parent)
         self._keep_private()
-        if self.path.is_file() and self.path.stat().st_size == 0:
-            self.notice = set_aside(self.path, "is empty")
+        if self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE:
+            self.notice = set_aside(self.path)
         try:
             return self._connect()
         except DamagedFileError:
@@ -241,7 +244,7 @@ class History(MessageTable):
 
     def _keep_private(self) -> None:
         for suffix in ("", "-wal", "-shm"):
-            keep_file_private(self.path.with_name(self.path.name + suffix))
+            keep_private(self.path.with_name(self.path.name + suffix))
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=1.0, isolation_level=None)
@@ -284,8 +287,11 @@ class History(MessageTable):
     def _read_only(self) -> sqlite3.Connection:
         """The conversations in memory, where their file may be read and not written. What would change them raises."""
         db = sqlite3.connect(":memory:", isolation_level=None)
-        with _readable(self.path) as source:
-            source.backup(db)
+        try:
+            with _readable(self.path) as source:
+                source.backup(db)
+        except OSError as error:
+            raise in_words("SQLITE_READONLY", str(error), self.path) from error
         self._prepare(db)
         self._is_read_only = True
         self.notice = (
@@ -315,11 +321,14 @@ class History(MessageTable):
 def _readable(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection to a file that cannot be written, or to a copy where SQLite left a log that belongs to it."""
     log_file = path.with_name(path.name + "-wal")
+    if not log_file.exists():
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
+            yield db
+        return
     with tempfile.TemporaryDirectory(prefix="headstart-") as folder:
         copy = Path(folder) / path.name
-        for source, target in ((path, copy), (log_file, copy.with_name(log_file.name))):
-            if source.exists():
-                shutil.copyfile(source, target)
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log_file, copy.with_name(log_file.name))
         with closing(sqlite3.connect(copy)) as db:
             yield db
 

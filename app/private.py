@@ -1,4 +1,4 @@
-"""What the user writes is for nobody else: files and folders that only their owner may read. No Qt."""
+"""What the user writes is for nobody else: only the owner may read it. No Qt."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""Every right of the group and of everybody else."""
 
-def keep_file_private(path: Path) -> None:
-    """Let only the owner read and write this file, where it exists and the disk knows permissions."""
+
+def keep_private(path: Path) -> None:
+    """Take the rights of all others at this file or folder away; the owner's stay as they are.
+
+    Nothing happens where there is no such file, where the disk knows no permissions, and in a folder of everybody's
+    (as /tmp).
+    """
     with suppress(OSError):
-        os.chmod(path, 0o600)
-
-
-def keep_folder_private(path: Path) -> None:
-    """Let only the owner look into this folder. One that is everybody's (as /tmp) stays as it is."""
-    with suppress(OSError):
-        if not path.stat().st_mode & stat.S_ISVTX:
-            os.chmod(path, 0o700)
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & OTHERS and not mode & stat.S_ISVTX:
+            os.chmod(path, mode & ~OTHERS)

@@ -10,7 +10,7 @@ from engine import DiskFullError, HeadstartError
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
-_FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+_FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR_LOCK")
 
 
 class DamagedFileError(Exception):
@@ -43,9 +43,8 @@ def in_words(name: str, message: str, path: Path) -> HeadstartError:
     return HeadstartError(sentence, detail)
 
 
-def set_aside(path: Path, fault: str = "is damaged") -> str:
-    """Keep a conversation file that is of no use under another name; a sentence that says which. Raises
-    HeadstartError."""
+def set_aside(path: Path) -> str:
+    """Keep a damaged conversation file under another name; a sentence that says which. Raises HeadstartError."""
     target = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     while target.exists():
         target = target.with_name(target.name + "x")
@@ -55,5 +54,5 @@ def set_aside(path: Path, fault: str = "is damaged") -> str:
             if part.exists():
                 part.rename(target.with_name(target.name + suffix))
         except OSError as error:
-            raise HeadstartError(f"{part} {fault} and in the way. Move it elsewhere.", str(error)) from error
-    return f"The file with your conversations {fault}. It was kept as {target}, and a new one was begun."
+            raise HeadstartError(f"{part} is damaged and in the way. Move it elsewhere.", str(error)) from error
+    return f"The file with your conversations is damaged. It was kept as {target}, and a new one was begun."

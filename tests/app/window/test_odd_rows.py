@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.history import History
-from tests.app.odd_rows import VALUES, ask, begin, loosen, spoil
+from tests.app.odd_rows import COLUMNS, VALUES, ask, begin, loosen, spoil
 from tests.app.window.conftest import Screen, settle
 
 PLACES = [(table, column) for table, column in COLUMNS if table in ("conversation", "message") and column != "id"]
