@@ -52,13 +52,20 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--script", choices=NAMES, help="what to play (default: support)")
     parser.add_argument("--system", type=Path, metavar="FILE", help="play your own: a file with the system prompt")
     parser.add_argument("--questions", type=Path, metavar="FILE", help="and a file with one question on each line")
-    parser.add_argument("--turns", type=int, metavar="N", help="how many questions to ask (default: 8, or all)")
+    parser.add_argument("--turns", type=whole_number, metavar="N", help="how many questions (default: 8, or all)")
     parser.add_argument("--model", metavar="PATH", default=keep, help="a folder with safetensors, or a GGUF file")
     parser.add_argument("--device", choices=DEVICES, default=keep, help="where the model runs")
     parser.add_argument("--dtype", choices=DTYPES, default=keep, help="number format of the weights")
     parser.add_argument(
         "--exact", action="store_true", default=keep, help="equal to a run without the cache, bit for bit"
     )
+
+
+def whole_number(text: str) -> int:
+    """A count, of which the script says whether it has as many questions."""
+    if not text.removeprefix("-").isdecimal() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"give a whole number, not {text[:40]!r}")
+    return int(text)
 
 
 def out_folder(text: str) -> Path:
@@ -204,7 +211,7 @@ def new_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         for each in made:
-            with suppress(OSError):  # files are in it
+            with suppress(OSError, ValueError):  # files are in it, or it can be no path
                 each.rmdir()
 
 

@@ -76,6 +76,8 @@ class History(MessageTable):
             raise HeadstartError(
                 f"The folder {path.parent} cannot be made. Check its permissions.", str(error)
             ) from error
+        if path.exists() and not path.is_file():
+            raise HeadstartError(f"{path} cannot be written: it is no file. Move it away and start Headstart again.")
         with _speaking(path):
             self.db = self._open()
         try:

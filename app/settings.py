@@ -103,6 +103,8 @@ class Settings:
         keep_private(path)
         wrong: list[str] = []
         try:
+            if path.exists() and not path.is_file():  # a pipe would be waited for
+                raise IsADirectoryError(f"{path} is no file")
             settings = cls._read(json.loads(path.read_text("utf-8")), wrong)
         except FileNotFoundError:
             settings = cls()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from datetime import date
 from pathlib import Path
@@ -259,3 +260,11 @@ def leave_a_log(path: Path) -> None:
     history.close()
     for each, content in zip(files, contents, strict=True):
         each.write_bytes(content)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(HeadstartError, match="cannot be written"):
+        History(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -170,3 +171,11 @@ def test_nobody_else_can_read_the_settings(path: Path) -> None:
     settings.theme = "dark"
     settings.save()
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+def test_a_pipe_in_place_of_the_settings_is_not_waited_for(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(HeadstartError, match="cannot be read"):
+        Settings.load(path)
