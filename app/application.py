@@ -6,7 +6,6 @@ import argparse
 import locale
 import logging
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app import theme
 from app.badges import Badges
@@ -24,6 +23,7 @@ from app.bridge import Bridge
 from app.chart_presenter import ChartPresenter
 from app.curing import Curing
 from app.dialogs import Dialogs, disk_bytes, model_spec
+from app.ending import Ending, handled
 from app.history import History, default_path
 from app.placeholders import Values, current_values
 from app.presenter import Presenter
@@ -175,35 +175,47 @@ def run(options: argparse.Namespace) -> int:
         engine.close()
         say_on_screen(error)
         raise
-    application.open(spec_of(options, settings))
-    application.delete_left_overs()
     try:
-        with ended_by_signals(application):
-            status = app.exec()
+        with ended_by_signals(application.window) as ending:
+            application.open(spec_of(options, settings))
+            application.delete_left_overs()
+            status = ending.status(app.exec())
     finally:
         application.close()
-    if not application.engine_ended:  # inside torch, which must not be taken apart while it computes
+    return leave(status, application.engine_ended)
+
+
+def leave(status: int, engine_ended: bool) -> int:
+    """The status to end the process with. Where the engine's thread goes on, the process ends here: the thread is
+    inside torch, which must not be taken apart while it computes."""
+    if not engine_ended:
         logging.shutdown()
         os._exit(status)
     return status
 
 
 @contextmanager
-def ended_by_signals(application: Application) -> Iterator[None]:
-    """Ctrl+C and a polite kill close the window, as the user would. Python sees a signal only while it runs, hence the
-    timer."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        signal.signal(number, lambda *_: application.window.close())
+def ended_by_signals(window: QWidget) -> Iterator[Ending]:
+    """Signals close the window, as the user would, and whatever dialog is open over it. It is closed by Qt's event
+    loop, never in the middle of what is being done. Python sees a signal only while it runs, hence the timer."""
+    ending = Ending()
+
+    def close() -> None:
+        window.close()
+        _app().closeAllWindows()
+
+    def end(number: int) -> None:
+        ending.number = ending.number or number
+        QTimer.singleShot(0, close)
+
     wake = QTimer()
     wake.timeout.connect(lambda: None)
     wake.start(250)
     try:
-        yield
+        with handled(end):
+            yield ending
     finally:
         wake.stop()
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def say_on_screen(error: HeadstartError) -> None:

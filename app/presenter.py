@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from app.history import Conversation, StoredMessage
+from app.history import Conversation, ConversationEntry, StoredMessage
+from app.list_search import ListSearch
 from app.reuse_presenter import ReusePresenter, place_of
 from app.session import Session
 from app.widgets.conversation_list import ConversationRow
@@ -32,6 +33,9 @@ class Presenter(QObject):
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
+        self._search = ListSearch(session.search, self)
+        self._search.found.connect(self._on_found)
+        window.closing.connect(self._search.stop)
         self._connect_session()
         self._connect_window()
         self._on_conversation(session.conversation)
@@ -153,10 +157,12 @@ class Presenter(QObject):
             self._wait_for(messages[-1])
 
     def _on_list(self, search: str | None = None) -> None:
-        stored = self._session.conversations(self._window.sidebar.search.text())
-        rows = [ConversationRow(each.id, each.title, each.updated) for each in stored]
-        self._window.sidebar.show_rows(rows, self._session.conversation.id)
+        self._search.start(self._window.sidebar.search.text())
         self._refresh_header()
+
+    def _on_found(self, found: Sequence[ConversationEntry]) -> None:
+        rows = [ConversationRow(each.id, each.title, each.updated) for each in found]
+        self._window.sidebar.show_rows(rows, self._session.conversation.id)
 
     def _on_message(self, message: StoredMessage) -> None:
         self._window.show_transcript(True)
@@ -270,12 +276,19 @@ class Presenter(QObject):
         empty.say("Ask anything", sentence, choices)
 
     def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
-        branch = self._session.messages if any(message.divergence for message in messages) else ()
-        return [self._content(message, branch) for message in messages]
+        versions = self._session.versions() if messages else {}
+        explained = any(message.divergence for message in messages)
+        branch = self._session.messages if explained else ()
+        had_prompt = self._session.answers_with_system_prompt() if explained else {}
+        has_prompt = bool(self._session.conversation.system_prompt)
+        return [
+            self._content(each, branch, versions.get(each.id, [each.id]), had_prompt.get(each.id, has_prompt))
+            for each in messages
+        ]
 
-    def _content(self, message: StoredMessage, branch: Sequence[StoredMessage]) -> MessageContent:
-        had_system_prompt = message.divergence is not None and self._session.had_system_prompt(message.id)
-        versions = [version.id for version in self._session.siblings(message.id)]
+    def _content(
+        self, message: StoredMessage, branch: Sequence[StoredMessage], versions: Sequence[int], had_system_prompt: bool
+    ) -> MessageContent:
         return MessageContent(
             id=message.id,
             role=message.role,
@@ -286,6 +299,6 @@ class Presenter(QObject):
             is_first_seen=message.id == self._session.conversation.seen_from_id,
             added=message.sent.removeprefix(message.content).strip(),
             divergence_place=place_of(message.divergence, branch, had_system_prompt, message.left_out),
-            version=versions.index(message.id) + 1 if message.id in versions else 1,
-            versions=max(1, len(versions)),
+            version=versions.index(message.id) + 1,
+            versions=len(versions),
         )

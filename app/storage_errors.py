@@ -10,7 +10,7 @@ from engine import DiskFullError, HeadstartError
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
-_FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+_FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR_LOCK")
 
 
 class DamagedFileError(Exception):
@@ -20,6 +20,11 @@ class DamagedFileError(Exception):
 def is_damage(name: str) -> bool:
     """True where the file itself is broken, so that it has to be set aside."""
     return name.startswith(_DAMAGED)
+
+
+def is_forbidden(name: str) -> bool:
+    """True where the file may only be read, or not even that."""
+    return name.startswith(_FORBIDDEN)
 
 
 def in_words(name: str, message: str, path: Path) -> HeadstartError:

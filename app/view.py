@@ -14,7 +14,7 @@ from app.answers import Answers
 from app.branch import Branch, repair_text
 from app.bridge import Bridge
 from app.foresight import Foresight, Outlook
-from app.history import Conversation, History, StoredMessage
+from app.history import Conversation, ConversationEntry, History, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings
 from app.turn import Turn
@@ -108,13 +108,18 @@ class View(QObject):
             self._settings.save()
         self.foresight.refresh()
 
-    def conversations(self, search: str = "") -> list[Conversation]:
+    def conversations(self, search: str = "") -> list[ConversationEntry]:
         """All stored conversations, newest first, or those that hold `search`."""
         try:
             return self._history.conversations(search)
         except HeadstartError as error:
             self._report(error)
             return []
+
+    def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
+        """As `conversations`, in pieces: what was found so far, until everything was looked at."""
+        with self._reporting():
+            yield from self._history.search(needle)
 
     def had_system_prompt(self, answer_id: int) -> bool:
         """Whether the prompt of an answer in view began with a system prompt, whatever the conversation has today."""
@@ -132,6 +137,22 @@ class View(QObject):
             self._report(error)
             return ()
 
+    def versions(self) -> dict[int, list[int]]:
+        """For each message of the conversation in view the ids of its siblings, itself among them, oldest first."""
+        try:
+            return self._history.versions(self.conversation.id)
+        except HeadstartError as error:
+            self._report(error)
+            return {}
+
+    def answers_with_system_prompt(self) -> dict[int, bool]:
+        """`had_system_prompt` for every answer of the conversation in view of which that is noted."""
+        try:
+            return self._history.answers_with_system_prompt(self.conversation.id)
+        except HeadstartError as error:
+            self._report(error)
+            return {}
+
     def new_conversation(self) -> None:
         """Put an empty conversation in view. It is stored once something is written in it."""
         self._show(self._blank())
@@ -142,6 +163,7 @@ class View(QObject):
             return
         with self._reporting():
             self._show(self._read(conversation_id))
+            self._say_what_is_unread()
 
     def delete(self, conversation_id: int) -> None:
         """Forget a conversation; an answer that is being written in it is stopped."""
@@ -197,6 +219,7 @@ class View(QObject):
             number = self._history.message(message_id).conversation_id
             self._history.set_leaf(number, self._history.newest_leaf(message_id))
             self._show(self._read(number))
+            self._say_what_is_unread()
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
         """The composer holds this text now, in place of the question `edited` or as a new one; its preview follows."""
@@ -232,6 +255,16 @@ class View(QObject):
     def _read(self, conversation_id: int) -> Branch:
         messages = self._history.messages(conversation_id)
         return Branch(self._history.conversation(conversation_id), map(self._answers.newest_form, messages))
+
+    def _say_what_is_unread(self) -> None:
+        """Say so where values of the conversation in view are of no use and were left out."""
+        unread = [f"conversation: {', '.join(self.conversation.unread)}"] if self.conversation.unread else []
+        unread += [f"message {each.id}: {', '.join(each.unread)}" for each in self._branch.messages if each.unread]
+        if unread:
+            sentence = (
+                "Parts of this conversation cannot be read and were left out. The rest is shown as it was stored."
+            )
+            self.error.emit(sentence, "\n".join(unread))
 
     def _change(self, **values: object) -> None:
         self._branch.conversation = replace(self._branch.conversation, **values)  # type: ignore[arg-type]
