@@ -104,12 +104,13 @@ class Answers(QObject):
             self._bridge.cancel(self._loading_id)
 
     def begin(self, turn: Turn) -> None:
-        """Submit a turn, or queue it until the model is there."""
+        """Submit a turn, or queue it until the model is there. `progressed` is left to the caller, who draws it first."""
+        if self.loading:
+            turn.request = replace(turn.request, asked_at=None)  # waiting for a model is no part of the turn's time
         self._queued.append(turn)
         if not self.loading:
             self._submit_queued()
         self._keeper.start()
-        self.progressed.emit()
 
     def stop(self, turn: Turn) -> None:
         """End a turn with what is written."""

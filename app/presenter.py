@@ -283,7 +283,7 @@ class Presenter(QObject):
             stats=message.stats,
             divergence=message.divergence,
             finish_reason=message.finish_reason,
-            is_first_seen=message.id == self._session.conversation.seen_from_id,
+            is_first_seen=message.id == self._session.first_seen_id,
             added=message.sent.removeprefix(message.content).strip(),
             divergence_place=place_of(message.divergence, branch, had_system_prompt, message.left_out),
             version=versions.index(message.id) + 1 if message.id in versions else 1,

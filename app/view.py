@@ -97,6 +97,11 @@ class View(QObject):
         return self._answers.asked_cache_bytes
 
     @property
+    def first_seen_id(self) -> int | None:
+        """The message of the branch in view that the model sees first; None where it sees everything."""
+        return self._branch.first_seen_id
+
+    @property
     def use_cache(self) -> bool:
         """Whether new questions may reuse cached blocks."""
         return self._settings.use_cache
@@ -209,13 +214,14 @@ class View(QObject):
         if look is None:
             return None
         branch = (look.branch.before(edited) if edited else look.branch).with_draft(repair_text(text), look.values)
-        return branch, branch.request(look.use_cache, look.values)
+        return branch, branch.request(look.use_cache, look.values, keep_room=self._keeps_room)
 
     def leave_out_before(self, message_id: int) -> None:
         """From the next question on the model does not see what stands before this message; nothing is deleted."""
         with self._reporting():
             self._refuse_if_busy()
-            self._history.set_seen_from(self.conversation.id, message_id)
+            left_out = [message.id for message in self._branch.messages].index(message_id)
+            self._history.set_seen_from(self.conversation.id, message_id, left_out)
             self._show(self._read(self.conversation.id))
 
     def next_turn(self, conversation_id: int) -> Request | None:
@@ -226,12 +232,17 @@ class View(QObject):
             return None
         return look.request(look.branch, "") if look else None
 
+    @property
+    def _keeps_room(self) -> bool:
+        """Whether a question is refused while turns can be left out to make room for its answer."""
+        return self._settings.too_long != "refuse"
+
     def _blank(self) -> Branch:
         return Branch(Conversation(0, "", self._settings.system_prompt, self._settings.sampling, self._today()))
 
-    def _read(self, conversation_id: int) -> Branch:
+    def _read(self, conversation_id: int, left_out: int = 0) -> Branch:
         messages = self._history.messages(conversation_id)
-        return Branch(self._history.conversation(conversation_id), map(self._answers.newest_form, messages))
+        return Branch(self._history.conversation(conversation_id), map(self._answers.newest_form, messages), left_out)
 
     def _change(self, **values: object) -> None:
         self._branch.conversation = replace(self._branch.conversation, **values)  # type: ignore[arg-type]
@@ -260,7 +271,7 @@ class View(QObject):
         if not self.model:
             return None
         if not branch.conversation.id:
-            branch = Branch(replace(branch.conversation, day=self._today()), branch.messages)
+            branch = Branch(replace(branch.conversation, day=self._today()), branch.messages, branch.left_out)
         return Outlook(branch, self._values(), self.use_cache, self.model)
 
     def _update_state(self) -> None:

@@ -104,7 +104,7 @@ class Responder:
         clock = TurnClock(self._clock, submitted)
         with clock.part("template"):
             prompt = self._builder.build(request.messages, request.day, request.tools)
-        check_prompt(prompt, self.cache.context_length, self.model.vocabulary)
+        check_prompt(prompt, request, self.cache.context_length, self.model.vocabulary)
         cache = self.cache if request.use_cache else self._cold_cache
         turn = Turn(request_id, request, prompt, cache, clock, is_cancelled)
         with lack_in_words():
