@@ -104,7 +104,7 @@ class Answers(QObject):
             self._bridge.cancel(self._loading_id)
 
     def begin(self, turn: Turn) -> None:
-        """Submit a turn, or queue it until the model is there. `progressed` is left to the caller, who draws it first."""
+        """Submit a turn, or queue it until the model is there. The caller draws it, and then emits `progressed`."""
         if self.loading:
             turn.request = replace(turn.request, asked_at=None)  # waiting for a model is no part of the turn's time
         self._queued.append(turn)

@@ -34,6 +34,7 @@ from app.session import Session
 from app.settings import Settings
 from app.tree_presenter import TreePresenter
 from app.trimming import Trimming
+from app.widgets.plain import message_box
 from app.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
@@ -197,7 +198,8 @@ def say_on_screen(error: HeadstartError) -> None:
     the screen."""
     if QGuiApplication.platformName() in UNSEEN:
         return
-    box = QMessageBox(QMessageBox.Icon.Critical, "Headstart", str(error), QMessageBox.StandardButton.Close)
+    box = message_box(None, "Headstart", str(error), icon=QMessageBox.Icon.Critical)
+    box.setStandardButtons(QMessageBox.StandardButton.Close)
     box.setDetailedText(error.detail)
     box.exec()
 

@@ -21,9 +21,7 @@ class Branch:
     written without, so that each branch keeps its own number whatever is edited, undone or shown again.
     """
 
-    def __init__(
-        self, conversation: Conversation, messages: Iterable[StoredMessage] = (), left_out: int = 0
-    ) -> None:
+    def __init__(self, conversation: Conversation, messages: Iterable[StoredMessage] = (), left_out: int = 0) -> None:
         self.conversation = conversation
         self.messages = list(messages)
         self._least_left_out = left_out

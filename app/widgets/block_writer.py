@@ -24,6 +24,7 @@ from app import theme
 from app.markdown import Align, Block, Run
 from app.widgets.document_view import with_breaks
 from app.widgets.highlight import coloured
+from app.widgets.plain import tool_tip
 
 INDENT = 24
 """Pixels a list stands to the right of what is around it."""
@@ -189,7 +190,7 @@ def _char_format(run: Run) -> QTextCharFormat:
         form.setAnchorHref(run.href)
         form.setForeground(QColor(colours.accent))
         form.setFontUnderline(True)
-        form.setToolTip(run.href)
+        form.setToolTip(tool_tip(run.href))
     return form
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app import theme
 from app.widgets.icons import icon
+from app.widgets.plain import Label
 
 
 class NoticeBar(QWidget):
@@ -22,7 +23,7 @@ class NoticeBar(QWidget):
         super().__init__(parent)
         self.detail = ""
         self._is_error = False
-        self._says = QLabel(self)
+        self._says = Label(self)
         self._says.setWordWrap(True)
         self._says.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._copy = QPushButton("Copy details", self)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QMessageBox,
     QPlainTextEdit,
     QPushButton,
@@ -23,6 +22,7 @@ from app import theme
 from app.widgets.explain import Explain
 from app.widgets.finding_list import FindingList
 from app.widgets.next_prompt import NextPrompt
+from app.widgets.plain import Label, message_box
 from app.widgets.preset_panel import PresetPanel
 
 
@@ -53,14 +53,14 @@ class SystemPromptEditor(QDialog):
         self.presets = PresetPanel(self)
         self.findings = FindingList(self)
         self.next_prompt = NextPrompt(self, "Next prompt with this text")
-        self.tokens = QLabel(self)
+        self.tokens = Label(self)
         self.tokens.setObjectName("soft")
         self._lay_out()
 
     def _lay_out(self) -> None:
-        title = QLabel("System prompt", self)
+        title = Label("System prompt", self)
         title.setFont(theme.text_font(bold=True))
-        note = QLabel(
+        note = Label(
             "It stands before every message of this conversation. It is read once and pinned in the cache; after a"
             " change everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}}"
             " and {{uuid}} are filled in when a question is sent.",
@@ -152,10 +152,8 @@ class SystemPromptEditor(QDialog):
         if not self.is_changed:
             self.discard()
             return
-        self.question = box = QMessageBox(self)
-        box.setWindowTitle("System prompt")
-        box.setText("Save the changed system prompt?")
-        box.setInformativeText("Without saving, what was written here is lost.")
+        asked, lost = "Save the changed system prompt?", "Without saving, what was written here is lost."
+        self.question = box = message_box(self, "System prompt", asked, lost)
         kinds = QMessageBox.StandardButton
         box.setStandardButtons(kinds.Save | kinds.Discard | kinds.Cancel)
         for button in box.buttons():
