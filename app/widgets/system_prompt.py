@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor
@@ -24,6 +25,9 @@ from app.widgets.finding_list import FindingList
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.plain import Label, message_box
 from app.widgets.preset_panel import PresetPanel
+
+MOST_MARKS = 1_000
+"""Places that are underlined; behind so many nobody looks for more."""
 
 
 class SystemPromptEditor(QDialog):
@@ -114,13 +118,17 @@ class SystemPromptEditor(QDialog):
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Put `text` in place of the characters from `start` to `end`; it can be undone."""
-        cursor = self._cursor(start, end)
-        cursor.insertText(text)
+        before = _units(self.text[:start])
+        self._cursor(before, before + _units(self.text[start:end])).insertText(text)
 
     def mark(self, places: Iterable[tuple[int, int, bool]]) -> None:
-        """Underline these places, from `start` to `end`; those that cost something in orange."""
-        self._places = tuple(places)
-        self.edit.setExtraSelections([self._underline(*place) for place in self._places])
+        """Underline these places, from `start` to `end`, which are in order; those that cost something in orange."""
+        self._places = tuple(islice(places, MOST_MARKS))
+        text, marks, read, units = self.text, [], 0, 0
+        for start, end, costs in self._places:
+            units, read = units + _units(text[read:start]), start
+            marks.append(self._underline(units, units + _units(text[start:end]), costs))
+        self.edit.setExtraSelections(marks)
 
     def _underline(self, start: int, end: int, costs: bool) -> QTextEdit.ExtraSelection:
         selection = QTextEdit.ExtraSelection()
@@ -136,10 +144,10 @@ class SystemPromptEditor(QDialog):
         return selection
 
     def _cursor(self, start: int, end: int) -> QTextCursor:
-        """Selects characters of `text`; Qt counts in halves of characters where one needs two."""
-        text, cursor = self.text, self.edit.textCursor()
-        cursor.setPosition(_units(text[:start]))
-        cursor.setPosition(_units(text[:end]), QTextCursor.MoveMode.KeepAnchor)
+        """Selects from `start` to `end` as Qt counts, which takes some characters for two."""
+        cursor = self.edit.textCursor()
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
     def changeEvent(self, event: QEvent) -> None:
