@@ -25,7 +25,10 @@ _ABOUT = {
     "top_p": ("Top-p", "Keeps the likeliest tokens that together have this share; 1 keeps all."),
     "top_k": ("Top-k", "Keeps this many of the likeliest tokens; 0 keeps all."),
     "min_p": ("Min-p", "Drops tokens less likely than this share of the likeliest; 0 drops none."),
-    "repetition_penalty": ("Repetition penalty", "Above 1, what was said before becomes less likely."),
+    "repetition_penalty": (
+        "Repetition penalty",
+        "Above 1, what this answer has said already becomes less likely.",
+    ),
     "seed": ("Seed", "The same seed gives the same answer; “random” draws a new one each time."),
     "max_tokens": ("Length", "Tokens after which an answer ends at the latest."),
 }
