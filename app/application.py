@@ -25,6 +25,7 @@ from app.chart_presenter import ChartPresenter
 from app.curing import Curing
 from app.dialogs import Dialogs, model_spec
 from app.history import History, default_path
+from app.one_window import OneWindow, show_first
 from app.placeholders import Values, current_values
 from app.presenter import Presenter
 from app.proving import Proving
@@ -32,6 +33,7 @@ from app.savings import SavedTotal
 from app.script import read_script
 from app.session import Session
 from app.settings import Settings
+from app.storage_errors import InUseError
 from app.tree_presenter import TreePresenter
 from app.trimming import Trimming
 from app.widgets.plain import message_box
@@ -152,7 +154,8 @@ def build(
 def run(options: argparse.Namespace) -> int:
     """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py.
 
-    Raises HeadstartError when settings or conversations cannot be read, after a box has said so on the screen.
+    Where another Headstart has the conversations open, its window comes to the front instead. Raises HeadstartError
+    when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
     engine = Engine()
@@ -161,13 +164,18 @@ def run(options: argparse.Namespace) -> int:
         application = build(engine, settings)
     except HeadstartError as error:
         engine.close()
+        if isinstance(error, InUseError) and show_first(default_path()):
+            print("Headstart is open already; its window is in front now.")
+            return 0
         say_on_screen(error)
         raise
+    one_window = OneWindow(application.window, default_path())
     application.open(spec_of(options, settings))
     try:
         with ended_by_signals(application):
             status = app.exec()
     finally:
+        one_window.close()
         application.close()
     if not application.engine_ended:  # inside torch, which must not be taken apart while it computes
         logging.shutdown()

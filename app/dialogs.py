@@ -149,7 +149,7 @@ class Dialogs(QObject):
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
-        self._window.notice.hide()  # of the load before
+        self._window.notice.clear()  # of the load before
         load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
         self._paths[load_id] = path
 

@@ -96,7 +96,7 @@ class Trimming(QObject):
     def _on_conversation(self, conversation: object) -> None:
         if self._offered and self._offered[0] != self._session.conversation.id:
             self._offered = None
-            self._window.notice.hide()
+            self._window.notice.clear()
 
     def _on_taken(self) -> None:
         if self._offered:

@@ -31,6 +31,7 @@ class View(QObject):
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
         conversations_changed(): the list of conversations, their order or a title changed.
         state_changed(str), preview_changed(Preview): what the next question would cost, error(sentence, detail).
+        stored_again(): answers that could not be stored are stored now.
     """
 
     conversation_changed = Signal(object)
@@ -38,6 +39,7 @@ class View(QObject):
     state_changed = Signal(str)
     preview_changed = Signal(object)
     error = Signal(str, str)
+    stored_again = Signal()
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class View(QObject):
         self._answers = Answers(bridge, history, self)
         self._answers.progressed.connect(self._update_state)
         self._answers.error.connect(self.error)
+        self._answers.stored_again.connect(self.stored_again)
         self.foresight = Foresight(bridge, self._look, self)
         self.foresight.preview_changed.connect(self.preview_changed)
         self._state = self.state
@@ -80,6 +83,11 @@ class View(QObject):
         if self._answers.loading:
             return "loading"
         return "idle" if self._answers.model else "no_model"
+
+    @property
+    def is_storing(self) -> bool:
+        """False while answers cannot be stored, because the disk is full."""
+        return self._answers.is_storing
 
     @property
     def is_answering(self) -> bool:

@@ -13,11 +13,9 @@ class Label(QLabel):
     """A label whose text is shown letter by letter."""
 
     def __init__(self, text: str | QWidget | None = None, parent: QWidget | None = None) -> None:
-        if isinstance(text, QWidget):
-            text, parent = "", text
-        super().__init__(parent)
+        super().__init__(text if isinstance(text, QWidget) else parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setText(text or "")
+        self.setText(text if isinstance(text, str) else "")
 
 
 def tool_tip(text: str) -> str:
