@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.markdown import Block
 from app.widgets.answer_view import AnswerView
-from app.widgets.block_writer import CODE_HEADER, BlockWriter
+from app.widgets.block_writer import CODE_HEADER, CODE_PADDING, BlockWriter
 from app.widgets.document_view import open_link
 
 SAMPLE = """# Title
@@ -227,3 +227,10 @@ def test_what_is_complete_of_a_long_table_or_list_is_not_written_again(
         view.append(line)
         view.flush()
         assert sum(written) <= most
+
+
+def test_the_box_of_a_code_block_at_the_end_is_not_cut(view: AnswerView) -> None:
+    view.set_text("```\nx = 1\n```")
+    assert view.height() >= view.document().size().height() + CODE_PADDING
+    view.append("\n\nafter")
+    assert view.height() < view.document().size().height() + 2
