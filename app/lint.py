@@ -88,11 +88,13 @@ class Search:
     def findings(self) -> tuple[Finding, ...]:
         """What was found so far, in order. Of two that overlap, the first kind counts."""
         kept: list[Finding] = []
+        starts: list[int] = []  # of those, because there can be thousands
         for finding in (each for found in self._found for each in found):
-            place = bisect_left(kept, finding.start, key=lambda other: other.start)
+            place = bisect_left(starts, finding.start)
             is_free_before = place == 0 or kept[place - 1].end <= finding.start
             if is_free_before and (place == len(kept) or finding.end <= kept[place].start):
                 kept.insert(place, finding)
+                starts.insert(place, finding.start)
         return tuple(kept)
 
     def _matches(self, kind: int, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
