@@ -88,13 +88,10 @@ class Search:
     def findings(self) -> tuple[Finding, ...]:
         """What was found so far, in order. Of two that overlap, the first kind counts."""
         kept: list[Finding] = []
-        starts: list[int] = []  # of those, because there can be thousands
-        for finding in (each for found in self._found for each in found):
-            place = bisect_left(starts, finding.start)
-            is_free_before = place == 0 or kept[place - 1].end <= finding.start
-            if is_free_before and (place == len(kept) or finding.end <= kept[place].start):
-                kept.insert(place, finding)
-                starts.insert(place, finding.start)
+        for found in self._found:
+            starts = [finding.start for finding in kept]
+            free = [finding for finding in found if _is_free(finding, kept, starts)]
+            kept = sorted(kept + free, key=lambda finding: finding.start)
         return tuple(kept)
 
     def _matches(self, kind: int, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -129,6 +126,13 @@ def payers(findings: tuple[Finding, ...], cured: frozenset[str]) -> tuple[Findin
         if all(before.changes == "every day" and finding.changes == "every turn" for before in paying):
             paying.append(finding)
     return tuple(paying)
+
+
+def _is_free(finding: Finding, kept: list[Finding], starts: list[int]) -> bool:
+    """Whether a finding overlaps none of those that are kept, which begin at `starts`, in order."""
+    place = bisect_left(starts, finding.start)
+    is_free_before = place == 0 or kept[place - 1].end <= finding.start
+    return is_free_before and (place == len(kept) or finding.end <= kept[place].start)
 
 
 def _finding(name: str, match: re.Match[str]) -> Finding:
