@@ -25,6 +25,7 @@ from app.curing import Curing
 from app.dialogs import Dialogs, disk_bytes, model_spec
 from app.ending import Ending, handled
 from app.history import History, default_path
+from app.one_window import OneWindow, show_first
 from app.placeholders import Values, current_values
 from app.presenter import Presenter
 from app.proving import Proving
@@ -33,8 +34,10 @@ from app.savings import SavedTotal
 from app.script import read_script
 from app.session import Session
 from app.settings import Settings
+from app.storage_errors import InUseError
 from app.tree_presenter import TreePresenter
 from app.trimming import Trimming
+from app.widgets.plain import message_box
 from app.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
@@ -164,7 +167,8 @@ def build(
 def run(options: argparse.Namespace) -> int:
     """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py.
 
-    Raises HeadstartError when settings or conversations cannot be read, after a box has said so on the screen.
+    Where another Headstart has the conversations open, its window comes to the front instead. Raises HeadstartError
+    when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
     engine = Engine()
@@ -173,14 +177,19 @@ def run(options: argparse.Namespace) -> int:
         application = build(engine, settings)
     except HeadstartError as error:
         engine.close()
+        if isinstance(error, InUseError) and show_first(default_path()):
+            print("Headstart is open already; its window is in front now.")
+            return 0
         say_on_screen(error)
         raise
+    one_window = OneWindow(application.window, default_path())
     try:
         with ended_by_signals(application.window) as ending:
             application.open(spec_of(options, settings))
             application.delete_left_overs()
             status = ending.status(app.exec())
     finally:
+        one_window.close()
         application.close()
     return leave(status, application.engine_ended)
 
@@ -223,7 +232,8 @@ def say_on_screen(error: HeadstartError) -> None:
     the screen."""
     if QGuiApplication.platformName() in UNSEEN:
         return
-    box = QMessageBox(QMessageBox.Icon.Critical, "Headstart", str(error), QMessageBox.StandardButton.Close)
+    box = message_box(None, "Headstart", str(error), icon=QMessageBox.Icon.Critical)
+    box.setStandardButtons(QMessageBox.StandardButton.Close)
     box.setDetailedText(error.detail)
     box.exec()
 

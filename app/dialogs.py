@@ -15,6 +15,7 @@ from app.preset_table import PresetTable
 from app.prompt_editing import PromptEditing
 from app.session import Session
 from app.settings import Settings, describe
+from app.widgets.plain import message_box
 from app.widgets.preferences import PreferencesDialog, PreferenceValues
 from app.widgets.sampling_popover import SamplingPopover
 from app.widgets.system_prompt import SystemPromptEditor
@@ -103,10 +104,8 @@ class Dialogs(QObject):
         titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
         if not titles:
             return
-        box = QMessageBox(self._window)
-        box.setWindowTitle("Delete conversation")
-        box.setText(f"Delete “{titles[0]}”?")
-        box.setInformativeText("Its messages are removed for good.")
+        asked = f"Delete “{titles[0]}”?"
+        box = message_box(self._window, "Delete conversation", asked, "Its messages are removed for good.")
         box.setStandardButtons(QMessageBox.StandardButton.Cancel)
         delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
@@ -150,7 +149,7 @@ class Dialogs(QObject):
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
-        self._window.notice.hide()  # of the load before
+        self._window.notice.clear()  # of the load before
         load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
         self._paths[load_id] = path
 

@@ -218,9 +218,13 @@ class History(MessageTable):
         """Make the branch that ends at this message the active one; None for an empty branch."""
         self.change("UPDATE conversation SET leaf_id = ? WHERE id = ?", message_id, conversation_id)
 
-    def set_seen_from(self, conversation_id: int, message_id: int | None) -> None:
-        """The model no longer sees what stands before this message; None: it sees everything again."""
-        self.change("UPDATE conversation SET seen_from_id = ? WHERE id = ?", message_id, conversation_id)
+    def set_seen_from(self, conversation_id: int, message_id: int, left_out: int) -> None:
+        """The model no longer sees the `left_out` messages before this question, nor before what stands in its place in
+        another branch."""
+        place = "(SELECT parent_id FROM message WHERE id = ?)"
+        with self.together():
+            self.change("UPDATE conversation SET seen_from_id = ? WHERE id = ?", message_id, conversation_id)
+            self.change(f"UPDATE message SET left_out = ? WHERE parent_id = {place}", left_out, message_id)
 
     def delete(self, conversation_id: int) -> None:
         """Forget a conversation with all its messages."""

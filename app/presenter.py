@@ -58,6 +58,7 @@ class Presenter(QObject):
         session.loading_stopped.connect(self._on_loading_stopped)
         session.cache_changed.connect(self._on_cache)
         session.error.connect(self._on_error)
+        session.stored_again.connect(self._window.notice.end_lasting)
 
     def _connect_window(self) -> None:
         window, session = self._window, self._session
@@ -85,12 +86,12 @@ class Presenter(QObject):
         sent = self._session.send(text) if editing is None else self._session.edit(editing, text)
         if sent:
             self._window.composer.clear_sent()
-            self._window.notice.hide()
+            self._window.notice.clear()
 
     def retry(self) -> None:
         """Answer the last question again."""
         if self._session.retry():
-            self._window.notice.hide()
+            self._window.notice.clear()
 
     def new(self) -> None:
         """Begin an empty conversation, ready to be written in."""
@@ -239,7 +240,7 @@ class Presenter(QObject):
         self._disk_note = view.disk_note
 
     def _on_error(self, sentence: str, detail: str) -> None:
-        self._window.notice.show_error(sentence, detail)
+        self._window.notice.show_error(sentence, detail, stays=not self._session.is_storing)
         if self._session.state != "loading":
             self._window.loading_bar.hide()
             self._window.sidebar.model_button.show_model(self._session.model)
@@ -296,7 +297,7 @@ class Presenter(QObject):
             stats=message.stats,
             divergence=message.divergence,
             finish_reason=message.finish_reason,
-            is_first_seen=message.id == self._session.conversation.seen_from_id,
+            is_first_seen=message.id == self._session.first_seen_id,
             added=message.sent.removeprefix(message.content).strip(),
             divergence_place=place_of(message.divergence, branch, had_system_prompt, message.left_out),
             version=versions.index(message.id) + 1,

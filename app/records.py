@@ -33,9 +33,9 @@ class StoredMessage:
     `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
     "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
     `created` is in seconds since the epoch. `sent` is a question as the model got it, "" where that is `content`;
-    `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). An answer
-    was written without the first `left_out` messages of its branch. `unread` names the columns whose value in the file
-    is of no use, so that it was left out.
+    `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). A message
+    was written without the first `left_out` messages of its branch; those after it are without them, too. `unread`
+    names the columns whose value in the file is of no use, so that it was left out.
     """
 
     id: int

@@ -13,6 +13,10 @@ _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
 _FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR_LOCK")
 
 
+class InUseError(HeadstartError):
+    """Another program has the conversations open."""
+
+
 class DamagedFileError(Exception):
     """A check of the conversation file found damage."""
 
@@ -32,7 +36,8 @@ def in_words(name: str, message: str, path: Path) -> HeadstartError:
     detail = f"{path}: {message} ({name})"
     if name.startswith(_IN_USE):
         sentence = "Another program, perhaps a second Headstart, has the conversations open. Close it and try again."
-    elif name.startswith(_FULL):
+        return InUseError(sentence, detail)
+    if name.startswith(_FULL):
         return DiskFullError("The disk is full, so this is not stored yet. Free some space and try again.", detail)
     elif name.startswith(_FORBIDDEN):
         sentence = f"{path} cannot be written. Check its permissions and those of its folder."

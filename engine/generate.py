@@ -142,7 +142,7 @@ class Responder:
         except StoppedError:
             yield from self._end(turn, "")
             return
-        check_prompt(turn.prompt, self.cache.context_length, self.model.vocabulary)
+        check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
             yield from self._attempt(turn)
 

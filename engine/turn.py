@@ -43,7 +43,7 @@ class Turn:
         )
 
 
-def check_prompt(prompt: Prompt, context_length: int, vocabulary: int) -> None:
+def check_prompt(prompt: Prompt, request: Request, context_length: int, vocabulary: int) -> None:
     """Whether a model that reads `context_length` tokens out of `vocabulary` can answer. Raises HeadstartError with the
     reason where it cannot."""
     if not prompt.ids:
@@ -52,6 +52,12 @@ def check_prompt(prompt: Prompt, context_length: int, vocabulary: int) -> None:
         raise PromptTooLongError(
             f"This conversation is {len(prompt.ids):,} tokens long; the model reads {context_length:,}. "
             "Shorten the message or the system prompt, or start a new conversation."
+        )
+    room = context_length - len(prompt.ids)
+    if room < request.answer_room(context_length):
+        raise PromptTooLongError(
+            f"This conversation is {len(prompt.ids):,} tokens long; the model reads {context_length:,}, so only "
+            f"{room:,} are left for the answer. Ask for a shorter answer, or start a new conversation."
         )
     if max(prompt.ids) >= vocabulary:  # on a GPU this would end the whole program's use of it
         raise InvalidRequestError(

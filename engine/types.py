@@ -36,6 +36,9 @@ BLOCK_TOKENS = 16
 MOST_TOKEN_ID = 2**32 - 1
 """The largest token id that a tokenizer can be asked about."""
 
+ANSWER_SHARE = 4
+"""A request that keeps room for its answer keeps at most one in so many tokens of the context."""
+
 
 class HeadstartError(Exception):
     """A refusal in words: `str(error)` is one sentence for the user that says what to do.
@@ -165,7 +168,9 @@ class Request:
     `conversation` names the owner in the cache view. `use_cache` False reads and writes no cached block (the cold
     run). `pin_system` keeps the blocks of the system prompt, and of the tools, resident. `day` is the date the chat
     began on, for chat templates that print one. `record_margins` keeps the logit distance between the two best tokens
-    of every step. `tools` are kept sorted by name: in another order they are the same prompt.
+    of every step. `tools` are kept sorted by name: in another order they are the same prompt. `keep_room` refuses the
+    request where the context leaves no room for `max_tokens` tokens of an answer, or for a quarter of the context where
+    that is less. `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
     """
@@ -179,6 +184,8 @@ class Request:
     stop: tuple[str, ...] = ()
     record_margins: bool = False
     tools: tuple[Tool, ...] = ()
+    keep_room: bool = False
+    asked_at: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -193,6 +200,10 @@ class Request:
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidRequestError(f"Two tools are called {twice[0]}: give each a name of its own.")
         object.__setattr__(self, "tools", tuple(sorted(self.tools, key=lambda tool: tool.name)))
+
+    def answer_room(self, context_length: int) -> int:
+        """How many tokens of the context must be left for the answer; without them the request is refused."""
+        return max(1, min(self.sampling.max_tokens, context_length // ANSWER_SHARE)) if self.keep_room else 1
 
 
 @dataclass(frozen=True, slots=True)

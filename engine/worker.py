@@ -73,7 +73,7 @@ class Engine:
 
     def submit(self, request: Request) -> int:
         """See `EnginePort.submit`."""
-        submitted = self._clock()
+        submitted = self._clock() if request.asked_at is None else request.asked_at
         return self._start_job(lambda request_id: self._answer(request_id, request, submitted))
 
     def preview(self, request: Request) -> int:

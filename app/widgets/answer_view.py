@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QRectF, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QEvent, QRectF, QSizeF, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -145,6 +145,11 @@ class AnswerView(DocumentView):
     def _copy_code(self, number: int) -> None:
         QGuiApplication.clipboard().setText(self._writer.codes[number].text)
         self._buttons[number].setText("Copied")
+
+    def _fit_height(self, size: QSizeF) -> None:
+        """Qt leaves out what stands below the last block, where the box of a code block goes on."""
+        is_code = bool(self.document().lastBlock().blockFormat().property(CODE_PROPERTY))
+        super()._fit_height(QSizeF(size.width(), size.height() + (CODE_PADDING if is_code else 0)))
 
     def _code_box(self, block: QTextBlock) -> QRectF:
         text = self.document().documentLayout().blockBoundingRect(block)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.answer_view import AnswerView
 from app.widgets.divergence_box import DivergenceBox
 from app.widgets.divider import Divider
 from app.widgets.message_actions import MessageActions
+from app.widgets.plain import Label
 from app.widgets.question_view import QuestionView
 from app.widgets.reading_note import ReadingNote
 from app.widgets.stat_strip import StatStrip
@@ -114,7 +115,7 @@ class Question(MessageWidget):
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
         if content.added:
-            added = QLabel(f"sent with {content.added}", self)
+            added = Label(f"sent with {content.added}", self)
             added.setObjectName("soft")
             added.setFont(theme.text_font(theme.SMALL))
             added.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -123,6 +123,24 @@ def test_an_answer_ends_where_the_context_ends(tiny: LoadedModel, left: int) -> 
     check_sound(chat, finished)
 
 
+@pytest.mark.parametrize(
+    ("left", "max_tokens", "refused"), [(50, 100, False), (49, 100, True), (10, 10, False), (9, 10, True)]
+)
+def test_room_for_the_answer_is_kept_where_that_is_asked(
+    tiny: LoadedModel, left: int, max_tokens: int, refused: bool
+) -> None:
+    """As much as the answer may take, but a quarter of the context at most; without the wish it takes what is left."""
+    chat = Chat(make_responder(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=max_tokens))
+    length = len(chat.responder._builder.build([Message("user", "a")]).ids)
+    chat.messages.append(Message("user", "a" + "\x01" * (200 - left - length)))
+    if refused:
+        with pytest.raises(PromptTooLongError, match=f"only {left} are left for the answer"):
+            list(events(chat.responder, chat.request(keep_room=True)))
+    else:
+        assert len(finish(chat.responder, chat.request(keep_room=True))[1].token_ids) >= min(max_tokens, left)
+    assert len(finish(chat.responder, chat.request())[1].token_ids) == min(max_tokens, left)
+
+
 def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
     chat = Chat(make_responder(tiny))
     chat.responder._builder._tokenizer = tiny.tokenizer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,13 @@ def test_text_and_stats_agree_with_the_end(driver: Driver) -> None:
     matched = events[0]
     assert isinstance(matched, Matched)
     assert matched.prompt_tokens == finished.stats.prompt_tokens
+
+
+def test_the_time_of_a_turn_starts_when_the_user_asked(driver: Driver) -> None:
+    asked = replace(request(), asked_at=time.perf_counter() - 1000.0)
+    stats = driver.finished(driver.engine.submit(asked)).stats
+    assert stats.ttft_s is not None
+    assert stats.ttft_s >= stats.parts.queue >= 1000.0
 
 
 def test_a_chat_reuses_its_answer(driver: Driver) -> None:

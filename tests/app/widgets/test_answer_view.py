@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.markdown import Block
 from app.widgets.answer_view import AnswerView
-from app.widgets.block_writer import CODE_HEADER
+from app.widgets.block_writer import CODE_HEADER, CODE_PADDING, BlockWriter
 from app.widgets.document_view import open_link
 
 SAMPLE = """# Title
@@ -198,3 +199,38 @@ def test_the_room_for_a_header_goes_when_something_else_is_at_the_top(view: Answ
     assert top(view) >= CODE_HEADER
     view.set_text("text")
     assert top(view) == 0
+
+
+def rows_of(text: str, columns: int) -> list[str]:
+    row = "|".join(text for _ in range(columns))
+    return [f"|{row}|\n", f"|{'---|' * columns}\n", *([f"|{row}|\n"] * 100)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "most"),
+    [(rows_of("x", 10), 150), (rows_of("x", 300), 900), (["- item\n"] * 400, 2)],
+    ids=["rows", "columns", "list"],
+)
+def test_what_is_complete_of_a_long_table_or_list_is_not_written_again(
+    view: AnswerView, monkeypatch: pytest.MonkeyPatch, lines: list[str], most: int
+) -> None:
+    written: list[int] = []
+    write = BlockWriter.write
+
+    def count(writer: BlockWriter, block: Block) -> None:
+        written.append(max(1, sum(map(len, block.rows))))
+        write(writer, block)
+
+    monkeypatch.setattr(BlockWriter, "write", count)
+    for line in lines:
+        written.clear()
+        view.append(line)
+        view.flush()
+        assert sum(written) <= most
+
+
+def test_the_box_of_a_code_block_at_the_end_is_not_cut(view: AnswerView) -> None:
+    view.set_text("```\nx = 1\n```")
+    assert view.height() >= view.document().size().height() + CODE_PADDING
+    view.append("\n\nafter")
+    assert view.height() < view.document().size().height() + 2
