@@ -1,7 +1,7 @@
 """The state machines for as long as one likes: `python -m tests.engine.soak --minutes 30`.
 
-Rounds of the cache machine, the responder machine and the engine machine, each with its own seed, printed before it
-begins. A round that fails prints its steps and the command that repeats it; the exit status is 1 then.
+Rounds of each machine, with its own seed, printed before it begins. A round that fails prints its steps and the
+command that repeats it; the exit status is 1 then.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import torch
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from tests.engine.cache_machine import CacheMachine
+from tests.engine.deletion_machine import DeletionMachine
 from tests.engine.engine_machine import EngineMachine
 from tests.engine.responder_machine import ResponderMachine
 
 MACHINES: dict[str, tuple[type[RuleBasedStateMachine], int, int]] = {
     "cache": (CacheMachine, 200, 80),
     "responder": (ResponderMachine, 40, 40),
+    "deletion": (DeletionMachine, 40, 40),
     "engine": (EngineMachine, 40, 40),
 }
 """Name -> machine, runs in a round, steps in a run."""
