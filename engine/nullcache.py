@@ -42,7 +42,11 @@ class Reuse(NamedTuple):
 
 
 class Cache(Protocol):
-    """What a request needs of a cache, be it one that reuses or one that does not."""
+    """What a request needs of a cache, be it one that reuses or one that does not. `regime` names how a sequence of so
+    many tokens is computed."""
+
+    @property
+    def regime(self) -> Callable[[int], str]: ...
 
     def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
