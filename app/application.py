@@ -162,13 +162,13 @@ def run(options: argparse.Namespace) -> int:
         engine.close()
         say_on_screen(error)
         raise
-    try:
-        with ended_by_signals(application.window) as ending:
+    with ended_by_signals(application.window) as ending:
+        try:
             application.open(spec_of(options, settings))
-            status = ending.status(app.exec())
-    finally:
-        application.close()
-    return leave(status, application.engine_ended)
+            status = app.exec()
+        finally:
+            application.close()
+    return leave(ending.status(status), application.engine_ended)
 
 
 def leave(status: int, engine_ended: bool) -> int:
