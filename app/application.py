@@ -182,16 +182,16 @@ def run(options: argparse.Namespace) -> int:
             return 0
         say_on_screen(error)
         raise
-    one_window = OneWindow(application.window, default_path())
-    try:
-        with ended_by_signals(application.window) as ending:
+    with ended_by_signals(application.window) as ending:
+        one_window = OneWindow(application.window, default_path())
+        try:
             application.open(spec_of(options, settings))
             application.delete_left_overs()
-            status = ending.status(app.exec())
-    finally:
-        one_window.close()
-        application.close()
-    return leave(status, application.engine_ended)
+            status = app.exec()
+        finally:
+            one_window.close()
+            application.close()
+    return leave(ending.status(status), application.engine_ended)
 
 
 def leave(status: int, engine_ended: bool) -> int:

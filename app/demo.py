@@ -101,25 +101,16 @@ def _run(options: argparse.Namespace, script: Script, turns: int, engine: Engine
         # Nothing on disk: the first turn is to be cold, whatever was played before.
         settings = Settings(theme="light", disk_budget_mb=0)
         application = build(engine or Engine(), settings, history, clock.values)
-        try:
-            status = _play_until_signal(application, options, script, turns, clock)
-        finally:
-            application.window.close()
-            application.close()
-    return status, application.engine_ended
-
-
-def _play_until_signal(
-    application: Application, options: argparse.Namespace, script: Script, turns: int, clock: DemoClock
-) -> int:
-    """The status to end with: 0 where all is written, else that of the signal that ended it."""
-    with ended_by_signals(application.window) as ending:
-        try:
-            play(application, options, script, turns, clock)
-        except HeadstartError:
-            if not ending.number:  # otherwise it says that the window was closed
-                raise
-        return ending.status(0)
+        with ended_by_signals(application.window) as ending:
+            try:
+                play(application, options, script, turns, clock)
+            except HeadstartError:
+                if not ending.number:  # otherwise it says that the window was closed
+                    raise
+            finally:
+                application.window.close()
+                application.close()
+    return ending.status(0), application.engine_ended
 
 
 def play(application: Application, options: argparse.Namespace, script: Script, turns: int, clock: DemoClock) -> None:

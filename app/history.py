@@ -76,16 +76,18 @@ class History(MessageTable):
             raise HeadstartError(
                 f"The folder {path.parent} cannot be made. Check its permissions.", str(error)
             ) from error
-        if path.exists() and not path.is_file():
-            raise HeadstartError(f"{path} cannot be written: it is no file. Move it away and start Headstart again.")
         with _speaking(path):
-            self.db = self._open()
+            try:
+                self.db = self._open()
+            except OSError as error:
+                raise in_words("SQLITE_CANTOPEN", str(error), path) from error
         try:
             self._close_interrupted()
         except HeadstartError as error:  # reading still works, and the next start tries again
             self.notice = self.notice or str(error)
         if self._is_read_only:
             self.db.execute("PRAGMA query_only=ON")
+        self._empty_log()
 
     def close(self) -> None:
         """Give the file back. Safe to call twice."""
@@ -113,7 +115,7 @@ class History(MessageTable):
         """As `together`; what is overwritten or deleted inside is found in no file afterwards."""
         with self.together():
             yield
-        if self._depth == 0:
+        if self._depth == 0:  # otherwise nothing is stored yet; what surrounds this is to be `erasing`, too
             self._empty_log()
 
     def _empty_log(self) -> None:
@@ -232,6 +234,10 @@ class History(MessageTable):
             self.change("DELETE FROM conversation WHERE id = ?", conversation_id)
 
     def _open(self) -> sqlite3.Connection:
+        if self.path.exists() and not self.path.is_file():
+            raise HeadstartError(
+                f"{self.path} cannot be written: it is no file. Move it away and start Headstart again."
+            )
         keep_private(self.path.parent)
         self._keep_private()
         if self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE:
@@ -278,7 +284,6 @@ class History(MessageTable):
             self._rewrite(db)
         db.execute("BEGIN IMMEDIATE")  # raises where the file can only be read
         db.execute("ROLLBACK")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _rewrite(self, db: sqlite3.Connection) -> None:
         """Leave behind what an older version deleted and did not overwrite."""
@@ -293,11 +298,8 @@ class History(MessageTable):
     def _read_only(self) -> sqlite3.Connection:
         """The conversations in memory, where their file may be read and not written. What would change them raises."""
         db = sqlite3.connect(":memory:", isolation_level=None)
-        try:
-            with _readable(self.path) as source:
-                source.backup(db)
-        except OSError as error:
-            raise in_words("SQLITE_READONLY", str(error), self.path) from error
+        with _readable(self.path) as source:
+            source.backup(db)
         self._prepare(db)
         self._is_read_only = True
         self.notice = (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
@@ -25,6 +27,14 @@ TABLES = {
 }
 COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns.split()]
 
+STRANGE_FIGURES = (
+    json.dumps({**asdict(STATS), "prompt_tokens": 2**62, "reused_tokens": -5, "ttft_s": 1e18, "cold_ttft_s": -1}),
+    json.dumps({**asdict(STATS), "prompt_tokens": 0, "cache_bytes": -(2**62), "tokens_per_s": 1e18}),
+    json.dumps({**asdict(DIVERGENCE), "message_index": 2**40, "position": -9, "recomputed_tokens": 2**62}),
+    json.dumps({**asdict(DIVERGENCE), "message_index": -(2**40), "old_text": "\0" * 1000}),
+)
+"""Of the right types, and never measured."""
+
 WRONG_FIELDS = (
     '{"temperature": "hot"}',
     '{"temperature": NaN, "seed": 1.5}',
@@ -39,6 +49,7 @@ VALUES: tuple[object, ...] = (
     *(None, "", "text", "\0", "null", "[]", "{}", '"x"', "[1, 2]", "{broken", "NaN", "[" * 100_000, "9" * 5_000),
     *(b"", b"\xff\xfe\xfd", b"12345", -1, 0, 1, 3, 1.5, 2**62, 1e300, float("inf"), float("-inf")),
     *WRONG_FIELDS,
+    *STRANGE_FIGURES,
 )
 IDS = (-7, 0, 2**30)
 """An id is always a whole number: SQLite sees to that. Qt's signals carry those of 31 bits."""

