@@ -80,6 +80,11 @@ class MarkdownStream:
         self._open = ""
         self._widths: tuple[int, ...] = ()  # of the table whose first parts are final, where one is open
 
+    @property
+    def open_length(self) -> int:
+        """Characters that are parsed again with the next ones."""
+        return len(self._open)
+
     def append(self, text: str) -> Update:
         """Add text and say which blocks are final and which are still open."""
         self._open += text

@@ -170,7 +170,7 @@ class Answer(MessageWidget):
 
     def end(self) -> None:
         self.note.end()
-        self.view.settle()
+        self.view.stop()
 
     def wait(self, sentence: str) -> None:
         """The question is sent and nothing has come yet: the note stands where the text will."""
@@ -202,7 +202,8 @@ class Answer(MessageWidget):
             self.view.show()
         if self.view.text != content.text:
             self.view.set_text(content.text)
-        self.view.settle()
+        else:
+            self.view.settle()
         if content.stats and content.finish_reason:
             self.strip.show_stats(content.stats, content.finish_reason)
         computed = content.stats.computed_tokens if content.stats else 0
