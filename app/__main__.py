@@ -1,12 +1,14 @@
 """The command `headstart`: arguments, log, crash hooks, then the window or one of the other commands.
 
-Exit status: 0 done, 1 unexpected error or something missing (doctor), 2 refused with a sentence on standard error.
+Exit status: 0 done, 1 unexpected error or something missing (doctor), 2 refused with a sentence on standard error, 128
+and the number of the signal where one ended it.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Callable
 from importlib import metadata
@@ -15,6 +17,7 @@ from app.command.arguments import Parser
 from app.command.logs import log_path, start_logging
 from app.command.progress_line import ProgressLine
 from app.command.system_packages import has_display, install_command, missing_packages
+from app.ending import unwound_by_signals
 from app.settings import MOST_MEGABYTES
 from engine import DEVICES, DTYPES, HeadstartError, check_model, fetch_model
 
@@ -30,6 +33,16 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     start_logging()
     try:
+        with unwound_by_signals():
+            return carry_out(arguments)
+    except BrokenPipeError:  # whoever reads what is printed (`headstart doctor | head`) has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13
+
+
+def carry_out(arguments: list[str] | None) -> int:
+    """Do what the command line says; return the exit status. What was printed has arrived then."""
+    try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
         return int(options.command(options))
     except HeadstartError as error:
@@ -38,10 +51,14 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        raise
     except Exception:
         log.exception("unexpected error")
         print(f"headstart: stopped by an error it did not expect; the details are in {log_path()}.", file=sys.stderr)
         return 1
+    finally:
+        sys.stdout.flush()
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

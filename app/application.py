@@ -6,7 +6,6 @@ import argparse
 import locale
 import logging
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app import theme
 from app.charts.presenter import ChartPresenter
@@ -26,13 +25,18 @@ from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.composer.trimming import Trimming
 from app.demo.script import read_script
+from app.ending import Ending, handled
+from app.history.errors import InUseError
 from app.history.file import History, default_path
+from app.history.records import label_of
 from app.placeholders import Values, current_values
 from app.proof.presenter import Proving
 from app.settings import Settings
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import Curing
-from app.window.dialogs import Dialogs, model_spec
+from app.widgets.plain import message_box
+from app.window.dialogs import Dialogs, disk_bytes, model_spec
+from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
@@ -91,6 +95,18 @@ class Application(QObject):
         if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
             self.window.notice.show_notice(" ".join(notices))
         self.session.load_model(spec or model_spec(self.settings))
+
+    def delete_left_overs(self) -> None:
+        """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
+        have ended before a deletion did. Call it at the start, and only with the user's own conversations."""
+        try:
+            conversations = self.history.conversations()
+        except HeadstartError as error:
+            self.window.notice.show_error(str(error), error.detail)
+            return
+        self.bridge.keep_only([label_of(each.id) for each in conversations])
+        if disk_bytes(self.settings) == 0:
+            self.bridge.set_disk_budget(0)
 
     def choose_theme(self, setting: str, checked: bool = True) -> None:
         """Use and remember "system", "light" or "dark"."""
@@ -151,7 +167,8 @@ def build(
 def run(options: argparse.Namespace) -> int:
     """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py.
 
-    Raises HeadstartError when settings or conversations cannot be read, after a box has said so on the screen.
+    Where another Headstart has the conversations open, its window comes to the front instead. Raises HeadstartError
+    when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
     engine = Engine()
@@ -160,36 +177,54 @@ def run(options: argparse.Namespace) -> int:
         application = build(engine, settings)
     except HeadstartError as error:
         engine.close()
+        if isinstance(error, InUseError) and show_first(default_path()):
+            print("Headstart is open already; its window is in front now.")
+            return 0
         say_on_screen(error)
         raise
-    application.open(spec_of(options, settings))
-    try:
-        with ended_by_signals(application):
+    with ended_by_signals(application.window) as ending:
+        one_window = OneWindow(application.window, default_path())
+        try:
+            application.open(spec_of(options, settings))
+            application.delete_left_overs()
             status = app.exec()
-    finally:
-        application.close()
-    if not application.engine_ended:  # inside torch, which must not be taken apart while it computes
+        finally:
+            one_window.close()
+            application.close()
+    return leave(ending.status(status), application.engine_ended)
+
+
+def leave(status: int, engine_ended: bool) -> int:
+    """The status to end the process with. Where the engine's thread goes on, the process ends here: the thread is
+    inside torch, which must not be taken apart while it computes."""
+    if not engine_ended:
         logging.shutdown()
         os._exit(status)
     return status
 
 
 @contextmanager
-def ended_by_signals(application: Application) -> Iterator[None]:
-    """Ctrl+C and a polite kill close the window, as the user would. Python sees a signal only while it runs, hence the
-    timer."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        signal.signal(number, lambda *_: application.window.close())
+def ended_by_signals(window: QWidget) -> Iterator[Ending]:
+    """Signals close the window, as the user would, and whatever dialog is open over it. It is closed by Qt's event
+    loop, never in the middle of what is being done. Python sees a signal only while it runs, hence the timer."""
+    ending = Ending()
+
+    def close() -> None:
+        window.close()
+        _app().closeAllWindows()
+
+    def end(number: int) -> None:
+        ending.number = ending.number or number
+        QTimer.singleShot(0, close)
+
     wake = QTimer()
     wake.timeout.connect(lambda: None)
     wake.start(250)
     try:
-        yield
+        with handled(end):
+            yield ending
     finally:
         wake.stop()
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def say_on_screen(error: HeadstartError) -> None:
@@ -197,7 +232,8 @@ def say_on_screen(error: HeadstartError) -> None:
     the screen."""
     if QGuiApplication.platformName() in UNSEEN:
         return
-    box = QMessageBox(QMessageBox.Icon.Critical, "Headstart", str(error), QMessageBox.StandardButton.Close)
+    box = message_box(None, "Headstart", str(error), icon=QMessageBox.Icon.Critical)
+    box.setStandardButtons(QMessageBox.StandardButton.Close)
     box.setDetailedText(error.detail)
     box.exec()
 

@@ -18,6 +18,8 @@ from PySide6.QtCore import QMessageLogContext, QMetaObject, QObject, Qt, QtMsgTy
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.widgets.plain import message_box
+
 log = logging.getLogger("headstart.crash")
 
 MOST_DETAILS = 20
@@ -109,15 +111,15 @@ class CrashHooks(QObject):
             log.exception("the dialog about an error failed")
 
     def _make_dialog(self) -> QMessageBox:
-        dialog = QMessageBox(QApplication.activeWindow())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setIcon(QMessageBox.Icon.Warning)
-        dialog.setWindowTitle("Headstart")
-        dialog.setText("Something went wrong that Headstart did not expect.")
-        dialog.setInformativeText(
+        dialog = message_box(
+            QApplication.activeWindow(),
+            "Headstart",
+            "Something went wrong that Headstart did not expect.",
             "Your conversations are kept. If it happens again, restart the program and report it with the details. "
-            f"They are also in {self.log_file}."
+            f"They are also in {self.log_file}.",
+            QMessageBox.Icon.Warning,
         )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         copy = dialog.addButton("Copy details", QMessageBox.ButtonRole.ActionRole)
         copy.clicked.disconnect()  # an action button would close the dialog
         copy.clicked.connect(self._copy)

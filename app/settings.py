@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import platformdirs
 
 from app.measured import exact_cost
+from app.private import keep_private
 from engine import Device, Dtype, HeadstartError, InvalidRequestError, Sampling
 
 MOST_MEGABYTES = 10_000_000
@@ -99,8 +100,11 @@ class Settings:
         HeadstartError when the file is there and cannot be read.
         """
         path = path or default_path()
+        keep_private(path)
         wrong: list[str] = []
         try:
+            if path.exists() and not path.is_file():  # a pipe would be waited for
+                raise IsADirectoryError(f"{path} is no file")
             settings = cls._read(json.loads(path.read_text("utf-8")), wrong)
         except FileNotFoundError:
             settings = cls()
@@ -138,6 +142,7 @@ class Settings:
         draft = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            draft.touch(0o600)
             draft.write_text(text + "\n", "utf-8")
             os.replace(draft, self._path)
         except OSError as error:

@@ -24,7 +24,7 @@ def close_events(events: Iterator[object]) -> None:
         events.close()
 
 
-def failure(request_id: int, error: Exception) -> Failed:
+def failure(request_id: int, error: BaseException) -> Failed:
     """An error as the one event that ends a request."""
     if isinstance(error, HeadstartError):
         is_refused = isinstance(error, PromptTooLongError | InvalidRequestError)

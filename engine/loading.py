@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import traceback
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from engine.cache.disk_tier import DiskTier
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, is_out_of_memory
 from engine.library import resolve as library
+from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir
 from engine.llama.attention import matmul_is_faster
 from engine.machine import arithmetic
@@ -19,7 +19,6 @@ from engine.models.loaded import LoadedModel, default_cache_bytes, load
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 
-SAMPLES, SAMPLE_BYTES = 64, 16_384
 EXACT_STEP = 128
 """Grid of exact mode, in tokens: see the log of measurements for why this size."""
 
@@ -37,7 +36,7 @@ def open_model(
     make_room()
     try:
         model = load(path, spec.device, spec.dtype)
-        responder = Responder(model, _make_cache(model, spec, clock), clock)
+        responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
         responder.warm_up()
     except (MemoryError, RuntimeError) as error:
@@ -77,10 +76,12 @@ def switch_model(
         raise ModelGoneError(f"{sentence} The one before was closed to make room: open it again.", detail) from error
 
 
-def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float]) -> PrefixCache:
+def _make_cache(
+    model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: library.Progress
+) -> PrefixCache:
     budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
     fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
-    namespace = _namespace(model, spec)
+    namespace = _namespace(model, spec, content_digest(Path(model.path), progress))
     return PrefixCache(
         KVStore(model.layout, budget),
         namespace,
@@ -93,29 +94,14 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float])
     )
 
 
-def _namespace(model: LoadedModel, spec: ModelSpec) -> str:
-    """Names everything that a cached block depends on besides its tokens, over restarts too: weights, number type,
-    layout, device, grid, and what computes."""
-    config = Path(model.path, "config.json").read_bytes()
-    files = sorted(Path(model.path).rglob("*.safetensors"))
-    content = hashlib.sha256(config + b"".join(_fingerprint(file) for file in files)).hexdigest()[:16]
+def _namespace(model: LoadedModel, spec: ModelSpec, content: str) -> str:
+    """Names everything that a cached block depends on besides its tokens, over restarts too: weights (`content` is the
+    digest of them), number type, layout, device, grid, and what computes."""
     mode = "exact" if spec.exact else "default"
     layout = f"{model.layout.groups}/{model.layout.dtype}"  # few-bit weights have keys in either of two number types
     if model.device.type == "cpu" and matmul_is_faster(model.layout.dtype):  # a measurement: it may come out otherwise
         layout += "/products"
     return f"{content}/{model.dtype}/{model.device}/{mode}/{layout}/{arithmetic(model.device.type)}"
-
-
-def _fingerprint(file: Path) -> bytes:
-    """Tells the weights of one file from others, equal times and sizes or not: its size, its start with all names and
-    shapes, and samples spread over the rest."""
-    size = file.stat().st_size
-    found = hashlib.sha256(str(size).encode())
-    with file.open("rb") as opened:
-        for sample in range(SAMPLES):
-            opened.seek(sample * max(0, size - SAMPLE_BYTES) // (SAMPLES - 1))
-            found.update(opened.read(SAMPLE_BYTES))
-    return found.digest()
 
 
 def _blocks_root() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from engine.events import CacheView, Event
@@ -47,6 +48,10 @@ class EnginePort(Protocol):
         """Keep nothing for this conversation any more, forget its last turn, and delete from disk what only it used: it
         was deleted. Reports CacheView (id 0)."""
 
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """These are the conversations that exist: delete from disk what none of them used. For the start, as a deletion
+        may not have come to its end before the last one. Reports CacheView (id 0)."""
+
     def keep_prefix(self, block: int) -> None:
         """Keep the cached run that `NodeView.block` names, and all before it, resident. Reports CacheView (id 0), or
         Failed where the run is on disk only."""
@@ -61,7 +66,9 @@ class EnginePort(Protocol):
         """The newest picture of the cache, with its nodes; never waits."""
 
     def poll(self, limit: int = 256) -> list[Event]:
-        """Take up to `limit` events, oldest first. Never waits; empty when there is nothing new."""
+        """Take up to `limit` events, oldest first. Never waits; empty when there is nothing new. Two threads that poll
+        share the events: each one comes to one of them."""
 
-    def close(self, timeout_s: float = 2.0) -> bool:
-        """Stop everything and end the worker thread. True when it ended within `timeout_s`. Safe to call twice."""
+    def close(self, timeout_s: float = 6.0) -> bool:
+        """End the worker thread. What is open ends with Failed; commands given before are carried out; what waits to be
+        written to disk is written, for up to 3 s. True when it ended within `timeout_s`. Safe to call twice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 Role = Literal["system", "user", "assistant", "tool"]
 Device = Literal["auto", "cuda", "mps", "cpu"]
@@ -23,6 +23,7 @@ Cause = Literal[
     "cache off",
 ]
 
+ROLES: tuple[str, ...] = get_args(Role)
 DTYPES: tuple[str, ...] = get_args(Dtype)
 DEVICES: tuple[str, ...] = get_args(Device)
 
@@ -31,6 +32,12 @@ MOST_CACHE_BYTES = 10**13
 
 BLOCK_TOKENS = 16
 """Tokens in one cache block, the unit of the prefix tree and of eviction."""
+
+MOST_TOKEN_ID = 2**32 - 1
+"""The largest token id that a tokenizer can be asked about."""
+
+ANSWER_SHARE = 4
+"""A request that keeps room for its answer keeps at most one in so many tokens of the context."""
 
 
 class HeadstartError(Exception):
@@ -74,11 +81,23 @@ class Message:
 
     `token_ids` are the ids the model generated for an assistant message, without the end token. When present they are
     spliced into later prompts as they are; the text is never encoded again.
+
+    Raises InvalidRequestError where a field is not of its kind.
     """
 
     role: Role
     content: str
     token_ids: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise InvalidRequestError(
+                f"A message is by one of {', '.join(ROLES)}; {_shown(self.role)} is none of them."
+            )
+        _require(self.content, str, "the content of a message")
+        object.__setattr__(self, "token_ids", _tuple_of(int, self.token_ids, "the token ids of a message"))
+        if self.token_ids and not 0 <= min(self.token_ids) <= max(self.token_ids) <= MOST_TOKEN_ID:
+            raise InvalidRequestError(f"Token ids lie between 0 and {MOST_TOKEN_ID}: leave the others out.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +113,8 @@ class Tool:
     parameters: str = "{}"
 
     def __post_init__(self) -> None:
+        _require(self.name, str, "the name of a tool")
+        _require(self.description, str, "the description of a tool")
         if not self.name:
             raise InvalidRequestError("A tool has no name: give it one.")
         try:
@@ -125,18 +146,19 @@ class Sampling:
     max_tokens: int = 512
 
     def __post_init__(self) -> None:
-        checks = (
-            ("temperature", self.temperature, 0.0, 5.0),
-            ("top-p", self.top_p, 0.0, 1.0),
-            ("top-k", self.top_k, 0, 1_000_000),
-            ("min-p", self.min_p, 0.0, 1.0),
-            ("repetition penalty", self.repetition_penalty, 0.01, 10.0),
-            ("seed", self.seed or 0, 0, 2**63 - 1),
-            ("length", self.max_tokens, 1, 1_000_000),
+        checks: tuple[tuple[str, type, Any, float, float], ...] = (
+            ("temperature", float, self.temperature, 0.0, 5.0),
+            ("top-p", float, self.top_p, 0.0, 1.0),
+            ("top-k", int, self.top_k, 0, 1_000_000),
+            ("min-p", float, self.min_p, 0.0, 1.0),
+            ("repetition penalty", float, self.repetition_penalty, 0.01, 10.0),
+            ("seed", int, 0 if self.seed is None else self.seed, 0, 2**63 - 1),
+            ("length", int, self.max_tokens, 1, 1_000_000),
         )
-        for name, value, low, high in checks:
+        for name, kind, value, low, high in checks:
+            _require(value, kind, name)
             if not low <= value <= high:
-                raise InvalidRequestError(f"Set {name} between {low:g} and {high:g}; it is {value:g}.")
+                raise InvalidRequestError(f"Set {name} between {low:g} and {high:g}; it is {_shown(value)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +168,11 @@ class Request:
     `conversation` names the owner in the cache view. `use_cache` False reads and writes no cached block (the cold
     run). `pin_system` keeps the blocks of the system prompt, and of the tools, resident. `day` is the date the chat
     began on, for chat templates that print one. `record_margins` keeps the logit distance between the two best tokens
-    of every step. `tools` are kept sorted by name: in another order they are the same prompt.
+    of every step. `tools` are kept sorted by name: in another order they are the same prompt. `keep_room` refuses the
+    request where the context leaves no room for `max_tokens` tokens of an answer, or for a quarter of the context where
+    that is less. `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
+
+    Raises InvalidRequestError where a field is not of its kind.
     """
 
     messages: tuple[Message, ...]
@@ -158,14 +184,26 @@ class Request:
     stop: tuple[str, ...] = ()
     record_margins: bool = False
     tools: tuple[Tool, ...] = ()
+    keep_room: bool = False
+    asked_at: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.messages:
             raise InvalidRequestError("There is no message to answer: write one first.")
+        for name, kind in (("messages", Message), ("stop", str), ("tools", Tool)):
+            object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"the {name} of a request"))
+        _require(self.sampling, Sampling, "the sampling of a request")
+        _require(self.conversation, str, "the conversation of a request")
+        if self.day is not None:
+            _require(self.day, date, "the day of a request")
         names = [tool.name for tool in self.tools]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidRequestError(f"Two tools are called {twice[0]}: give each a name of its own.")
         object.__setattr__(self, "tools", tuple(sorted(self.tools, key=lambda tool: tool.name)))
+
+    def answer_room(self, context_length: int) -> int:
+        """How many tokens of the context must be left for the answer; without them the request is refused."""
+        return max(1, min(self.sampling.max_tokens, context_length // ANSWER_SHARE)) if self.keep_room else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +224,10 @@ class ModelSpec:
     disk_bytes: int | None = 0
 
     def __post_init__(self) -> None:
+        _require(self.path, str, "the path of a model")
+        for name, value, known in (("device", self.device, DEVICES), ("number type", self.dtype, DTYPES)):
+            if value not in known:
+                raise InvalidRequestError(f"Choose a {name} among {', '.join(known)}; {_shown(value)} is none of them.")
         if self.cache_bytes is not None:
             check_budget(self.cache_bytes)
         check_disk_budget(self.disk_bytes)
@@ -193,18 +235,53 @@ class ModelSpec:
 
 def check_budget(nbytes: int) -> int:
     """A budget for the cache in bytes as it is. Raises InvalidRequestError where no computer could have it."""
+    _require(nbytes, float, "the cache budget")
     if not 0 <= nbytes <= MOST_CACHE_BYTES:
         raise InvalidRequestError(
-            f"Set the cache budget between 0 and {MOST_CACHE_BYTES // 10**6:,} MB; it is {nbytes / 1e6:g} MB."
+            f"Set the cache budget between 0 and {MOST_CACHE_BYTES // 10**6:,} MB; it is {_shown(nbytes / 10**6)} MB."
         )
     return int(nbytes)
 
 
 def check_disk_budget(nbytes: int | None) -> int | None:
     """What may be kept on disk as it is. Raises InvalidRequestError where it is less than nothing."""
-    if nbytes is not None and nbytes < 0:
+    if nbytes is None:
+        return None
+    _require(nbytes, float, "what is kept on disk")
+    if not nbytes >= 0:
         raise InvalidRequestError(f"Set what is kept on disk to 0 MB or more; it is {nbytes / 1e6:g} MB.")
     return nbytes
+
+
+_KINDS = {str: "text", int: "a whole number", float: "a number", date: "a date"}
+
+
+def _require(value: object, kind: type, what: str) -> None:
+    """Raise InvalidRequestError unless `value` is of this kind. Whole numbers are numbers; True and False are not."""
+    kinds = (int, float) if kind is float else kind
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kind is not bool):
+        wanted = _KINDS.get(kind, f"a {kind.__name__}")
+        raise InvalidRequestError(f"Let {what} be {wanted}; it is {_shown(value)}.")
+
+
+def _tuple_of(kind: type, values: object, what: str) -> tuple[Any, ...]:
+    """A list or tuple as a tuple. Raises InvalidRequestError where it is neither, or one of `values` is of another
+    kind."""
+    if not isinstance(values, (list, tuple)):
+        raise InvalidRequestError(f"Let {what} be a tuple; it is {_shown(values)}.")
+    if set(map(type, values)) != {kind}:  # the usual case is decided without a step for each of 100,000 ids
+        for value in values:
+            _require(value, kind, f"each of {what}")
+    return tuple(values)
+
+
+def _shown(value: object) -> str:
+    """A value as it is shown in a sentence, cut where it is long."""
+    if isinstance(value, int) and abs(value) >= 10**18:
+        return "a number of more than 18 digits"
+    if isinstance(value, (int, float)):
+        return f"{value:g}" if not isinstance(value, bool) else str(value)
+    return f"{value[:40]!r}" if isinstance(value, (str, bytes)) else f"a {type(value).__name__}"
 
 
 @dataclass(frozen=True, slots=True)

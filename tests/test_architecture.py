@@ -23,7 +23,8 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 ENGINE_ROWS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
-    {"port", "native", "cache", "prompt", "library", "jobs", "garbage"},
+    {"port", "native", "remembered", "stopping", "jobs", "garbage"},
+    {"cache", "prompt", "library"},
     {"machine", "weights"},
     {"llama"},
     {"models"},
@@ -33,20 +34,20 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "theme", "placeholders", "crash", "measured"},
+    {"words", "theme", "placeholders", "ending", "measured", "private"},
     {"settings"},
     {"widgets", "history"},
     {"chat"},
     {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
-    {"window"},
+    {"window", "crash"},
     {"application"},
     {"command", "demo"},
     {"__main__"},
 )
 WITHOUT_TORCH = {"types", "events", "port", "prompt", "library", "worker"}
 """Rooms of the engine that never compute, and so load without torch."""
-TORCH_IN_CACHE = {"store", "disk_tier"}
-"""The cache's index needs no tensor; these two hold and move them."""
+TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "null_cache"}
+"""The cache's index needs no tensor; these hold and move them."""
 MAY_CONVERT = "engine/library/convert.py"
 """The program that converts GGUF files, started as a process of its own."""
 TRANSFORMERS = {"models", "prompt"}

@@ -78,7 +78,8 @@ class Scale(_Words):
             high, line = lines * self.fontMetrics().lineSpacing(), self.fontMetrics().lineSpacing()
             top = max(0.0, min(self.height() - high, (1 - share) * self.height() - line / 2))
             box = QRectF(GAP, top, self.width() - GAP, high)
-            if not any(box.intersects(other) for _, other in placed):
+            is_cut = share < 1 and self.fontMetrics().horizontalAdvance(text) > box.width()
+            if not is_cut and not any(box.intersects(other) for _, other in placed):
                 placed.append((text, box))
         return placed
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.axes import Axis, Scale
 from app.charts.export import Table
@@ -15,6 +16,7 @@ from app.charts.plot import Plot
 from app.charts.save_button import SaveButton
 from app.theme import LARGE, SMALL, Theme, text_font
 from app.widgets.explain import Explain
+from app.widgets.plain import Label
 
 
 class Card(QWidget):
@@ -47,7 +49,7 @@ class Card(QWidget):
         self._explain = Explain(about) if about else None
         self.scale, self.axis = Scale(theme), Axis(theme, across)
         self._save = SaveButton(self) if plot is not None else None
-        self._hint = QLabel(plot or self)
+        self._hint = Label(plot or self)
         self._hint.setFont(text_font(SMALL))
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._hint.setWordWrap(True)
@@ -179,7 +181,7 @@ class Card(QWidget):
         if self.plot is None or not lines:
             QToolTip.hideText()
             return
-        squares = (f'<span style="color: {colour}">■</span> {text}' for colour, text in lines)
+        squares = (f'<span style="color: {colour}">■</span> {escape(text)}' for colour, text in lines)
         QToolTip.showText(self.plot.below(self.place), "<br>".join(squares), self.plot)
 
     def _lay_out(self) -> None:
@@ -215,8 +217,8 @@ class Card(QWidget):
             column.addWidget(self.axis)
 
 
-def _label(size: int, text: str = "", bold: bool = False) -> QLabel:
-    label = QLabel(text)
+def _label(size: int, text: str = "", bold: bool = False) -> Label:
+    label = Label(text)
     label.setFont(text_font(size, bold))
     label.setTextFormat(Qt.TextFormat.PlainText)
     return label

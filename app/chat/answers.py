@@ -22,7 +22,7 @@ class Answers(QObject):
     Signals of the conversation `in_view` only: matched(Matched), prefill_changed(Prefill), text_added(message id, str),
     stats_changed(message id, TurnStats).
     Others: model_changed(ModelInfo | None), loading_changed(Loading), loading_stopped() (on the user's wish, with the
-    model as before), error(sentence, detail).
+    model as before), error(sentence, detail), stored_again() after a disk was full.
     """
 
     progressed = Signal()
@@ -35,6 +35,7 @@ class Answers(QObject):
     loading_changed = Signal(object)
     loading_stopped = Signal()
     error = Signal(str, str)
+    stored_again = Signal()
 
     def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,6 +51,7 @@ class Answers(QObject):
         self._ending: dict[int, int] = {}  # requests of deleted conversations that still run, and the conversations
         self._keeper = Keeper(history, self.turns, self)
         self._keeper.error.connect(self.error)
+        self._keeper.stored_again.connect(self.stored_again)
         bridge.loading.connect(self._on_loading)
         bridge.loaded.connect(self._on_loaded)
         bridge.matched.connect(self._on_matched)
@@ -63,6 +65,11 @@ class Answers(QObject):
     def loading(self) -> bool:
         """True while a model is being loaded."""
         return self._loading_id != 0
+
+    @property
+    def is_storing(self) -> bool:
+        """False while what was written cannot be stored."""
+        return not self._keeper.is_failing
 
     def turns(self) -> list[Turn]:
         """Every answer on its way, those that wait for a model last."""
@@ -104,12 +111,13 @@ class Answers(QObject):
             self._bridge.cancel(self._loading_id)
 
     def begin(self, turn: Turn) -> None:
-        """Submit a turn, or queue it until the model is there."""
+        """Submit a turn, or queue it until the model is there. The caller draws it, and then emits `progressed`."""
+        if self.loading:
+            turn.request = replace(turn.request, asked_at=None)  # waiting for a model is no part of the turn's time
         self._queued.append(turn)
         if not self.loading:
             self._submit_queued()
         self._keeper.start()
-        self.progressed.emit()
 
     def stop(self, turn: Turn) -> None:
         """End a turn with what is written."""

@@ -15,11 +15,16 @@ TITLE_LENGTH = 40
 
 
 class Branch:
-    """A conversation and its messages from the first to the leaf."""
+    """A conversation and its messages from the first to the leaf.
 
-    def __init__(self, conversation: Conversation, messages: Iterable[StoredMessage] = ()) -> None:
+    `left_out` is how many messages at the start the model does not see at least. Every message carries how many it was
+    written without, so that each branch keeps its own number whatever is edited, undone or shown again.
+    """
+
+    def __init__(self, conversation: Conversation, messages: Iterable[StoredMessage] = (), left_out: int = 0) -> None:
         self.conversation = conversation
         self.messages = list(messages)
+        self._least_left_out = left_out
 
     @property
     def leaf_id(self) -> int | None:
@@ -29,9 +34,20 @@ class Branch:
     @property
     def left_out(self) -> int:
         """How many messages at the start the model does not see."""
-        ids = [message.id for message in self.messages]
         first = self.conversation.seen_from_id
-        return ids.index(first) if first in ids else 0
+        before = [place for place, message in enumerate(self.messages) if message.id == first]
+        carried = [message.left_out for message in self.messages]
+        return max([self._least_left_out, *before, *carried])
+
+    @property
+    def first_seen_id(self) -> int | None:
+        """The message the model sees first; None where it sees everything."""
+        left_out = self.left_out
+        return self.messages[left_out].id if 0 < left_out < len(self.messages) else None
+
+    def with_messages(self, *messages: StoredMessage) -> Branch:
+        """The branch with these at its end."""
+        return Branch(self.conversation, [*self.messages, *messages], self.left_out)
 
     def add(self, message: StoredMessage) -> None:
         """One message more at the end."""
@@ -41,7 +57,8 @@ class Branch:
     def cut(self, length: int) -> Branch:
         """The same conversation with its first `length` messages."""
         kept = self.messages[:length]
-        return Branch(replace(self.conversation, leaf_id=kept[-1].id if kept else None), kept)
+        left_out = self.left_out if self.left_out <= length else 0
+        return Branch(replace(self.conversation, leaf_id=kept[-1].id if kept else None), kept, left_out)
 
     def before(self, question_id: int) -> Branch:
         """What precedes a question. Raises HeadstartError when it is not in this branch."""
@@ -74,25 +91,31 @@ class Branch:
         values: Values | None = None,
         system: str | None = None,
         left_out: int | None = None,
+        keep_room: bool = False,
     ) -> Request:
         """The whole branch as the engine wants it, with every question as it was sent. Questions that no answer parts
         are one message: many chat templates refuse two of the user's in a row.
 
         `values` are what placeholders stand for (None: now); `system` is the text in place of the system prompt where
         that is known. An empty system prompt is left out, and so are the first `left_out` messages (None: those that
-        the conversation leaves out now).
+        the conversation leaves out now). `keep_room` is as in Request, as long as there is a turn to leave out.
         """
         if system is None:
             system = self.system_prompt(current_values() if values is None else values)
         first = (Message("system", system),) if system else ()
-        seen = self.messages[self.left_out if left_out is None else left_out :]
+        seen = said_together(self.messages[self.left_out if left_out is None else left_out :])
         return Request(
-            messages=first + tuple(_as_one(group) for group in said_together(seen)),
+            messages=first + tuple(_as_one(group) for group in seen),
             sampling=self.conversation.sampling,
             conversation=label_of(self.conversation.id),
             use_cache=use_cache,
             day=self.conversation.day,
+            keep_room=keep_room and any(self._may_come_first(group) for group in seen[1:]),
         )
+
+    def _may_come_first(self, group: list[StoredMessage]) -> bool:
+        """Whether what stands before these messages can be left out: the newest question alone has no answer yet."""
+        return group[0].role == "user" and group[0] is not self.messages[-1]
 
     def ask(
         self, text: str, history: History, today: date, values: Values
@@ -108,7 +131,7 @@ class Branch:
                 title = asked.title or make_title(text)
                 asked = history.create(asked.system_prompt, asked.sampling, today, title, asked.cures)
             sent, filled = self._as_sent(text, values)
-            question = history.append(asked.id, self.leaf_id, "user", text, sent, filled)
+            question = history.append(asked.id, self.leaf_id, "user", text, sent, filled, self.left_out)
             return asked, question, Branch(asked, [*self.messages, question]).append_answer(history, values)
 
     def is_sent_alike(self, values: Values) -> bool:
@@ -131,7 +154,7 @@ class Branch:
             return self
         sent, filled = self._as_sent(text, current_values() if values is None else values)
         draft = StoredMessage(0, self.conversation.id, self.leaf_id, "user", text, sent=sent, filled=filled)
-        return Branch(self.conversation, [*self.messages, draft])
+        return self.with_messages(draft)
 
     def _as_sent(self, text: str, values: Values) -> tuple[str, tuple[tuple[str, str], ...]]:
         """A question as the model gets it, "" where that is `text`, and what the placeholders stand for in its turn."""

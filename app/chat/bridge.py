@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -27,14 +27,17 @@ from engine import (
 )
 
 DRAIN_EVERY_MS = 60
+REST_EVERY_MS = 500
+"""While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
 DRAIN_FOR_S = 0.008
 
 
 class Bridge(QObject):
     """Owns the engine for the window: commands pass through, events come out as signals.
 
-    Events are taken every 60 ms while anything is outstanding, for at most 8 ms at a time. What belongs to no
-    outstanding request is dropped, so that each request, load or preview ends exactly once.
+    From the first command on events are taken, for at most 8 ms at a time: every 60 ms while anything is outstanding,
+    else twice a second. What belongs to no outstanding request is dropped, so that each request, load or preview ends
+    exactly once.
 
     Signals, each with one event of engine/events.py: loading, loaded, matched, prefill, text, stats, cache_view,
     preview, finished, failed. What a request brings that was submitted `aside` (its cache views apart) comes through
@@ -64,7 +67,6 @@ class Bridge(QObject):
         self._cache_reports_due = 0
         self._ready: deque[Event] = deque()
         self._timer = QTimer(self)
-        self._timer.setInterval(DRAIN_EVERY_MS)
         self._timer.timeout.connect(self.drain)
         self._signals = {
             Loading: self.loading,
@@ -126,6 +128,11 @@ class Bridge(QObject):
         self._engine.forget(conversation)
         self._expect_cache_report()
 
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
+        self._engine.keep_only(conversations)
+        self._expect_cache_report()
+
     def keep_prefix(self, block: int) -> None:
         """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
         self._engine.keep_prefix(block)
@@ -160,8 +167,8 @@ class Bridge(QObject):
         self._ready.extend(merge(self._take()))
         while self._ready:
             self._emit(self._ready.popleft())
-        if not self.busy:
-            self._timer.stop()
+        if not self.busy and self._timer.isActive():  # a slot may have closed us
+            self._poll_every(REST_EVERY_MS)
 
     def _take(self) -> list[Event]:
         taken: list[Event] = []
@@ -185,13 +192,14 @@ class Bridge(QObject):
 
     def _expect(self, request_id: int) -> int:
         self._outstanding.add(request_id)
-        self._start()
+        self._poll_every(DRAIN_EVERY_MS)
         return request_id
 
     def _expect_cache_report(self) -> None:
         self._cache_reports_due += 1
-        self._start()
+        self._poll_every(DRAIN_EVERY_MS)
 
-    def _start(self) -> None:
-        if not self._timer.isActive():
-            self._timer.start()
+    def _poll_every(self, milliseconds: int) -> None:
+        """At another pace only: to set the same again would put the next look off."""
+        if not self._timer.isActive() or self._timer.interval() != milliseconds:
+            self._timer.start(milliseconds)

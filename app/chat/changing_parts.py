@@ -7,6 +7,7 @@ it is mentioned because whoever edits it, or writes the prompt by a program, pay
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -36,6 +37,12 @@ _LITERALS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("time", re.compile(r"(?<![\d:.])((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?![\d:])")),
 )
 
+_KINDS = (("placeholder", PLACEHOLDER), *_LITERALS)
+STEP_LENGTH = 16_000
+"""Characters that are looked through at once: about 20 ms."""
+_LONGEST_MATCH = 1_000
+"""Characters behind the end of a step that are looked at for what begins in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -56,13 +63,57 @@ class Finding:
         return self.changes != "when edited"
 
 
+class Search:
+    """Looks through a prompt a step at a time, so that whoever waits for keys can do so in between.
+
+    `step_length` is how many characters a step reads. The findings are the same in whatever steps they are found.
+    """
+
+    def __init__(self, prompt: str, step_length: int = STEP_LENGTH) -> None:
+        self._prompt = prompt
+        self._step_length = step_length
+        self._end = 0  # of what was read
+        self._next = [0] * len(_KINDS)  # where each pattern goes on: behind its last match, which may cross a border
+        self._found: list[list[Finding]] = [[] for _ in _KINDS]
+
+    def step(self) -> bool:
+        """Read on. True once the whole prompt was read."""
+        self._end = min(len(self._prompt), self._end + self._step_length)
+        for kind, (name, pattern) in enumerate(_KINDS):
+            for match in self._matches(kind, pattern):
+                self._found[kind].append(_finding(name, match))
+        return self._end == len(self._prompt)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found so far, in order. Of two that overlap, the first kind counts."""
+        kept: list[Finding] = []
+        for found in self._found:
+            starts = [finding.start for finding in kept]
+            free = [finding for finding in found if _is_free(finding, kept, starts)]
+            kept = sorted(kept + free, key=lambda finding: finding.start)
+        return tuple(kept)
+
+    def _matches(self, kind: int, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """The matches that begin in what was read last."""
+        limit = self._end + _LONGEST_MATCH
+        while self._next[kind] < self._end:
+            match = pattern.search(self._prompt, self._next[kind], limit)
+            if match is None or match.start() >= self._end:
+                self._next[kind] = self._end
+                return
+            whole = match if match.end() < limit else pattern.match(self._prompt, match.start())
+            self._next[kind] = whole.end() if whole else match.start() + 1
+            if whole:
+                yield whole
+
+
 def find(prompt: str) -> tuple[Finding, ...]:
     """Everything in the prompt that changes or looks changed, in order. Of two that overlap, the first kind counts."""
-    found: list[Finding] = []
-    for finding in (*_placeholders(prompt), *_literals(prompt)):
-        if all(finding.end <= other.start or other.end <= finding.start for other in found):
-            found.append(finding)
-    return tuple(sorted(found, key=lambda finding: finding.start))
+    search = Search(prompt)
+    while not search.step():
+        pass
+    return search.findings
 
 
 def payers(findings: tuple[Finding, ...], cured: frozenset[str]) -> tuple[Finding, ...]:
@@ -77,14 +128,16 @@ def payers(findings: tuple[Finding, ...], cured: frozenset[str]) -> tuple[Findin
     return tuple(paying)
 
 
-def _placeholders(prompt: str) -> Iterator[Finding]:
-    for match in PLACEHOLDER.finditer(prompt):
-        name = match.group(1).lower()
-        changes: Changes = "every turn" if name in EVERY_TURN else "every day"
-        yield Finding(match.start(), match.end(), match.group(), name, changes)
+def _is_free(finding: Finding, kept: list[Finding], starts: list[int]) -> bool:
+    """Whether a finding overlaps none of those that are kept, which begin at `starts`, in order."""
+    place = bisect_left(starts, finding.start)
+    is_free_before = place == 0 or kept[place - 1].end <= finding.start
+    return is_free_before and (place == len(kept) or finding.end <= kept[place].start)
 
 
-def _literals(prompt: str) -> Iterator[Finding]:
-    for name, pattern in _LITERALS:
-        for match in pattern.finditer(prompt):
-            yield Finding(match.start(1), match.end(1), match.group(1), name, "when edited")
+def _finding(name: str, match: re.Match[str]) -> Finding:
+    if name != "placeholder":
+        return Finding(match.start(1), match.end(1), match.group(1), name, "when edited")
+    name = match.group(1).lower()
+    changes: Changes = "every turn" if name in EVERY_TURN else "every day"
+    return Finding(match.start(), match.end(), match.group(), name, changes)

@@ -32,7 +32,8 @@ class Outlook:
         """The branch as it would be under another system prompt."""
         text = repair_text(text)
         kept = tuple(cure for cure in cures if cure.name in names_in(text))
-        return Branch(replace(self.branch.conversation, system_prompt=text, cures=kept), self.branch.messages)
+        changed = replace(self.branch.conversation, system_prompt=text, cures=kept)
+        return Branch(changed, self.branch.messages, self.branch.left_out)
 
 
 class Foresight(QObject):

@@ -16,17 +16,18 @@ SAVE_EVERY_MS = 3000
 class Keeper(QObject):
     """Stores answers. What cannot be stored now (a full disk) stays in `unsaved` and is tried again every 3 s.
 
-    Signals: `error(sentence, detail)`, once until storing works again.
+    Signals: `error(sentence, detail)`, once until storing works again, and then `stored_again()`.
     """
 
     error = Signal(str, str)
+    stored_again = Signal()
 
     def __init__(self, history: History, turns: Callable[[], list[Turn]], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.unsaved: dict[int, StoredMessage] = {}
         self._history = history
         self._turns = turns
-        self._failing = False
+        self.is_failing = False
         self._timer = QTimer(self)
         self._timer.setInterval(SAVE_EVERY_MS)
         self._timer.timeout.connect(self.save)
@@ -74,9 +75,11 @@ class Keeper(QObject):
         try:
             write(*values)
         except HeadstartError as error:
-            if not self._failing:
-                self._failing = True
+            if not self.is_failing:
+                self.is_failing = True
                 self.error.emit(str(error), error.detail)
             return False
-        self._failing = False
+        if self.is_failing:
+            self.is_failing = False
+            self.stored_again.emit()
         return True

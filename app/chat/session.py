@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -85,7 +86,7 @@ class Session(View):
         Placeholders stand for what they stood for when the question was sent, so that its prompt is not read again.
         Where one was moved to the newest message since then, the question is asked anew, as in `edit`.
         """
-        values = self._values()
+        asked_at, values = time.perf_counter(), self._values()
         try:
             self._refuse_if_not_ready()
             branch = self._branch.to_last_question()
@@ -96,8 +97,9 @@ class Session(View):
         except HeadstartError as error:
             self._report(error)
             return False
-        self._show_branch(branch)
-        self._begin(answer, leaf_if_empty, values)
+        request = branch.request(self.use_cache, values)
+        self._submit(Turn(answer, request, leaf_if_empty), asked_at)
+        self._draw(branch, answer)
         return True
 
     def stop(self) -> None:
@@ -131,7 +133,7 @@ class Session(View):
         text = repair_text(text)
         if not text.strip():
             return False
-        values = self._values()
+        asked_at, values = time.perf_counter(), self._values()
         try:
             self._refuse_if_not_ready()
             branch = find_branch()
@@ -140,21 +142,25 @@ class Session(View):
             self._report(error)
             return False
         branch.conversation = conversation
-        if branch is not self._branch or not branch.messages:
-            self._show_branch(branch)
-        self._add(question)
-        self._begin(answer, question.id, values)
+        request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
+        self._submit(Turn(answer, request, question.id), asked_at)
+        self._draw(branch, question, answer)
         return True
 
-    def _add(self, message: StoredMessage) -> None:
-        self._branch.add(message)
-        self.message_added.emit(message)
-
-    def _begin(self, answer: StoredMessage, leaf_if_empty: int, values: Values) -> None:
-        request = self._branch.request(self.use_cache, values)
+    def _submit(self, turn: Turn, asked_at: float) -> None:
+        """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
+        turn.request = replace(turn.request, asked_at=asked_at)
         self.foresight.draft_sent()
-        self._add(answer)
-        self._answers.begin(Turn(answer, request, leaf_if_empty))
+        self._answers.begin(turn)
+
+    def _draw(self, branch: Branch, *messages: StoredMessage) -> None:
+        """Show what was just submitted at the end of its branch."""
+        if branch is not self._branch or not branch.messages:
+            self._show_branch(branch)
+        for message in messages:
+            self._branch.add(message)
+            self.message_added.emit(message)
+        self._update_state()
         self.conversations_changed.emit()
 
     def _refuse_if_not_ready(self) -> None:
@@ -195,7 +201,7 @@ class Session(View):
             self._show(Branch(replace(self.conversation, id=0, title="", leaf_id=None)))
         else:
             self._history.discard(question.id, leaf)
-            self._show(self._read(question.conversation_id))
+            self._show(self._read(question.conversation_id, self._branch.left_out))
         self.conversations_changed.emit()
         for signal in (self.question_taken_back, *more):
             signal.emit(question.content, replaced)

@@ -15,7 +15,7 @@ from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.cost import Foresight, Outlook
 from app.chat.turn import Turn
-from app.history.file import Conversation, History, StoredMessage
+from app.history.file import Conversation, ConversationEntry, History, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings
 from engine import HeadstartError, ModelInfo, Request, Sampling
@@ -31,6 +31,7 @@ class View(QObject):
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
         conversations_changed(): the list of conversations, their order or a title changed.
         state_changed(str), preview_changed(Preview): what the next question would cost, error(sentence, detail).
+        stored_again(): answers that could not be stored are stored now.
     """
 
     conversation_changed = Signal(object)
@@ -38,6 +39,7 @@ class View(QObject):
     state_changed = Signal(str)
     preview_changed = Signal(object)
     error = Signal(str, str)
+    stored_again = Signal()
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class View(QObject):
         self._answers = Answers(bridge, history, self)
         self._answers.progressed.connect(self._update_state)
         self._answers.error.connect(self.error)
+        self._answers.stored_again.connect(self.stored_again)
         self.foresight = Foresight(bridge, self._look, self)
         self.foresight.preview_changed.connect(self.preview_changed)
         self._state = self.state
@@ -82,6 +85,11 @@ class View(QObject):
         return "idle" if self._answers.model else "no_model"
 
     @property
+    def is_storing(self) -> bool:
+        """False while answers cannot be stored, because the disk is full."""
+        return self._answers.is_storing
+
+    @property
     def is_answering(self) -> bool:
         """Whether an answer is on its way, in whichever conversation."""
         return bool(self._answers.turns())
@@ -97,6 +105,11 @@ class View(QObject):
         return self._answers.asked_cache_bytes
 
     @property
+    def first_seen_id(self) -> int | None:
+        """The message of the branch in view that the model sees first; None where it sees everything."""
+        return self._branch.first_seen_id
+
+    @property
     def use_cache(self) -> bool:
         """Whether new questions may reuse cached blocks."""
         return self._settings.use_cache
@@ -108,13 +121,18 @@ class View(QObject):
             self._settings.save()
         self.foresight.refresh()
 
-    def conversations(self, search: str = "") -> list[Conversation]:
+    def conversations(self, search: str = "") -> list[ConversationEntry]:
         """All stored conversations, newest first, or those that hold `search`."""
         try:
             return self._history.conversations(search)
         except HeadstartError as error:
             self._report(error)
             return []
+
+    def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
+        """As `conversations`, in pieces: what was found so far, until everything was looked at."""
+        with self._reporting():
+            yield from self._history.search(needle)
 
     def had_system_prompt(self, answer_id: int) -> bool:
         """Whether the prompt of an answer in view began with a system prompt, whatever the conversation has today."""
@@ -132,6 +150,22 @@ class View(QObject):
             self._report(error)
             return ()
 
+    def versions(self) -> dict[int, list[int]]:
+        """For each message of the conversation in view the ids of its siblings, itself among them, oldest first."""
+        try:
+            return self._history.versions(self.conversation.id)
+        except HeadstartError as error:
+            self._report(error)
+            return {}
+
+    def answers_with_system_prompt(self) -> dict[int, bool]:
+        """`had_system_prompt` for every answer of the conversation in view of which that is noted."""
+        try:
+            return self._history.answers_with_system_prompt(self.conversation.id)
+        except HeadstartError as error:
+            self._report(error)
+            return {}
+
     def new_conversation(self) -> None:
         """Put an empty conversation in view. It is stored once something is written in it."""
         self._show(self._blank())
@@ -142,6 +176,7 @@ class View(QObject):
             return
         with self._reporting():
             self._show(self._read(conversation_id))
+            self._say_what_is_unread()
 
     def delete(self, conversation_id: int) -> None:
         """Forget a conversation; an answer that is being written in it is stopped."""
@@ -197,6 +232,7 @@ class View(QObject):
             number = self._history.message(message_id).conversation_id
             self._history.set_leaf(number, self._history.newest_leaf(message_id))
             self._show(self._read(number))
+            self._say_what_is_unread()
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
         """The composer holds this text now, in place of the question `edited` or as a new one; its preview follows."""
@@ -209,13 +245,14 @@ class View(QObject):
         if look is None:
             return None
         branch = (look.branch.before(edited) if edited else look.branch).with_draft(repair_text(text), look.values)
-        return branch, branch.request(look.use_cache, look.values)
+        return branch, branch.request(look.use_cache, look.values, keep_room=self._keeps_room)
 
     def leave_out_before(self, message_id: int) -> None:
         """From the next question on the model does not see what stands before this message; nothing is deleted."""
         with self._reporting():
             self._refuse_if_busy()
-            self._history.set_seen_from(self.conversation.id, message_id)
+            left_out = [message.id for message in self._branch.messages].index(message_id)
+            self._history.set_seen_from(self.conversation.id, message_id, left_out)
             self._show(self._read(self.conversation.id))
 
     def next_turn(self, conversation_id: int) -> Request | None:
@@ -226,12 +263,27 @@ class View(QObject):
             return None
         return look.request(look.branch, "") if look else None
 
+    @property
+    def _keeps_room(self) -> bool:
+        """Whether a question is refused while turns can be left out to make room for its answer."""
+        return self._settings.too_long != "refuse"
+
     def _blank(self) -> Branch:
         return Branch(Conversation(0, "", self._settings.system_prompt, self._settings.sampling, self._today()))
 
-    def _read(self, conversation_id: int) -> Branch:
+    def _read(self, conversation_id: int, left_out: int = 0) -> Branch:
         messages = self._history.messages(conversation_id)
-        return Branch(self._history.conversation(conversation_id), map(self._answers.newest_form, messages))
+        return Branch(self._history.conversation(conversation_id), map(self._answers.newest_form, messages), left_out)
+
+    def _say_what_is_unread(self) -> None:
+        """Say so where values of the conversation in view are of no use and were left out."""
+        unread = [f"conversation: {', '.join(self.conversation.unread)}"] if self.conversation.unread else []
+        unread += [f"message {each.id}: {', '.join(each.unread)}" for each in self._branch.messages if each.unread]
+        if unread:
+            sentence = (
+                "Parts of this conversation cannot be read and were left out. The rest is shown as it was stored."
+            )
+            self.error.emit(sentence, "\n".join(unread))
 
     def _change(self, **values: object) -> None:
         self._branch.conversation = replace(self._branch.conversation, **values)  # type: ignore[arg-type]
@@ -260,7 +312,7 @@ class View(QObject):
         if not self.model:
             return None
         if not branch.conversation.id:
-            branch = Branch(replace(branch.conversation, day=self._today()), branch.messages)
+            branch = Branch(replace(branch.conversation, day=self._today()), branch.messages, branch.left_out)
         return Outlook(branch, self._values(), self.use_cache, self.model)
 
     def _update_state(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 
 class ProgressLine:
@@ -18,7 +19,10 @@ class ProgressLine:
         if text == self.shown:
             return
         end = "" if self.overwrite else "\n"
-        print(f"\r{text:<{len(self.shown)}}" if self.overwrite else text, end=end, flush=True)
+        with suppress(
+            BrokenPipeError
+        ):  # nobody reads it any more; this may be a slot of Qt, where nothing may be raised
+            print(f"\r{text:<{len(self.shown)}}" if self.overwrite else text, end=end, flush=True)
         self.shown = text
 
     def end(self) -> None:

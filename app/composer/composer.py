@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.composer.next_prompt import NextPrompt
 from app.composer.prompt_edit import PromptEdit
 from app.widgets import words
+from app.widgets.plain import Label, tool_tip
 from engine import Preview, Sampling
 
 
@@ -36,7 +37,7 @@ class Composer(QWidget):
         self.button = QPushButton("Send", self)
         self.button.setObjectName("primary")
         self.button.setFixedWidth(64)
-        self.context = QLabel(self)
+        self.context = Label(self)
         self.context.setObjectName("soft")
         self.context.setFont(theme.text_font(theme.SMALL))
         self._lay_out()
@@ -73,7 +74,7 @@ class Composer(QWidget):
         banner = QWidget(self)
         row = QHBoxLayout(banner)
         row.setContentsMargins(0, 0, 0, 0)
-        says = QLabel("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
+        says = Label("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
         says.setObjectName("soft")
         says.setFont(theme.text_font(theme.SMALL))
         cancel = QPushButton("Cancel", banner)
@@ -168,7 +169,7 @@ class Composer(QWidget):
         says = "Stop" if self._busy else "Send"
         self.button.setText(says)
         self.button.setAccessibleName(f"{says} the answer" if self._busy else "Send the message")
-        self.button.setToolTip("Stop (Esc)" if self._busy else "Send (Enter)")
+        self.button.setToolTip(tool_tip("Stop (Esc)" if self._busy else "Send (Enter)"))
         self.button.setEnabled(self._can_stop if self._busy else not self.edit.document().isEmpty())
 
 

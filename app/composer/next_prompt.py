@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.composer.ribbon import HIGH, Ribbon
 from app.widgets import words
 from app.widgets.explain import Explain
+from app.widgets.plain import Label
 from engine import Matched, Prefill, Preview
 
 LINE, BELOW = 20, 4
@@ -116,8 +117,8 @@ def _became(newest: Preview | None, matched: Matched, context_length: int) -> Pr
     return Preview(number, prompt, reused, computed, 0.0, 0, context_length, matched.spans, disk_tokens=disk)
 
 
-def _label(parent: QWidget) -> QLabel:
-    label = QLabel(parent)
+def _label(parent: QWidget) -> Label:
+    label = Label(parent)
     label.setObjectName("soft")
     label.setFont(theme.text_font(theme.SMALL))
     label.setFixedHeight(LINE)

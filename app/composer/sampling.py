@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSpinBox,
     QVBoxLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.widgets.plain import Label, tool_tip
 from engine import Sampling
 
 _ABOUT = {
@@ -25,7 +25,10 @@ _ABOUT = {
     "top_p": ("Top-p", "Keeps the likeliest tokens that together have this share; 1 keeps all."),
     "top_k": ("Top-k", "Keeps this many of the likeliest tokens; 0 keeps all."),
     "min_p": ("Min-p", "Drops tokens less likely than this share of the likeliest; 0 drops none."),
-    "repetition_penalty": ("Repetition penalty", "Above 1, what was said before becomes less likely."),
+    "repetition_penalty": (
+        "Repetition penalty",
+        "Above 1, what this answer has said already becomes less likely.",
+    ),
     "seed": ("Seed", "The same seed gives the same answer; “random” draws a new one each time."),
     "max_tokens": ("Length", "Tokens after which an answer ends at the latest."),
 }
@@ -58,7 +61,7 @@ class SamplingForm(QWidget):
             label, about = _ABOUT[name]
             field.setAccessibleName(label)
             field.setAccessibleDescription(about)
-            field.setToolTip(about)
+            field.setToolTip(tool_tip(about))
             field.valueChanged.connect(self._on_change)
             form.addRow(label, field)
 
@@ -92,9 +95,9 @@ class SamplingPopover(QWidget):
         self._defaults = Sampling()
         self.form = SamplingForm(self)
         self.form.changed.connect(self.changed)
-        title = QLabel("How the next token is chosen", self)
+        title = Label("How the next token is chosen", self)
         title.setFont(theme.text_font(bold=True))
-        note = QLabel("For this conversation, from the next answer on.", self)
+        note = Label("For this conversation, from the next answer on.", self)
         note.setObjectName("soft")
         note.setFont(theme.text_font(theme.SMALL))
         self.reset_button = QPushButton("Reset", self)

@@ -33,7 +33,7 @@ def plan_of(branch: Branch, request: Request, preview: Preview) -> Plan | None:
 
     `preview` is of `request`, which `branch` made.
     """
-    if preview.prompt_tokens < preview.context_length:
+    if preview.prompt_tokens + request.answer_room(preview.context_length) <= preview.context_length:
         return None
     has_system = request.messages[0].role == "system"
     groups = said_together(branch.messages[branch.left_out :])
@@ -91,15 +91,12 @@ class Trimming(QObject):
             self._on_taken()
             self._window.notice.show_notice(f"The chat had grown too long, so {_leaving(plan)} left out. {STAYS}")
         else:
-            sentence = (
-                f"This chat has {preview.prompt_tokens:,} tokens, and the model reads {preview.context_length:,}."
-            )
-            self._window.notice.show_offer(f"{sentence} {_leaving(plan, 'can be')} left out. {STAYS}", OFFER)
+            self._window.notice.show_offer(f"{_sizes(preview)} {_leaving(plan, 'can be')} left out. {STAYS}", OFFER)
 
     def _on_conversation(self, conversation: object) -> None:
         if self._offered and self._offered[0] != self._session.conversation.id:
             self._offered = None
-            self._window.notice.hide()
+            self._window.notice.clear()
 
     def _on_taken(self) -> None:
         if self._offered:
@@ -110,6 +107,12 @@ class Trimming(QObject):
 
 
 STAYS = "They stay here to be read."
+
+
+def _sizes(preview: Preview) -> str:
+    room = preview.context_length - preview.prompt_tokens
+    left = f", which leaves {room:,} for the answer" if room > 0 else ""
+    return f"This chat has {preview.prompt_tokens:,} tokens, and the model reads {preview.context_length:,}{left}."
 
 
 def _leaving(plan: Plan, verb: str = "") -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.widgets.plain import Label
 from app.words import seconds
 
 HEIGHT = 112
@@ -87,7 +88,7 @@ class DemoBar(QWidget):
         super().__init__(parent)
         self.setFixedHeight(HEIGHT)
         self.setAccessibleName("Demo")
-        self.title, self.says = QLabel(title, self), QLabel(self)
+        self.title, self.says = Label(title, self), Label(self)
         self.title.setFont(theme.text_font(bold=True))
         self.says.setWordWrap(True)
         self.says.setObjectName("soft")

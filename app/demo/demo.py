@@ -14,7 +14,7 @@ from pathlib import Path
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from app.application import Application, build, qt_application, spec_of
+from app.application import Application, build, ended_by_signals, leave, qt_application, spec_of
 from app.command.progress_line import ProgressLine
 from app.demo.machine import machine
 from app.demo.page import as_page
@@ -45,18 +45,34 @@ RESTS_AT_END = 5
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `headstart demo`. Those about the model may also stand in front of the word `demo`."""
     keep = argparse.SUPPRESS
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the report and the pictures")
+    parser.add_argument(
+        "--out", type=out_folder, required=True, metavar="DIR", help="folder for the report and the pictures"
+    )
     parser.add_argument("--offscreen", action="store_true", help="without opening a window on the screen")
     parser.add_argument("--script", choices=NAMES, help="what to play (default: support)")
     parser.add_argument("--system", type=Path, metavar="FILE", help="play your own: a file with the system prompt")
     parser.add_argument("--questions", type=Path, metavar="FILE", help="and a file with one question on each line")
-    parser.add_argument("--turns", type=int, metavar="N", help="how many questions to ask (default: 8, or all)")
+    parser.add_argument("--turns", type=whole_number, metavar="N", help="how many questions (default: 8, or all)")
     parser.add_argument("--model", metavar="PATH", default=keep, help="a folder with safetensors, or a GGUF file")
     parser.add_argument("--device", choices=DEVICES, default=keep, help="where the model runs")
     parser.add_argument("--dtype", choices=DTYPES, default=keep, help="number format of the weights")
     parser.add_argument(
         "--exact", action="store_true", default=keep, help="equal to a run without the cache, bit for bit"
     )
+
+
+def whole_number(text: str) -> int:
+    """A count, of which the script says whether it has as many questions."""
+    if not text.removeprefix("-").isdecimal() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"give a whole number, not {text[:40]!r}")
+    return int(text)
+
+
+def out_folder(text: str) -> Path:
+    """The folder of --out. An empty name would be the folder that the user happens to be in."""
+    if not text:
+        raise argparse.ArgumentTypeError("give the folder a name; . is the one you are in")
+    return Path(text)
 
 
 def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> int:
@@ -68,10 +84,12 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> i
     script = script_of(options)
     turns = turns_of(options.turns, script)
     with new_folder(options.out):
-        return _run(options, script, turns, engine)
+        status, engine_ended = _run(options, script, turns, engine)
+    return leave(status, engine_ended)
 
 
-def _run(options: argparse.Namespace, script: Script, turns: int, engine: EnginePort | None) -> int:
+def _run(options: argparse.Namespace, script: Script, turns: int, engine: EnginePort | None) -> tuple[int, bool]:
+    """Play in a folder of its own, which is gone afterwards; the status, and whether the engine's thread has ended."""
     if (options.out / "report.json").exists():
         print_line(f"{options.out} holds an earlier demo. Its files are replaced once this one has been played.")
     if options.offscreen:
@@ -83,12 +101,16 @@ def _run(options: argparse.Namespace, script: Script, turns: int, engine: Engine
         # Nothing on disk: the first turn is to be cold, whatever was played before.
         settings = Settings(theme="light", disk_budget_mb=0)
         application = build(engine or Engine(), settings, history, clock.values)
-        try:
-            play(application, options, script, turns, clock)
-        finally:
-            application.window.close()
-            application.close()
-    return 0
+        with ended_by_signals(application.window) as ending:
+            try:
+                play(application, options, script, turns, clock)
+            except HeadstartError:
+                if not ending.number:  # otherwise it says that the window was closed
+                    raise
+            finally:
+                application.window.close()
+                application.close()
+    return ending.status(0), application.engine_ended
 
 
 def play(application: Application, options: argparse.Namespace, script: Script, turns: int, clock: DemoClock) -> None:
@@ -173,14 +195,29 @@ def turns_of(asked: int | None, script: Script) -> int:
 def new_folder(folder: Path) -> Iterator[None]:
     """Make the folder. What is still empty in the end goes again. Raises HeadstartError where files cannot be written
     to it."""
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    made: list[Path] = []
     try:
+        made += missing_folders(folder)
         check_folder(folder)
         yield
     finally:
         for each in made:
-            with suppress(OSError):  # files are in it
+            with suppress(OSError, ValueError):  # files are in it, or it can be no path
                 each.rmdir()
+
+
+def missing_folders(folder: Path) -> list[Path]:
+    """What of this path has to be made, the innermost folder first. Raises HeadstartError where it can be no path."""
+    try:
+        return [each for each in (folder, *folder.parents) if not each.exists()]
+    except OSError as error:  # a name that is too long
+        raise _refuse_out(folder, error) from error
+
+
+def _refuse_out(folder: Path, error: Exception) -> HeadstartError:
+    path, reason = str(folder), getattr(error, "strerror", None) or str(error)
+    shown = path if len(path) <= 120 else f"{path[:120]}…"
+    return HeadstartError(f"The report cannot be written to {shown}: {reason}. Give --out another folder.", str(error))
 
 
 def check_folder(folder: Path) -> None:
@@ -189,10 +226,8 @@ def check_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise HeadstartError(
-            f"The report cannot be written to {folder}: {error.strerror}. Give --out another folder.", str(error)
-        ) from error
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise _refuse_out(folder, error) from error
 
 
 def versions() -> dict[str, str]:

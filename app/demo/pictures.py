@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPalette, QPixmap
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from app import theme
 from app.application import Application
@@ -15,6 +15,7 @@ from app.charts.tree.window import TreeWindow
 from app.demo.player import Player
 from app.history.file import History
 from app.transcript.message import Answer, MessageContent
+from app.widgets.plain import Label
 from engine import HeadstartError, TurnStats
 
 PICTURE_SIZE = QSize(1280, 800)
@@ -155,7 +156,7 @@ def without_tools(answer: Answer) -> None:
     answer.tools.hide()
 
 
-def nothing_read_again(stats: TurnStats | None) -> QLabel:
+def nothing_read_again(stats: TurnStats | None) -> Label:
     """What stands in place of the warm box where no turn of a run had to read again what had been cached."""
     said = "<b>Nothing was read again in this run.</b>"
     if stats is not None:
@@ -165,7 +166,8 @@ def nothing_read_again(stats: TurnStats | None) -> QLabel:
             " When a prompt does not begin as before, the place and the reason stand here."
         )
     colours = theme.current()
-    label = QLabel(said)
+    label = Label(said)
+    label.setTextFormat(Qt.TextFormat.RichText)
     label.setWordWrap(True)
     label.setFont(theme.text_font(theme.SMALL))
     label.setStyleSheet(

@@ -158,6 +158,6 @@ def _read_text(path: Path, option: str) -> str:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise HeadstartError(f"{path} is no text in UTF-8. Give {option} a text file.", str(error)) from error
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        reason = getattr(error, "strerror", None) or str(error)
         raise HeadstartError(f"{path} cannot be read: {reason}. Give {option} a text file.", str(error)) from error

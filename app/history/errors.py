@@ -10,7 +10,11 @@ from engine import DiskFullError, HeadstartError
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
-_FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+_FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR_LOCK")
+
+
+class InUseError(HeadstartError):
+    """Another program has the conversations open."""
 
 
 class DamagedFileError(Exception):
@@ -22,12 +26,18 @@ def is_damage(name: str) -> bool:
     return name.startswith(_DAMAGED)
 
 
+def is_forbidden(name: str) -> bool:
+    """True where the file may only be read, or not even that."""
+    return name.startswith(_FORBIDDEN)
+
+
 def in_words(name: str, message: str, path: Path) -> HeadstartError:
     """The error to raise in place of SQLite's error `name` on the file `path`."""
     detail = f"{path}: {message} ({name})"
     if name.startswith(_IN_USE):
         sentence = "Another program, perhaps a second Headstart, has the conversations open. Close it and try again."
-    elif name.startswith(_FULL):
+        return InUseError(sentence, detail)
+    if name.startswith(_FULL):
         return DiskFullError("The disk is full, so this is not stored yet. Free some space and try again.", detail)
     elif name.startswith(_FORBIDDEN):
         sentence = f"{path} cannot be written. Check its permissions and those of its folder."

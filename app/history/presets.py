@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from app.history.records import read_cures, write_cures
+from app.history.records import UNREADABLE_TITLE, Row, read_cures, read_moment, read_text, write_cures
 from app.history.schema import Database
 from app.placeholders import Cure
 from engine import HeadstartError
@@ -47,6 +47,9 @@ class ConversationFile(Protocol):
     def together(self) -> AbstractContextManager[None]:
         """Changes made inside are stored all or none."""
 
+    def erasing(self) -> AbstractContextManager[None]:
+        """As `together`; what is overwritten or deleted inside is found in no file afterwards."""
+
     def change(self, statement: str, *values: object) -> None:
         """Carry out one statement, stored or not at all."""
 
@@ -84,15 +87,18 @@ class PresetTable:
         """Keep another system prompt under the name of this one."""
         _refuse_empty(system_prompt)
         query = "UPDATE preset SET system_prompt = ?, cures = ?, updated = ? WHERE id = ?"
-        self._file.change(query, system_prompt, write_cures(cures), self._file.clock(), preset_id)
+        with self._file.erasing():
+            self._file.change(query, system_prompt, write_cures(cures), self._file.clock(), preset_id)
 
     def rename(self, preset_id: int, name: str) -> None:
         """Give a preset another name. Raises NameTakenError where another one has it."""
-        self._file.change("UPDATE preset SET name = ? WHERE id = ?", self._free_name(name, preset_id), preset_id)
+        with self._file.erasing():
+            self._file.change("UPDATE preset SET name = ? WHERE id = ?", self._free_name(name, preset_id), preset_id)
 
     def delete(self, preset_id: int) -> None:
         """Forget a preset. Conversations that were begun with it keep their system prompt."""
-        self._file.change("DELETE FROM preset WHERE id = ?", preset_id)
+        with self._file.erasing():
+            self._file.change("DELETE FROM preset WHERE id = ?", preset_id)
 
     def _free_name(self, name: str, preset_id: int) -> str:
         name = " ".join(name.split())
@@ -114,5 +120,11 @@ def _refuse_empty(system_prompt: str) -> None:
 
 
 def _read(row: tuple[Any, ...]) -> Preset:
-    number, name, system_prompt, cures, updated = row
-    return Preset(number, name, system_prompt, read_cures(cures), updated)
+    columns = Row("id name system_prompt cures updated", row)
+    return Preset(
+        id=row[0],
+        name=columns.read("name", read_text, UNREADABLE_TITLE),
+        system_prompt=columns.read("system_prompt", read_text, ""),
+        cures=columns.read("cures", read_cures, ()),
+        updated=columns.read("updated", read_moment, 0.0),
+    )

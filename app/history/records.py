@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Hashable
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import date
-from typing import Any
+from functools import cache
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from app.placeholders import Cure
-from engine import Divergence, Role, Sampling, TtftParts, TurnStats
+from engine import Divergence, HeadstartError, Role, Sampling, TurnStats
+
+T = TypeVar("T")
+
+REASONS = ("", "end", "length", "stopped", "failed", "interrupted")
+UNREADABLE_TITLE = "Untitled"
+"""Stands for a title that is of no use."""
+
+LAST_MOMENT = 250_000_000_000.0
+"""In the year 9892: what lies behind it, calendars do not have."""
+
+LARGEST_NUMBER = 2**63 - 1
+"""The largest number that a seed may be; figures are far smaller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +33,9 @@ class StoredMessage:
     `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
     "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
     `created` is in seconds since the epoch. `sent` is a question as the model got it, "" where that is `content`;
-    `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). An answer
-    was written without the first `left_out` messages of its branch.
+    `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). A message
+    was written without the first `left_out` messages of its branch; those after it are without them, too. `unread`
+    names the columns whose value in the file is of no use, so that it was left out.
     """
 
     id: int
@@ -36,6 +51,16 @@ class StoredMessage:
     sent: str = ""
     filled: tuple[tuple[str, str], ...] = ()
     left_out: int = 0
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationEntry:
+    """A conversation as a line of the list of them. `updated` is in seconds since the epoch."""
+
+    id: int
+    title: str
+    updated: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +68,8 @@ class Conversation:
     """One conversation. Its id is 0 until something is written in it; `leaf_id` is the last message of the branch in
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
     placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
-    None: it sees everything."""
+    None: it sees everything. `unread` names the columns whose value in the file is of no use, so that it was left
+    out."""
 
     id: int
     title: str
@@ -55,6 +81,7 @@ class Conversation:
     leaf_id: int | None = None
     cures: tuple[Cure, ...] = ()
     seen_from_id: int | None = None
+    unread: tuple[str, ...] = ()
 
 
 def label_of(conversation_id: int) -> str:
@@ -68,39 +95,150 @@ def read_label(label: str) -> int:
     return int(number) if mark == "#" and number.isdecimal() else 0
 
 
-CONVERSATION_COLUMNS = "id, title, system_prompt, sampling, day, created, updated, leaf_id, cures, seen_from_id"
-MESSAGE_COLUMNS = (
-    "id, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created, sent, filled,"
-    " left_out"
-)
+LEAF = """CASE WHEN c.leaf_id IS NOT NULL THEN coalesce(
+    (SELECT m.id FROM message m WHERE m.id = c.leaf_id AND m.conversation_id = c.id),
+    (SELECT max(m.id) FROM message m WHERE m.conversation_id = c.id)) END"""
+"""The last message of the branch in use; the newest one where the row names none of this conversation."""
+
+PARENT = """(SELECT p.id FROM message p
+    WHERE p.id = m.parent_id AND p.id < m.id AND p.conversation_id = m.conversation_id)"""
+"""The message before `m`. One that is no message of this conversation does not count, nor one that was written later:
+following parents so comes to an end, whatever the file holds."""
+
+SELECT_CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
+    {LEAF} AS leaf_id, c.cures, c.seen_from_id, c.leaf_id IS NOT ({LEAF}) AS is_leaf_wrong FROM conversation c"""
+SELECT_MESSAGE = f"""SELECT m.id, m.conversation_id, {PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
+    m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out,
+    m.parent_id IS NOT {PARENT} AS is_parent_wrong FROM message m"""
 
 
-def read_conversation(row: tuple[Any, ...]) -> Conversation:
-    """A conversation from a row of CONVERSATION_COLUMNS."""
-    number, title, system_prompt, sampling, day, created, updated, leaf_id, cures, seen_from_id = row
-    settings, began, cured = read_sampling(sampling), date.fromisoformat(day), read_cures(cures)
-    return Conversation(number, title, system_prompt, settings, began, created, updated, leaf_id, cured, seen_from_id)
+class Row:
+    """A row of the file, by its columns. What is of no use in it is left out, and its column is named in `unread`."""
+
+    def __init__(self, columns: str, values: tuple[Any, ...]) -> None:
+        self.unread: list[str] = []
+        self._values = dict(zip(columns.split(), values, strict=True))
+
+    def read(self, column: str, reader: Callable[[Any], T], otherwise: T) -> T:
+        """The value of a column; `otherwise` where the reader refuses what stands there."""
+        try:
+            return reader(self._values[column])
+        except (ValueError, TypeError, ArithmeticError, RecursionError, struct.error, HeadstartError):
+            self.unread.append(column)
+            return otherwise
+
+    def check(self, flag: str, column: str) -> None:
+        """Name the column where the flag is set."""
+        if self._values[flag]:
+            self.unread.append(column)
 
 
-def read_message(row: tuple[Any, ...]) -> StoredMessage:
-    """A message from a row of MESSAGE_COLUMNS."""
-    number, conversation_id, parent_id, role, content, token_ids, stats, divergence, finish_reason, created = row[:10]
-    sent, filled, left_out = row[10:]
-    return StoredMessage(
-        number,
-        conversation_id,
-        parent_id,
-        role,
-        content,
-        unpack_ids(token_ids),
-        read_stats(stats),
-        read_divergence(divergence),
-        finish_reason,
-        created,
-        sent,
-        read_filled(filled),
-        left_out,
+def read_conversation(values: tuple[Any, ...]) -> Conversation:
+    """A conversation from a row of SELECT_CONVERSATION."""
+    row = Row(
+        "id title system_prompt sampling day created updated leaf_id cures seen_from_id is_leaf_wrong",
+        values,
     )
+    row.check("is_leaf_wrong", "leaf_id")
+    created = row.read("created", read_moment, 0.0)
+    return Conversation(
+        id=values[0],
+        title=read_title(row),
+        system_prompt=row.read("system_prompt", read_text, ""),
+        sampling=row.read("sampling", read_sampling, Sampling()),
+        day=row.read("day", date.fromisoformat, date.fromtimestamp(created)),
+        created=created,
+        updated=row.read("updated", read_moment, 0.0),
+        leaf_id=row.read("leaf_id", read_id, None),
+        cures=row.read("cures", read_cures, ()),
+        seen_from_id=row.read("seen_from_id", read_id, None),
+        unread=tuple(row.unread),
+    )
+
+
+def read_entry(values: tuple[Any, ...]) -> ConversationEntry:
+    """A line of the list of conversations, from its id, title and last change."""
+    row = Row("id title updated", values)
+    return ConversationEntry(values[0], read_title(row), row.read("updated", read_moment, 0.0))
+
+
+def read_message(values: tuple[Any, ...]) -> StoredMessage:
+    """A message from a row of SELECT_MESSAGE."""
+    row = Row(
+        "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
+        " left_out is_parent_wrong",
+        values,
+    )
+    row.check("is_parent_wrong", "parent_id")
+    stats = row.read("stats", read_stats, None)
+    token_ids: tuple[int, ...] = row.read("token_ids", unpack_ids, ())
+    role = row.read("role", read_role, _likely_role(stats, token_ids))
+    return StoredMessage(
+        id=values[0],
+        conversation_id=row.read("conversation_id", read_count, 0),
+        parent_id=row.read("parent_id", read_id, None),
+        role=role,
+        content=row.read("content", read_text, ""),
+        token_ids=token_ids,
+        stats=stats,
+        divergence=row.read("divergence", read_divergence, None),
+        finish_reason=row.read("finish_reason", read_reason, "interrupted" if role == "assistant" else ""),
+        created=row.read("created", read_moment, 0.0),
+        sent=row.read("sent", read_text, ""),
+        filled=row.read("filled", read_filled, ()),
+        left_out=row.read("left_out", read_count, 0),
+        unread=tuple(row.unread),
+    )
+
+
+def read_title(row: Row) -> str:
+    """The title in a row, or what stands for one that is of no use."""
+    return row.read("title", read_text, UNREADABLE_TITLE)
+
+
+def _likely_role(stats: TurnStats | None, token_ids: tuple[int, ...]) -> Role:
+    """Who wrote a message of which that is not known: only answers have figures."""
+    return "assistant" if stats or token_ids else "user"
+
+
+def read_text(value: Any) -> str:
+    """Text as it is. Raises ValueError for anything else."""
+    if not isinstance(value, str):
+        raise ValueError("no text")
+    return value
+
+
+def read_count(value: Any) -> int:
+    """A whole number from 0 up. Raises ValueError for anything else."""
+    if type(value) is not int or value < 0:
+        raise ValueError("no count")
+    return value
+
+
+def read_id(value: Any) -> int | None:
+    """The id of a message, or None. Raises ValueError for anything else."""
+    return None if value is None else read_count(value)
+
+
+def read_moment(value: Any) -> float:
+    """Seconds since the epoch, up to a year that calendars have. Raises ValueError for anything else."""
+    if type(value) not in (int, float) or not 0 <= value <= LAST_MOMENT:
+        raise ValueError("no moment")
+    return float(value)
+
+
+def read_role(value: Any) -> Role:
+    """Who wrote a message. Raises ValueError for anybody who writes none."""
+    if value not in ("user", "assistant"):
+        raise ValueError("no role")
+    return cast(Role, value)
+
+
+def read_reason(value: Any) -> str:
+    """Why an answer ended. Raises ValueError for a reason that there is not."""
+    if value not in REASONS:
+        raise ValueError("no reason")
+    return str(value)
 
 
 def pack_ids(token_ids: tuple[int, ...]) -> bytes:
@@ -109,7 +247,7 @@ def pack_ids(token_ids: tuple[int, ...]) -> bytes:
 
 
 def unpack_ids(packed: bytes) -> tuple[int, ...]:
-    """The inverse of `pack_ids`."""
+    """The inverse of `pack_ids`. Raises struct.error where the bytes are no ids."""
     return struct.unpack(f"<{len(packed) // 4}I", packed)
 
 
@@ -120,7 +258,7 @@ def write_sampling(sampling: Sampling) -> str:
 
 def read_sampling(text: str) -> Sampling:
     """The inverse of `write_sampling`; a field the text does not have keeps its default."""
-    return Sampling(**_known(Sampling, json.loads(text)))
+    return _made(Sampling, json.loads(text))
 
 
 def write_stats(stats: TurnStats | None) -> str | None:
@@ -130,10 +268,7 @@ def write_stats(stats: TurnStats | None) -> str | None:
 
 def read_stats(text: str | None) -> TurnStats | None:
     """The inverse of `write_stats`."""
-    if text is None:
-        return None
-    values = _known(TurnStats, json.loads(text))
-    return TurnStats(**{**values, "parts": TtftParts(**_known(TtftParts, values["parts"]))})
+    return None if text is None else _made(TurnStats, json.loads(text))
 
 
 def write_divergence(divergence: Divergence | None) -> str | None:
@@ -143,7 +278,7 @@ def write_divergence(divergence: Divergence | None) -> str | None:
 
 def read_divergence(text: str | None) -> Divergence | None:
     """The inverse of `write_divergence`."""
-    return None if text is None else Divergence(**_known(Divergence, json.loads(text)))
+    return None if text is None else _made(Divergence, json.loads(text))
 
 
 def write_cures(cures: tuple[Cure, ...]) -> str:
@@ -153,7 +288,7 @@ def write_cures(cures: tuple[Cure, ...]) -> str:
 
 def read_cures(text: str) -> tuple[Cure, ...]:
     """The inverse of `write_cures`."""
-    return tuple(Cure(**_known(Cure, values)) for values in json.loads(text))
+    return tuple(_made(Cure, values) for values in json.loads(text))
 
 
 def write_filled(filled: tuple[tuple[str, str], ...]) -> str:
@@ -163,9 +298,44 @@ def write_filled(filled: tuple[tuple[str, str], ...]) -> str:
 
 def read_filled(text: str) -> tuple[tuple[str, str], ...]:
     """The inverse of `write_filled`."""
-    return tuple(json.loads(text).items())
+    values = json.loads(text)
+    if not isinstance(values, dict):
+        raise ValueError("no JSON object")
+    return tuple((name, read_text(value)) for name, value in values.items())
 
 
-def _known(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(kind)}
-    return {name: value for name, value in values.items() if name in names}
+def _made(kind: type[T], values: Any) -> T:
+    """A value of this dataclass from a JSON object; what the class has no field for is ignored.
+
+    Raises ValueError or TypeError where the object does not fit.
+    """
+    if not isinstance(values, dict):
+        raise ValueError("no JSON object")
+    hints = _hints(cast(Hashable, kind))
+    return kind(**{name: _fitting(value, hints[name]) for name, value in values.items() if name in hints})
+
+
+def _fitting(value: Any, hint: Any) -> Any:
+    """The value as a field of this type takes it. Raises ValueError where it does not fit."""
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _made(hint, value)
+    if not _fits(value, hint):
+        raise ValueError(f"no {hint}")
+    return value
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    choices = get_args(hint)
+    if get_origin(hint) is Literal:
+        return value in choices
+    if choices:
+        return any(_fits(value, choice) for choice in choices)
+    if hint in (int, float):
+        is_number = type(value) is int or type(value) is hint
+        return is_number and -LARGEST_NUMBER <= value <= LARGEST_NUMBER  # no number at all (NaN) is refused, too
+    return type(value) is hint
+
+
+@cache
+def _hints(kind: Hashable) -> dict[str, Any]:
+    return get_type_hints(kind)

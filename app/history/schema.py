@@ -100,12 +100,21 @@ def oldest_turns_left_out() -> tuple[str, ...]:
     )
 
 
+def quick_list() -> tuple[str, ...]:
+    """Version 5: the list of conversations is read from an index alone, past the texts of their system prompts."""
+    return ("CREATE INDEX conversation_listed ON conversation(updated, id, title)",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
     named_system_prompts,
     oldest_turns_left_out,
+    quick_list,
 ]
+
+ERASES_FROM = 5
+"""Files of older versions may hold pieces of what was deleted: not every SQLite overwrites that by itself."""
 
 
 def refuse_foreign(db: Database, path: Path) -> None:
@@ -119,11 +128,15 @@ def refuse_foreign(db: Database, path: Path) -> None:
         )
 
 
-def migrate(db: Database) -> None:
-    """Bring the file to the newest version; all of it or nothing."""
+def migrate(db: Database) -> int:
+    """Bring the file to the newest version; all of it or nothing. Returns the version it had, 0 for a new file."""
     done = _number(db, "PRAGMA user_version")
-    if done == len(MIGRATIONS):
-        return
+    if done < len(MIGRATIONS):
+        _apply(db, done)
+    return done
+
+
+def _apply(db: Database, done: int) -> None:
     db.execute("BEGIN EXCLUSIVE")
     try:
         for migration in MIGRATIONS[done:]:

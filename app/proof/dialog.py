@@ -6,11 +6,12 @@ from typing import Literal
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets import words
 from app.widgets.explain import Explain
+from app.widgets.plain import Label
 from app.words import seconds
 from engine import Matched, Prefill, TurnStats
 
@@ -128,7 +129,7 @@ class ProofDialog(QDialog):
             "warm": ProofBar("warm", "With the cache, time to first token", self),
             "cold": ProofBar("cold", "Without the cache", self),
         }
-        self.headline, self.says, self.own = QLabel(self), QLabel(self), QLabel(self)
+        self.headline, self.says, self.own = Label(self), Label(self), Label(self)
         self.headline.setFont(theme.text_font(bold=True))
         for label in (self.headline, self.says, self.own):
             label.setWordWrap(True)
@@ -144,7 +145,7 @@ class ProofDialog(QDialog):
         self.set_running(False)
 
     def _head(self) -> QHBoxLayout:
-        title = QLabel("The same prompt, with the cache and without", self)
+        title = Label("The same prompt, with the cache and without", self)
         title.setFont(theme.text_font(bold=True))
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -155,7 +156,7 @@ class ProofDialog(QDialog):
 
     def _lay_out(self, length: int) -> None:
         tokens = "one token" if length == 1 else f"up to {length:,} tokens"
-        note = QLabel(
+        note = Label(
             f"This turn's prompt is read twice and answered with always the likeliest word, {tokens} each time. The "
             "conversation stays as it is.",
             self,

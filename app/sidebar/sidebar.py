@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QMenu,
     QPushButton,
@@ -22,6 +21,7 @@ from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
 from app.widgets.elide import elided
 from app.widgets.explain import Explain
+from app.widgets.plain import Label, tool_tip
 from app.widgets.words import token_cost
 from app.words import size
 from engine import CacheView, ModelInfo
@@ -48,7 +48,7 @@ class Sidebar(QFrame):
         self.search.textChanged.connect(self.search_changed)
         self.explain = Explain("badge", self)
         self.list = ConversationList(self)
-        self._nothing = QLabel(self)
+        self._nothing = Label(self)
         self._nothing.setObjectName("soft")
         self._nothing.setWordWrap(True)
         self._nothing.setFont(theme.text_font(theme.SMALL))
@@ -60,12 +60,12 @@ class Sidebar(QFrame):
         button = QPushButton("New", self)
         button.setObjectName("primary")
         button.setAccessibleName("New conversation")
-        button.setToolTip(f"New conversation ({new.shortcut().toString()})")
+        button.setToolTip(tool_tip(f"New conversation ({new.shortcut().toString()})"))
         button.clicked.connect(new.trigger)
         return button
 
     def _lay_out(self) -> None:
-        name = QLabel("Headstart", self)
+        name = Label("Headstart", self)
         name.setFont(theme.text_font(bold=True))
         top = QHBoxLayout()
         top.setContentsMargins(16, 0, 16, 0)
@@ -77,7 +77,7 @@ class Sidebar(QFrame):
         heading = QHBoxLayout()
         heading.setContentsMargins(20, 0, 16, 0)
         heading.setSpacing(6)
-        listed = QLabel("Conversations", self)
+        listed = Label("Conversations", self)
         listed.setObjectName("soft")
         listed.setFont(theme.text_font(theme.SMALL))
         heading.addWidget(listed)
@@ -178,7 +178,7 @@ class ModelButton(QAbstractButton):
         lines = [first, second, *([f"{token_cost(self._model)} in the cache"] if self._model else [])]
         lines += [disk] if (disk := self._disk_words()) else []
         self.setAccessibleName(f"Model: {'. '.join(lines)}")
-        self.setToolTip("\n".join([*lines, "Open another model"]))
+        self.setToolTip(tool_tip("\n".join([*lines, "Open another model"])))
         self.update()
 
     def _open_menu(self) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
-from app.chat.changing_parts import Finding, find, payers
+from app.chat.changing_parts import Finding, Search, payers
 from app.chat.session import Session
 from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
 from app.system_prompt.editor import SystemPromptEditor
-from app.system_prompt.finding_prices import Pricer, Prices, Question
+from app.system_prompt.finding_prices import MOST_PLACES, Pricer, Prices, Question
 from app.system_prompt.finding_words import FREEZE, MOVE, THAW, Price, rows
 
 
@@ -31,6 +31,10 @@ class PromptEditing(QObject):
         self._findings: tuple[Finding, ...] = ()
         self._prices: dict[Finding, Price] = {}
         self._asked: tuple[Finding, ...] = ()
+        self._search = Search("")
+        self._steps = QTimer(self)
+        self._steps.setSingleShot(True)
+        self._steps.timeout.connect(self._search_on)
         editor.text_changed.connect(self._on_text)
         editor.findings.chosen.connect(self._on_chosen)
         editor.finished.connect(self._on_finished)
@@ -52,13 +56,26 @@ class PromptEditing(QObject):
         self._on_text()  # the cures may be others where the text is the same
 
     def _on_text(self) -> None:
-        self._findings = find(self._editor.text)
-        self._prices = {}
-        self._show()
         if not self._editor.text:
             self._editor.show_tokens(0)
         elif not self._session.model:
             self._editor.show_tokens(None)
+        self.pricer.drop()
+        self._search = Search(self._editor.text)
+        self._search_on()
+
+    def _search_on(self) -> None:
+        """Look through some more of the newest text; a short one is done at once."""
+        if self._search.step():
+            self._show_found()
+        else:
+            self._steps.start()
+
+    def _show_found(self) -> None:
+        self._steps.stop()
+        self._findings = self._search.findings
+        self._prices = {}
+        self._show()
         self._price()
 
     def _price(self) -> None:
@@ -67,6 +84,7 @@ class PromptEditing(QObject):
         self._session.foresight.consider_prompt(self._editor.text, self.cures)
 
     def _on_finished(self) -> None:
+        self._steps.stop()
         self.pricer.drop()
         self._session.foresight.consider_prompt(None)
 
@@ -84,7 +102,7 @@ class PromptEditing(QObject):
         conversation = replace(session.conversation, system_prompt=text, cures=self.cures)
         branch = Branch(conversation, session.messages).with_draft("", values)
         sent = {**values, **dict(branch.messages[-1].filled)}
-        self._asked = self._findings
+        self._asked = self._findings[:MOST_PLACES]
         return Question(
             branch.request(use_cache=False, values=values),
             tuple(system_as_sent(text[: finding.start], sent, self.cures) for finding in self._asked),
@@ -102,7 +120,8 @@ class PromptEditing(QObject):
         elif action == FREEZE:
             self._cure(with_cure(self.cures, self._session.new_cure(key, "frozen")))
         elif action == MOVE and key.isdecimal():
-            self._move_pasted(next(finding for finding in self._findings if f"{finding.start}" == key))
+            if not self._steps.isActive():  # while a long text is looked through, what was found may stand elsewhere
+                self._move_pasted(next(finding for finding in self._findings if f"{finding.start}" == key))
         else:
             self._cure(with_cure(self.cures, Cure(key, "moved")))
 

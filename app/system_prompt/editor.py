@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor
@@ -10,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QMessageBox,
     QPlainTextEdit,
     QPushButton,
@@ -24,6 +24,10 @@ from app.composer.next_prompt import NextPrompt
 from app.system_prompt.finding_list import FindingList
 from app.system_prompt.preset_panel import PresetPanel
 from app.widgets.explain import Explain
+from app.widgets.plain import Label, message_box
+
+MOST_MARKS = 1_000
+"""Places that are underlined; behind so many nobody looks for more."""
 
 
 class SystemPromptEditor(QDialog):
@@ -53,14 +57,14 @@ class SystemPromptEditor(QDialog):
         self.presets = PresetPanel(self)
         self.findings = FindingList(self)
         self.next_prompt = NextPrompt(self, "Next prompt with this text")
-        self.tokens = QLabel(self)
+        self.tokens = Label(self)
         self.tokens.setObjectName("soft")
         self._lay_out()
 
     def _lay_out(self) -> None:
-        title = QLabel("System prompt", self)
+        title = Label("System prompt", self)
         title.setFont(theme.text_font(bold=True))
-        note = QLabel(
+        note = Label(
             "It stands before every message of this conversation. It is read once and pinned in the cache; after a"
             " change everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}}"
             " and {{uuid}} are filled in when a question is sent.",
@@ -114,13 +118,17 @@ class SystemPromptEditor(QDialog):
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Put `text` in place of the characters from `start` to `end`; it can be undone."""
-        cursor = self._cursor(start, end)
-        cursor.insertText(text)
+        before = _units(self.text[:start])
+        self._cursor(before, before + _units(self.text[start:end])).insertText(text)
 
     def mark(self, places: Iterable[tuple[int, int, bool]]) -> None:
-        """Underline these places, from `start` to `end`; those that cost something in orange."""
-        self._places = tuple(places)
-        self.edit.setExtraSelections([self._underline(*place) for place in self._places])
+        """Underline these places, from `start` to `end`, which are in order; those that cost something in orange."""
+        self._places = tuple(islice(places, MOST_MARKS))
+        text, marks, read, units = self.text, [], 0, 0
+        for start, end, costs in self._places:
+            units, read = units + _units(text[read:start]), start
+            marks.append(self._underline(units, units + _units(text[start:end]), costs))
+        self.edit.setExtraSelections(marks)
 
     def _underline(self, start: int, end: int, costs: bool) -> QTextEdit.ExtraSelection:
         selection = QTextEdit.ExtraSelection()
@@ -136,10 +144,10 @@ class SystemPromptEditor(QDialog):
         return selection
 
     def _cursor(self, start: int, end: int) -> QTextCursor:
-        """Selects characters of `text`; Qt counts in halves of characters where one needs two."""
-        text, cursor = self.text, self.edit.textCursor()
-        cursor.setPosition(_units(text[:start]))
-        cursor.setPosition(_units(text[:end]), QTextCursor.MoveMode.KeepAnchor)
+        """Selects from `start` to `end` as Qt counts, which takes some characters for two."""
+        cursor = self.edit.textCursor()
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
     def changeEvent(self, event: QEvent) -> None:
@@ -152,10 +160,8 @@ class SystemPromptEditor(QDialog):
         if not self.is_changed:
             self.discard()
             return
-        self.question = box = QMessageBox(self)
-        box.setWindowTitle("System prompt")
-        box.setText("Save the changed system prompt?")
-        box.setInformativeText("Without saving, what was written here is lost.")
+        asked, lost = "Save the changed system prompt?", "Without saving, what was written here is lost."
+        self.question = box = message_box(self, "System prompt", asked, lost)
         kinds = QMessageBox.StandardButton
         box.setStandardButtons(kinds.Save | kinds.Discard | kinds.Cancel)
         for button in box.buttons():

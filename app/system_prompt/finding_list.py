@@ -8,9 +8,10 @@ from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
+from app.widgets.plain import Label, tool_tip
 
 Kind = Literal["costs", "cured", "note"]
 MOST_ROWS = 8
@@ -102,7 +103,7 @@ class _Row(QWidget):
     def __init__(self, content: FindingRow, parent: FindingList) -> None:
         super().__init__()
         self._list = parent
-        self.label = QLabel(self)
+        self.label = Label(self)
         self.label.setObjectName("soft")
         self.label.setFont(theme.text_font(theme.SMALL))
         self.label.setWordWrap(True)
@@ -142,7 +143,7 @@ class _Row(QWidget):
     def _button(self, key: str, label: str, tip: str) -> QPushButton:
         button = QPushButton(label, self)
         button.setObjectName("link")
-        button.setToolTip(tip)
+        button.setToolTip(tool_tip(tip))
         button.setAccessibleDescription(tip)
         button.clicked.connect(lambda: self._list.chosen.emit(self.content.key, key))
         return button

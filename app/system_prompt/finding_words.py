@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from app.chat.changing_parts import Finding, payers
 from app.placeholders import Cure
-from app.system_prompt.finding_list import FindingRow
+from app.system_prompt.finding_list import MOST_ROWS, FindingRow
 from app.widgets.words import about_seconds
 
 FREEZE, MOVE, THAW = "freeze", "move", "thaw"
@@ -30,12 +30,14 @@ Price = tuple[int, float] | None
 
 
 def rows(findings: Sequence[Finding], cures: Sequence[Cure], prices: Mapping[Finding, Price]) -> list[FindingRow]:
-    """One row for each placeholder, at its first place, and one for each text that looks pasted."""
+    """One row for each placeholder, at its first place, and one for each text that looks pasted; only those shown."""
     cured = {cure.name: cure for cure in cures}
     paying = payers(tuple(findings), frozenset(cured))
     made: dict[str, FindingRow] = {}
     for finding in findings:
         key = finding.name if finding.by_itself else f"{finding.start}"
+        if len(made) == MOST_ROWS:
+            break
         if key not in made:
             price = prices.get(finding)
             made[key] = _row(key, finding, cured.get(finding.name), finding in paying, price)

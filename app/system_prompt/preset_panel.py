@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
+from app.widgets.plain import Label
 
 WIDTH = 224
 MANY = 8
@@ -66,7 +67,7 @@ class PresetPanel(QWidget):
         self.name.textEdited.connect(lambda: self.say(""))
 
     def _lay_out(self) -> None:
-        title = QLabel("Presets", self)
+        title = Label("Presets", self)
         title.setFont(theme.text_font(bold=True))
         links = QHBoxLayout()
         links.addWidget(self.rename_button)
@@ -157,8 +158,8 @@ class _NameEdit(QLineEdit):
             super().keyPressEvent(event)
 
 
-def _line(parent: QWidget) -> QLabel:
-    label = QLabel(parent)
+def _line(parent: QWidget) -> Label:
+    label = Label(parent)
     label.setObjectName("soft")
     label.setFont(theme.text_font(theme.SMALL))
     label.setTextFormat(Qt.TextFormat.PlainText)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QRectF, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QEvent, QRectF, QSizeF, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -29,6 +29,9 @@ COST_SHARE = 4
 """After a redraw that took t milliseconds the next one waits COST_SHARE * t, so that writing takes a fifth at most."""
 CHEAP_MS = 8
 """A redraw up to this long is not followed by any wait."""
+LONGEST_PIECE = 20_000
+MOST_CELLS = 400
+"""Characters, and cells of tables (a line may be one), that are drawn at once."""
 
 
 class AnswerView(DocumentView):
@@ -64,22 +67,31 @@ class AnswerView(DocumentView):
         self.redraw()
 
     def flush(self) -> None:
-        """Draw everything that was given so far."""
+        """Draw what was given so far, or as much of it as is drawn in a moment; the rest follows in the next ones."""
         self._wait.stop()
         if not self._pending:
             return
         clock = QElapsedTimer()
         clock.start()
-        update = self._stream.append(self._pending)
-        self._pending = ""
+        end = piece_end(self._pending, self._stream.open_length)
+        update = self._stream.append(self._pending[:end])
+        self._pending = self._pending[end:]
         self._rewrite_tail(update.closed, update.tail)
-        if clock.elapsed() > CHEAP_MS:
+        if self._pending:
+            self._wait.start(0)
+        elif clock.elapsed() > CHEAP_MS:
             self._wait.start(COST_SHARE * clock.elapsed())
 
     def settle(self) -> None:
-        """No more text comes: draw what waits, and leave no timer running."""
+        """No more text comes: draw what waits. Of a very long text a timer draws the rest, piece by piece."""
         self.flush()
+        if not self._pending:
+            self._wait.stop()
+
+    def stop(self) -> None:
+        """Draw no more."""
         self._wait.stop()
+        self._pending = ""
 
     def redraw(self) -> None:
         self._begin()
@@ -146,6 +158,11 @@ class AnswerView(DocumentView):
         QGuiApplication.clipboard().setText(self._writer.codes[number].text)
         self._buttons[number].setText("Copied")
 
+    def _fit_height(self, size: QSizeF) -> None:
+        """Qt leaves out what stands below the last block, where the box of a code block goes on."""
+        is_code = bool(self.document().lastBlock().blockFormat().property(CODE_PROPERTY))
+        super()._fit_height(QSizeF(size.width(), size.height() + (CODE_PADDING if is_code else 0)))
+
     def _code_box(self, block: QTextBlock) -> QRectF:
         text = self.document().documentLayout().blockBoundingRect(block)
         left = block.blockFormat().leftMargin() - CODE_PADDING + INDENT * block.blockFormat().indent()
@@ -204,3 +221,12 @@ class AnswerView(DocumentView):
         painter.setFont(theme.text_font(theme.SMALL))
         label = QRectF(box.left() + CODE_PADDING, box.top() + 4, box.width() / 2, 24)
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, language)
+
+
+def piece_end(text: str, open_length: int) -> int:
+    """How many characters of a text to draw at once: not many cells of tables, but at least as many as are drawn again
+    with them, so that a block that stays open to the end is not drawn too often."""
+    end = LONGEST_PIECE
+    while text.count("|", 0, end) + text.count("\n", 0, end) > MOST_CELLS and end > 1:
+        end //= 2
+    return max(end, open_length)

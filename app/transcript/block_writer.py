@@ -16,7 +16,6 @@ from PySide6.QtGui import (
     QTextFrameFormat,
     QTextLength,
     QTextListFormat,
-    QTextTable,
     QTextTableFormat,
 )
 
@@ -24,6 +23,7 @@ from app import theme
 from app.transcript.highlight import coloured
 from app.transcript.markdown import Align, Block, Run
 from app.widgets.document_view import with_breaks
+from app.widgets.plain import tool_tip
 
 INDENT = 24
 """Pixels a list stands to the right of what is around it."""
@@ -164,15 +164,16 @@ class BlockWriter:
         for row_number, row in enumerate(block.rows):
             for column, runs in enumerate(row):
                 align = block.aligns[column] if column < len(block.aligns) else "start"
-                self._write_cell(table, row_number, column, runs, align)
+                self._cursor = table.cellAt(row_number, column).firstCursorPosition()
+                self._write_cell(runs, align, is_head=row_number == 0 and not block.continued)
         self._cursor.movePosition(QTextCursor.MoveOperation.End)
+        self._fresh = True  # behind a table there is an empty block
 
-    def _write_cell(self, table: QTextTable, row: int, column: int, runs: tuple[Run, ...], align: Align) -> None:
-        self._cursor = table.cellAt(row, column).firstCursorPosition()
+    def _write_cell(self, runs: tuple[Run, ...], align: Align, is_head: bool) -> None:
         form = QTextBlockFormat()
         form.setAlignment(_ALIGN[align])
         self._cursor.setBlockFormat(form)
-        self._write_runs(runs, bold=row == 0)
+        self._write_runs(runs, bold=is_head)
 
 
 def _char_format(run: Run) -> QTextCharFormat:
@@ -189,7 +190,7 @@ def _char_format(run: Run) -> QTextCharFormat:
         form.setAnchorHref(run.href)
         form.setForeground(QColor(colours.accent))
         form.setFontUnderline(True)
-        form.setToolTip(run.href)
+        form.setToolTip(tool_tip(run.href))
     return form
 
 
@@ -217,5 +218,18 @@ def _table_format(block: Block) -> QTextTableFormat:
     form.setBorderCollapse(True)
     form.setBorderBrush(QBrush(QColor(theme.current().line)))
     form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-    form.setHeaderRowCount(1)
+    if not block.continued:
+        form.setHeaderRowCount(1)
+    if block.widths:
+        _make_part(form, block)
     return form
+
+
+def _make_part(form: QTextTableFormat, block: Block) -> None:
+    """Let the parts of a long table stand under each other as one."""
+    percentage, whole = QTextLength.Type.PercentageLength, sum(block.widths)
+    form.setWidth(QTextLength(percentage, 100))
+    form.setColumnWidthConstraints([QTextLength(percentage, 100 * width / whole) for width in block.widths])
+    form.setBottomMargin(0)
+    if block.continued:
+        form.setTopMargin(-1)

@@ -7,11 +7,12 @@ from html import escape
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.transcript.difference import difference
 from app.widgets import words
+from app.widgets.plain import Label, tool_tip
 from engine import Divergence
 
 _WHY = {
@@ -73,7 +74,7 @@ class DivergenceBox(QAbstractButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title, self._body = QLabel(self), QLabel(self)
+        self._title, self._body = Label(self), Label(self)
         for label in (self._title, self._body):
             label.setFont(theme.text_font(theme.SMALL))
             label.setWordWrap(True)
@@ -137,7 +138,7 @@ class DivergenceBox(QAbstractButton):
         self._divergence, self._place = divergence, place
         self._say(divergence, place)
         can_go = divergence.message_index >= 0
-        self.setToolTip(f"Go there, {place}" if can_go else "")
+        self.setToolTip(tool_tip(f"Go there, {place}" if can_go else ""))
         self.setCursor(Qt.CursorShape.PointingHandCursor if can_go else Qt.CursorShape.ArrowCursor)
         self.show()
 
@@ -162,7 +163,7 @@ class DivergenceBox(QAbstractButton):
     def _button(self, key: str, label: str, tip: str) -> QPushButton:
         button = QPushButton(label, self)
         button.setObjectName("link")
-        button.setToolTip(tip)
+        button.setToolTip(tool_tip(tip))
         button.setAccessibleDescription(tip)
         button.clicked.connect(lambda: self.action_wanted.emit(key))
         return button

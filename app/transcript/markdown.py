@@ -8,7 +8,7 @@ mailto links stay links.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -21,6 +21,9 @@ Align = Literal["start", "center", "end"]
 LINK_SCHEMES = ("http://", "https://", "mailto:")
 INLINE_LIMIT = 10_000
 """Characters in one paragraph up to which markup inside it is looked for; a longer one is shown as it is."""
+
+PART_CELLS = 100
+"""Cells of a table that are one block. A longer one is drawn in parts; those that are full stay as they are."""
 
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _BARE_LINK = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]")
@@ -44,7 +47,8 @@ class Block:
 
     `depth` counts the lists around it and `quote` the quotes. `marker` ("•" or "3.") stands on the first block of a
     list item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a table; its
-    first row is the head.
+    first row is the head. A long table comes in several blocks: `widths` are then the shares of its columns, and those
+    but the first have no head and are `continued`.
     """
 
     kind: BlockKind
@@ -57,6 +61,8 @@ class Block:
     language: str = ""
     rows: tuple[tuple[tuple[Run, ...], ...], ...] = ()
     aligns: tuple[Align, ...] = ()
+    widths: tuple[int, ...] = ()
+    continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +78,57 @@ class MarkdownStream:
 
     def __init__(self) -> None:
         self._open = ""
+        self._widths: tuple[int, ...] = ()  # of the table whose first parts are final, where one is open
+
+    @property
+    def open_length(self) -> int:
+        """Characters that are parsed again with the next ones."""
+        return len(self._open)
 
     def append(self, text: str) -> Update:
         """Add text and say which blocks are final and which are still open."""
         self._open += text
-        tokens = _tokens(self._open)
-        cut_line = _last_safe_start(tokens, len(_LINE_ENDS.findall(self._open)))
-        closed = list(_top_level(tokens, 0, cut_line))
-        tail = list(_top_level(tokens, cut_line, None))
-        self._open = self._open[_offset_of_line(self._open, cut_line) :]
-        return Update(tuple(_Flattener().run(closed)), tuple(_Flattener().run(tail)))
+        closed: tuple[Block, ...] = ()
+        tokens, lines = _tokens(self._open), _LINE_ENDS.split(self._open)
+        if cut_line := _last_safe_start(tokens, lines):
+            closed, self._widths = _flatten(_before(tokens, cut_line), self._widths), ()
+            self._open = self._open[_offset_of_line(self._open, cut_line) :]
+            tokens = _tokens(self._open)
+        tail = _flatten(tokens, self._widths)
+        parts = _final_parts(tokens, tail, len(lines) - 1 - cut_line)
+        if parts:
+            self._widths = tail[0].widths
+            self._drop_rows(sum(len(part.rows) - (not part.continued) for part in tail[:parts]))
+        return Update(closed + tail[:parts], tail[parts:])
+
+    def _drop_rows(self, rows: int) -> None:
+        """Forget the first rows of the open table, but for its head, without which the others are none."""
+        head, rest = _offset_of_line(self._open, 2), _offset_of_line(self._open, 2 + rows)
+        self._open = self._open[:head] + self._open[rest:]
 
 
 def parse(text: str) -> tuple[Block, ...]:
     """All blocks of a finished text."""
-    return tuple(_Flattener().run(_tokens(text)))
+    return _flatten(_tokens(text))
+
+
+def _flatten(tokens: Iterable[Token], widths: tuple[int, ...] = ()) -> tuple[Block, ...]:
+    """The blocks of some tokens; `widths` are those of the table that they begin in the middle of."""
+    return tuple(_Flattener(resumed=widths).run(tokens))
+
+
+def _final_parts(tokens: Sequence[Token], tail: Sequence[Block], unfinished_line: int) -> int:
+    """How many blocks at the start of the tail are parts of a table that no later row changes."""
+    if not tokens or tokens[0].type != "table_open" or tokens[0].map is None:
+        return 0
+    finished_rows = min(tokens[0].map[1], unfinished_line) - tokens[0].map[0] - 2
+    final, rows = 0, 0
+    for part in tail:
+        rows += len(part.rows) - (not part.continued)
+        if part.kind != "table" or rows >= finished_rows:
+            break
+        final += 1
+    return final
 
 
 def _parser() -> MarkdownIt:
@@ -105,26 +147,33 @@ def _tokens(text: str) -> list[Token]:
     return _PARSER.parse(text)
 
 
-def _last_safe_start(tokens: Sequence[Token], unfinished_line: int) -> int:
+def _last_safe_start(tokens: Sequence[Token], lines: Sequence[str]) -> int:
     """The line from which blocks can still change.
 
-    That is where the last top-level block starts, or the one before it when the last one starts on the line that is
-    still being written: "# x" may turn out as "#x", and then it continues the paragraph above.
+    That is where the last top-level block, or the last item of a top-level list, starts; or the one before it when the
+    last one starts on the line that is still being written: "# x" may turn out as "#x", and then it continues the
+    paragraph above, as does the head of a table whose second line is not finished. What starts there reads the same
+    without what stands before it. Only an item with a "|" may not: it could be the head of a table.
     """
-    starts = [token.map[0] for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
-    if starts and starts[-1] >= unfinished_line:
-        starts.pop()
-    return starts[-1] if starts else 0
-
-
-def _top_level(tokens: Sequence[Token], first: int, last: int | None) -> Iterator[Token]:
-    """The tokens of all top-level blocks that start on a line from `first` up to, not including, `last`."""
-    inside = False
+    starts = [0]
     for token in tokens:
-        if token.level == 0 and token.nesting >= 0 and token.map:
-            inside = token.map[0] >= first and (last is None or token.map[0] < last)
-        if inside:
-            yield token
+        if token.map and token.nesting >= 0 and token.map[0] + (token.type == "table_open") < len(lines) - 1:
+            line = token.map[0]
+            if token.level == 0 or (_is_outer_item(token) and "|" not in lines[line]):
+                starts.append(line)
+    return starts[-1]
+
+
+def _is_outer_item(token: Token) -> bool:
+    return token.type == "list_item_open" and token.level == 1
+
+
+def _before(tokens: Sequence[Token], line: int) -> Iterator[Token]:
+    """The tokens of all top-level blocks, and items of top-level lists, that start before this line."""
+    for token in tokens:
+        if token.map and token.nesting >= 0 and token.map[0] >= line and (token.level == 0 or _is_outer_item(token)):
+            return
+        yield token
 
 
 def _offset_of_line(text: str, line: int) -> int:
@@ -149,8 +198,9 @@ class _Flattener:
     cells: list[tuple[Run, ...]] = field(default_factory=list)
     aligns: list[Align] = field(default_factory=list)
     in_table: bool = False
+    resumed: tuple[int, ...] = ()  # the widths of a table that begins here with its head said already
 
-    def run(self, tokens: Sequence[Token]) -> list[Block]:
+    def run(self, tokens: Iterable[Token]) -> list[Block]:
         blocks: list[Block] = []
         for token in tokens:
             blocks.extend(self._step(token))
@@ -172,7 +222,7 @@ class _Flattener:
             case "table_close":
                 self.in_table = False
                 yield from self._lone_marker()
-                yield self._block("table", rows=tuple(self.rows), aligns=tuple(self.aligns))
+                yield from self._table()
             case _:
                 self._enter_or_leave(token)
 
@@ -197,6 +247,20 @@ class _Flattener:
             case "tr_close":
                 self.rows.append(tuple(self.cells))
 
+    def _table(self) -> Iterator[Block]:
+        """A table, a long one in parts of as many cells as are drawn in a moment."""
+        resumed, self.resumed = self.resumed, ()
+        rows, aligns = tuple(self.rows), tuple(self.aligns)
+        step = max(1, PART_CELLS // max(1, len(aligns)))
+        if len(rows) - 1 <= step and not resumed:
+            yield self._block("table", rows=rows, aligns=aligns)
+            return
+        widths = resumed or _shares(rows[: 1 + step])
+        for start in range(1, len(rows), step):
+            is_continued = bool(resumed) or start > 1
+            part = rows[start if is_continued else 0 : start + step]
+            yield self._block("table", rows=part, aligns=aligns, widths=widths, continued=is_continued)
+
     def _block(self, kind: BlockKind, **values: object) -> Block:
         marker, self.marker = self.marker, ""
         return replace(Block(kind, depth=self.depth, quote=self.quote, marker=marker), **values)  # type: ignore[arg-type]
@@ -205,6 +269,12 @@ class _Flattener:
         """An item that holds nothing yet, or begins with code or a table, still shows its marker."""
         if self.marker:
             yield self._block("paragraph")
+
+
+def _shares(rows: Sequence[tuple[tuple[Run, ...], ...]]) -> tuple[int, ...]:
+    """How wide the columns of a table are to each other: by their longest cells, within reason."""
+    longest = (max(sum(len(run.text) for run in cell) for cell in column) for column in zip(*rows, strict=True))
+    return tuple(min(60, max(4, length)) for length in longest)
 
 
 def _language(info: str) -> str:

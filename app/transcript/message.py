@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.transcript.answer_view import AnswerView
@@ -16,6 +16,7 @@ from app.transcript.message_actions import MessageActions
 from app.transcript.question_view import QuestionView
 from app.transcript.reading_note import ReadingNote
 from app.transcript.stat_strip import StatStrip
+from app.widgets.plain import Label
 from engine import Divergence, Prefill, Role, TurnStats
 
 
@@ -114,7 +115,7 @@ class Question(MessageWidget):
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
         if content.added:
-            added = QLabel(f"sent with {content.added}", self)
+            added = Label(f"sent with {content.added}", self)
             added.setObjectName("soft")
             added.setFont(theme.text_font(theme.SMALL))
             added.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -169,7 +170,7 @@ class Answer(MessageWidget):
 
     def end(self) -> None:
         self.note.end()
-        self.view.settle()
+        self.view.stop()
 
     def wait(self, sentence: str) -> None:
         """The question is sent and nothing has come yet: the note stands where the text will."""
@@ -201,7 +202,8 @@ class Answer(MessageWidget):
             self.view.show()
         if self.view.text != content.text:
             self.view.set_text(content.text)
-        self.view.settle()
+        else:
+            self.view.settle()
         if content.stats and content.finish_reason:
             self.strip.show_stats(content.stats, content.finish_reason)
         computed = content.stats.computed_tokens if content.stats else 0

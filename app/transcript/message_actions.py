@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from app import theme
 from app.widgets.icons import icon
+from app.widgets.plain import Label, tool_tip
 
 HEIGHT = 24
 
@@ -30,12 +31,12 @@ class ActionButton(QToolButton):
         self.setIconSize(QSize(16, 16))
         self.setFixedSize(HEIGHT, HEIGHT)
         self.setAccessibleName(says)
-        self.setToolTip(self._says)
+        self.setToolTip(tool_tip(self._says))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def say_also(self, more: str) -> None:
         """Add something to what the button says of itself; "" takes it away again."""
-        self.setToolTip(f"{self._says}: {more}" if more else self._says)
+        self.setToolTip(tool_tip(f"{self._says}: {more}" if more else self._says))
         self.setAccessibleDescription(more)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -94,7 +95,7 @@ class MessageActions(QWidget):
         self._prove.clicked.connect(self.prove)
         self._before = ActionButton("previous", "The version before", self)
         self._after = ActionButton("next", "The next version", self)
-        self._count = QLabel(self)
+        self._count = Label(self)
         self._count.setFont(theme.text_font(theme.SMALL))
         self._count.setObjectName("soft")
         self._before.clicked.connect(lambda: self.sibling.emit(-1))

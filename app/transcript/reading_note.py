@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import theme
+from app.widgets.plain import Label
 from app.widgets.words import reading
 from engine import Prefill
 
@@ -14,7 +15,7 @@ APPEARS_AFTER_MS = 300
 BAR_WIDTH = 240
 
 
-class ReadingNote(QLabel):
+class ReadingNote(Label):
     """Appears 0.3 s after a question was sent, when its answer has not begun by then."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import theme
 from app.widgets.explain import Explain
+from app.widgets.plain import tool_tip
 from app.widgets.words import turn_parts
 from engine import TurnStats
 
@@ -45,7 +46,7 @@ class StatStrip(QWidget):
         if parts != self._parts:
             self._parts = parts
             self.setAccessibleName(self.text)
-            self.setToolTip(_explain(stats))
+            self.setToolTip(tool_tip(_explain(stats)))
             self._fit()
             self.update()
         self.setVisible(True)

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.badge import Badge
+from app.widgets.plain import tool_tip
 from app.widgets.words import ago
 
 ROW_HEIGHT = 52
@@ -210,7 +211,7 @@ class _Rows(QAbstractListModel):
             return row.title
         if role == Qt.ItemDataRole.ToolTipRole:
             said = [badge.explanation, *(f"{part.capitalize()}." for part in self._estimate(badge))] if badge else []
-            return "\n".join([row.title, *said, f"{self._words.used} {ago(row.updated)}"])
+            return tool_tip("\n".join([row.title, *said, f"{self._words.used} {ago(row.updated)}"]))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             said = [badge.text, *self._estimate(badge)] if badge else []
             return ", ".join([row.title, *said, ago(row.updated)])

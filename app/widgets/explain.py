@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.widgets.plain import Label
 
 SIZE = 16
 WIDTH = 344
@@ -241,8 +242,8 @@ class ExplainPopover(QFrame):
         painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
 
 
-def _label(text: str, name: str, bold: bool = False) -> QLabel:
-    label = QLabel(text)
+def _label(text: str, name: str, bold: bool = False) -> Label:
+    label = Label(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setObjectName(name)
     label.setFont(theme.text_font(theme.SMALL, bold))

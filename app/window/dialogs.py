@@ -16,6 +16,7 @@ from app.settings import Settings, describe
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
+from app.widgets.plain import message_box
 from app.widgets.words import least_budget, raised_budget, token_cost
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.presenter import Presenter
@@ -103,10 +104,8 @@ class Dialogs(QObject):
         titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
         if not titles:
             return
-        box = QMessageBox(self._window)
-        box.setWindowTitle("Delete conversation")
-        box.setText(f"Delete “{titles[0]}”?")
-        box.setInformativeText("Its messages are removed for good.")
+        asked = f"Delete “{titles[0]}”?"
+        box = message_box(self._window, "Delete conversation", asked, "Its messages are removed for good.")
         box.setStandardButtons(QMessageBox.StandardButton.Cancel)
         delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
@@ -150,7 +149,7 @@ class Dialogs(QObject):
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
-        self._window.notice.hide()  # of the load before
+        self._window.notice.clear()  # of the load before
         load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
         self._paths[load_id] = path
 

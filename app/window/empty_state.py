@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.widgets.plain import Label
 
 
 class EmptyState(QWidget):
@@ -15,7 +16,7 @@ class EmptyState(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title, self._says = QLabel(self), QLabel(self)
+        self._title, self._says = Label(self), Label(self)
         self._title.setFont(theme.text_font(theme.LARGE, bold=True))
         self._says.setObjectName("soft")
         for label in (self._title, self._says):

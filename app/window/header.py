@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QSizeP
 
 from app import theme
 from app.widgets.icons import icon
+from app.widgets.plain import tool_tip
 
 HEIGHT = 56
 
@@ -113,7 +114,7 @@ class ElidedTitle(QWidget):
         """Show this title."""
         self.title, self.can_rename = title, can_rename
         self.setAccessibleName(title)
-        self.setToolTip(f"{title}\nDouble-click to rename" if can_rename else "")
+        self.setToolTip(tool_tip(f"{title}\nDouble-click to rename" if can_rename else ""))
         self.updateGeometry()
         self.update()
 
@@ -140,7 +141,7 @@ def _icon_button(name: str, says: str, parent: QWidget) -> QToolButton:
     button.setIconSize(QSize(16, 16))
     button.setFixedSize(28, 28)
     button.setAccessibleName(says)
-    button.setToolTip(says)
+    button.setToolTip(tool_tip(says))
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return button
 
@@ -148,6 +149,6 @@ def _icon_button(name: str, says: str, parent: QWidget) -> QToolButton:
 def _toggle(action: QAction, name: str, parent: QWidget) -> QToolButton:
     shortcut = action.shortcut().toString()
     button = _icon_button(name, action.text().replace("&", ""), parent)
-    button.setToolTip(f"{button.accessibleName()} ({shortcut})")
+    button.setToolTip(tool_tip(f"{button.accessibleName()} ({shortcut})"))
     button.clicked.connect(action.trigger)
     return button

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.widgets.plain import Label
 from engine import Loading
 
 STEPS = 1000
@@ -20,7 +21,7 @@ class LoadingBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._bar, self._says = QProgressBar(self), QLabel(self)
+        self._bar, self._says = QProgressBar(self), Label(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(LOADING)
         self._says.setObjectName("soft")

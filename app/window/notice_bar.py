@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app import theme
 from app.widgets.icons import icon
+from app.widgets.plain import Label
 
 
 class NoticeBar(QWidget):
-    """Shows the newest sentence until it is closed. `detail` is what "Copy details" puts on the clipboard.
+    """Shows the newest sentence until it is closed, and above it an error that still holds, which no other sentence
+    replaces. `detail` is what "Copy details" puts on the clipboard.
 
     Signals: offer_taken(): the button of `show_offer` was pressed.
     """
@@ -22,7 +24,8 @@ class NoticeBar(QWidget):
         super().__init__(parent)
         self.detail = ""
         self._is_error = False
-        self._says = QLabel(self)
+        self._lasting = ("", "")
+        self._says = Label(self)
         self._says.setWordWrap(True)
         self._says.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._copy = QPushButton("Copy details", self)
@@ -31,13 +34,13 @@ class NoticeBar(QWidget):
         self.offer = QPushButton(self)
         self.offer.setAccessibleName("What can be done about it")
         self.offer.clicked.connect(self.offer_taken)
-        close = QToolButton(self)
+        self.close_button = close = QToolButton(self)
         close.setObjectName("action")
         close.setIcon(icon("close"))
         close.setIconSize(QSize(16, 16))
         close.setFixedSize(24, 24)
         close.setAccessibleName("Close this notice")
-        close.clicked.connect(self.hide)
+        close.clicked.connect(self._close)
         row = QHBoxLayout(self)
         row.setContentsMargins(24, 8, 16, 8)
         row.addWidget(self._says, 1)
@@ -51,9 +54,13 @@ class NoticeBar(QWidget):
         """The sentence shown, "" when there is none."""
         return "" if self.isHidden() else self._says.text()
 
-    def show_error(self, sentence: str, detail: str = "") -> None:
-        """Something failed: `sentence` says what to do."""
-        self._show(sentence, detail, is_error=True)
+    def show_error(self, sentence: str, detail: str = "", stays: bool = False) -> None:
+        """Something failed: `sentence` says what to do. It `stays` until it is closed or `end_lasting` is called."""
+        if stays:
+            self._lasting = (sentence, detail)
+            self.clear()
+        else:
+            self._show(sentence, detail, is_error=True)
 
     def show_notice(self, sentence: str) -> None:
         """Something to know."""
@@ -63,7 +70,27 @@ class NoticeBar(QWidget):
         """Something failed, and this can be done about it."""
         self._show(sentence, "", is_error=True, offer=offer)
 
+    def clear(self) -> None:
+        """What was said is over, but for what stays."""
+        if self._lasting[0]:
+            self._show("", "", is_error=True)
+        else:
+            self.hide()
+
+    def end_lasting(self) -> None:
+        """What stayed holds no longer."""
+        if self._lasting[0]:
+            self._lasting = ("", "")
+            self.hide()
+
+    def _close(self) -> None:
+        self._lasting = ("", "")
+        self.hide()
+
     def _show(self, sentence: str, detail: str, is_error: bool, offer: str = "") -> None:
+        lasting, its_detail = self._lasting
+        sentence, detail = (_joined(lasting, sentence), _joined(its_detail, detail))
+        is_error = is_error or bool(lasting)
         self._is_error = is_error
         self.offer.setText(offer)
         self.offer.setAccessibleName(offer or "What can be done about it")
@@ -85,3 +112,7 @@ class NoticeBar(QWidget):
         colours = theme.current()
         painter.fillRect(self.rect(), QColor(colours.bubble))
         painter.fillRect(0, 0, 3, self.height(), QColor(colours.danger if self._is_error else colours.accent))
+
+
+def _joined(lasting: str, newest: str) -> str:
+    return "\n".join(filter(None, (lasting, newest)))

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QSpinBox,
     QVBoxLayout,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.composer.sampling import SamplingForm
+from app.widgets.plain import Label, tool_tip
 from engine import Sampling
 
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
@@ -138,7 +138,7 @@ class PreferencesDialog(QDialog):
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for name, label, field in rows:
             field.setAccessibleName(label)
-            field.setToolTip(about.get(name, ""))
+            field.setToolTip(tool_tip(about.get(name, "")))
             form.addRow(label, field)
             if field is self.dtype:
                 form.addRow("", self.quality)
@@ -200,15 +200,15 @@ def _megabytes(least: int, chosen: int) -> QSpinBox:
     return box
 
 
-def _note(text: str) -> QLabel:
-    label = QLabel(text)
+def _note(text: str) -> Label:
+    label = Label(text)
     label.setObjectName("soft")
     label.setWordWrap(True)
     label.setFont(theme.text_font(theme.SMALL))
     return label
 
 
-def _heading(text: str) -> QLabel:
-    label = QLabel(text)
+def _heading(text: str) -> Label:
+    label = Label(text)
     label.setFont(theme.text_font(bold=True))
     return label

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from app.chat.session import Session
-from app.history.file import Conversation, StoredMessage
+from app.history.file import Conversation, ConversationEntry, StoredMessage
+from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
 from app.widgets.conversation_list import ConversationRow
 from app.window.reuse_presenter import ReusePresenter, place_of
@@ -32,6 +33,9 @@ class Presenter(QObject):
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
+        self._search = ListSearch(session.search, self)
+        self._search.found.connect(self._on_found)
+        window.closing.connect(self._search.stop)
         self._connect_session()
         self._connect_window()
         self._on_conversation(session.conversation)
@@ -54,6 +58,7 @@ class Presenter(QObject):
         session.loading_stopped.connect(self._on_loading_stopped)
         session.cache_changed.connect(self._on_cache)
         session.error.connect(self._on_error)
+        session.stored_again.connect(self._window.notice.end_lasting)
 
     def _connect_window(self) -> None:
         window, session = self._window, self._session
@@ -81,12 +86,12 @@ class Presenter(QObject):
         sent = self._session.send(text) if editing is None else self._session.edit(editing, text)
         if sent:
             self._window.composer.clear_sent()
-            self._window.notice.hide()
+            self._window.notice.clear()
 
     def retry(self) -> None:
         """Answer the last question again."""
         if self._session.retry():
-            self._window.notice.hide()
+            self._window.notice.clear()
 
     def new(self) -> None:
         """Begin an empty conversation, ready to be written in."""
@@ -153,10 +158,12 @@ class Presenter(QObject):
             self._wait_for(messages[-1])
 
     def _on_list(self, search: str | None = None) -> None:
-        stored = self._session.conversations(self._window.sidebar.search.text())
-        rows = [ConversationRow(each.id, each.title, each.updated) for each in stored]
-        self._window.sidebar.show_rows(rows, self._session.conversation.id)
+        self._search.start(self._window.sidebar.search.text())
         self._refresh_header()
+
+    def _on_found(self, found: Sequence[ConversationEntry]) -> None:
+        rows = [ConversationRow(each.id, each.title, each.updated) for each in found]
+        self._window.sidebar.show_rows(rows, self._session.conversation.id)
 
     def _on_message(self, message: StoredMessage) -> None:
         self._window.show_transcript(True)
@@ -233,7 +240,7 @@ class Presenter(QObject):
         self._disk_note = view.disk_note
 
     def _on_error(self, sentence: str, detail: str) -> None:
-        self._window.notice.show_error(sentence, detail)
+        self._window.notice.show_error(sentence, detail, stays=not self._session.is_storing)
         if self._session.state != "loading":
             self._window.loading_bar.hide()
             self._window.sidebar.model_button.show_model(self._session.model)
@@ -270,12 +277,19 @@ class Presenter(QObject):
         empty.say("Ask anything", sentence, choices)
 
     def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
-        branch = self._session.messages if any(message.divergence for message in messages) else ()
-        return [self._content(message, branch) for message in messages]
+        versions = self._session.versions() if messages else {}
+        explained = any(message.divergence for message in messages)
+        branch = self._session.messages if explained else ()
+        had_prompt = self._session.answers_with_system_prompt() if explained else {}
+        has_prompt = bool(self._session.conversation.system_prompt)
+        return [
+            self._content(each, branch, versions.get(each.id, [each.id]), had_prompt.get(each.id, has_prompt))
+            for each in messages
+        ]
 
-    def _content(self, message: StoredMessage, branch: Sequence[StoredMessage]) -> MessageContent:
-        had_system_prompt = message.divergence is not None and self._session.had_system_prompt(message.id)
-        versions = [version.id for version in self._session.siblings(message.id)]
+    def _content(
+        self, message: StoredMessage, branch: Sequence[StoredMessage], versions: Sequence[int], had_system_prompt: bool
+    ) -> MessageContent:
         return MessageContent(
             id=message.id,
             role=message.role,
@@ -283,9 +297,9 @@ class Presenter(QObject):
             stats=message.stats,
             divergence=message.divergence,
             finish_reason=message.finish_reason,
-            is_first_seen=message.id == self._session.conversation.seen_from_id,
+            is_first_seen=message.id == self._session.first_seen_id,
             added=message.sent.removeprefix(message.content).strip(),
             divergence_place=place_of(message.divergence, branch, had_system_prompt, message.left_out),
-            version=versions.index(message.id) + 1 if message.id in versions else 1,
-            versions=max(1, len(versions)),
+            version=versions.index(message.id) + 1,
+            versions=len(versions),
         )

@@ -10,6 +10,10 @@ ON_DISK_ONLY = (
     "This run is on disk only, so there is nothing in memory to keep. Send a message that begins with it, then keep it."
 )
 DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
+NOT_DELETED = (
+    "What is kept on disk of deleted conversations could not be deleted now. It is deleted when Headstart starts again."
+)
+DAMAGED = "The index of what is kept on disk cannot be read, so all of it is deleted and begins anew."
 
 
 def note_of(root: Path, error: OSError) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
-from engine.cache.disk_index import DiskIndex, Entry, chain
+from engine.cache.disk_index import Entry, chain
 from engine.cache.disk_notes import ON_DISK_ONLY
 from engine.cache.disk_tier import DiskTier
 from engine.cache.node import Node
-from engine.cache.picture import TEXT_BLOCKS, node_views, tier_of
+from engine.cache.picture import TEXT_BLOCKS, TEXT_CHARACTERS, node_views, tier_of
 from engine.cache.store import KVLayout
+from engine.cache.texts import KeptTexts
 from engine.cache.tree import PrefixTree
 from engine.events import NodeView
 from engine.types import BLOCK_TOKENS, InvalidRequestError
@@ -19,15 +21,19 @@ from engine.types import BLOCK_TOKENS, InvalidRequestError
 MOST_TEXTS = 64
 """Runs whose files one picture opens to see how they begin; the next picture goes on."""
 
+TEXT_BYTES = 4 << 20
+"""What the texts of runs on disk may take in memory; the runs of a picture that do not fit are read again."""
+
 
 @dataclass(eq=False, slots=True)
 class DiskRun:
-    """Blocks on disk only that nothing branches off, with the names of those behind it."""
+    """Blocks on disk only that nothing branches off, with the names of those behind it. `owners` are the index's names
+    for the conversations that used all of it."""
 
     entries: list[Entry]
     behind: tuple[str, ...]
     nbytes: int
-    owners: tuple[str, ...]
+    owners: frozenset[str]
 
     @property
     def start(self) -> tuple[str, str]:
@@ -44,12 +50,13 @@ class DiskNodes:
 
     def __init__(self, disk: DiskTier) -> None:
         self._disk = disk
-        self._seen: tuple[int, DiskIndex, int] | None = None
+        self._seen: tuple[int, tuple[int, int]] | None = None
+        self._entries: dict[str, Entry] = {}
         self._forked: list[Node] = []
         self._starts: tuple[str, ...] = ()
         self._runs: dict[str, DiskRun] = {}
         self._names: dict[str, int] = {}
-        self._texts: dict[tuple[str, str], str] = {}
+        self._texts = KeptTexts(TEXT_BYTES)
 
     def views(
         self, tree: PrefixTree, layout: KVLayout, now: float, decode: Callable[[Sequence[int]], str]
@@ -70,10 +77,9 @@ class DiskNodes:
 
     def _look(self, tree: PrefixTree) -> None:
         """Compare memory and disk, where either changed."""
-        index = self._disk.index
-        if self._seen == (now := (tree.version, index, index.version)):
+        if self._seen == (now := (tree.version, self._disk.version())):
             return
-        self._seen = now
+        self._seen, self._entries = now, self._disk.entries()
         for node in self._forked:
             node.forks = ()
         self._forked.clear()
@@ -88,12 +94,11 @@ class DiskNodes:
                     stack.extend((child, end) for child in node.children.values())
         self._starts = tuple(sorted(starts))
         self._runs = dict(self._read_runs())
-        self._texts = {run.start: self._texts[run.start] for run in self._runs.values() if run.start in self._texts}
 
     def _compare(self, tree: PrefixTree, node: Node, before: str) -> str:
         """Note where blocks on disk only branch off this node, which is split there. The name of its last block, ""
         where it is not on disk to its end."""
-        index, at = self._disk.index, 0
+        index, at = self._entries, 0
         while at < len(node.keys):
             before = node.digest(at, before)
             if before not in index:
@@ -110,14 +115,14 @@ class DiskNodes:
 
     def _read_runs(self) -> Iterator[tuple[str, DiskRun]]:
         """Each run by the name of its first block."""
-        index = self._disk.index
+        index = self._entries
         left = [digest for forks in (self._starts, *(node.forks for node in self._forked)) for digest in forks]
         while left:
             entries = [index[left.pop()]]
             while len(entries[-1].children) == 1:
                 entries += [index[child] for child in entries[-1].children]
             behind = tuple(sorted(entries[-1].children))
-            owners = tuple(sorted(entries[0].owners - {""}))  # all that used a later block used the first
+            owners = frozenset(entries[0].owners)  # all that used a later block used the first
             nbytes = sum(entry.nbytes for entry in entries)
             yield entries[0].digest, DiskRun(entries, behind, nbytes, owners)
             left += behind
@@ -132,14 +137,14 @@ class DiskNodes:
             parent, start, digests = left.pop()
             for digest in digests:
                 run = self._runs[digest]
-                text = self._texts.get(run.start)
-                if text is None and texts_left:
-                    text, texts_left = self._read_text(run, decode), texts_left - 1
+                text = ""
+                if run.start in self._texts or texts_left:
+                    texts_left -= run.start not in self._texts
+                    text = self._texts.get(run.start, partial(self._read_text, run, decode))
                 idle, tokens = max(0, now - run.entries[-1].last_used) / 1e9, len(run.entries) * BLOCK_TOKENS
                 name = self._names.setdefault(digest, -1 - len(self._names))
-                views.append(
-                    NodeView(parent, start, tokens, run.nbytes, idle, 0, False, run.owners, name, text or "", "disk")
-                )
+                owners = self._disk.names_of(run.owners)
+                views.append(NodeView(parent, start, tokens, run.nbytes, idle, 0, False, owners, name, text, "disk"))
                 if run.behind:
                     left.append((len(runs) + len(views) - 1, start + tokens, run.behind))
         return views
@@ -150,4 +155,4 @@ class DiskNodes:
         with suppress(OSError):
             for entry in run.entries[:TEXT_BLOCKS]:
                 ids += self._disk.files.read_ids(entry)
-        return self._texts.setdefault(run.start, decode(ids) if ids else "")
+        return decode(ids)[:TEXT_CHARACTERS] if ids else ""

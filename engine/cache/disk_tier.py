@@ -6,22 +6,40 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-from engine.cache.disk_files import HEADER_BYTES, DiskFiles, delete, delete_all_files, forget_files
-from engine.cache.disk_index import DiskIndex, Entry, chain, short_digest
-from engine.cache.disk_notes import OTHER_HEADSTART, note_of
+from engine.cache.disk_files import (
+    HEADER_BYTES,
+    DiskFiles,
+    delete,
+    delete_all_files,
+    delete_index,
+    forget_files,
+    keep_only_files,
+)
+from engine.cache.disk_index import (
+    INDEX_VERSION,
+    DamagedIndexError,
+    DiskIndex,
+    Entry,
+    chain,
+    index_path,
+    owner_digest,
+    short_digest,
+)
+from engine.cache.disk_notes import DAMAGED, DISK_FULL, NOT_DELETED, OTHER_HEADSTART, note_of
 from engine.cache.node import Key
 from engine.cache.store import KVLayout, KVStore, Lane, is_out_of_memory
 from engine.cache.tree import block_keys
-from engine.types import BLOCK_TOKENS, check_disk_budget
+from engine.types import BLOCK_TOKENS, HeadstartError, check_disk_budget
 
 DEFAULT_BYTES = 2 << 30
 """Budget where none is asked for; never more than a tenth of what the disk has free."""
@@ -30,6 +48,7 @@ MOST_WANTED = 32
 """Paths that wait for their turn to be written; the oldest is given up first."""
 
 Cached = Callable[[str, list[Key]], Sequence[Tensor]]
+T = TypeVar("T")
 
 log = logging.getLogger("headstart")
 
@@ -55,7 +74,8 @@ class DiskTier:
 
     `namespace` must name everything a block depends on besides its tokens, its layout too. Nothing is touched before
     `open`. On the first error while writing the tier is off until it is opened again, and `note` says why in a
-    sentence. `now` gives a time in ns that goes on over restarts. `index` and `files` are for looking only.
+    sentence. `now` gives a time in ns that goes on over restarts. `names` says which conversation the index means by a
+    digest, as far as it was heard of. `index` and `files` are for looking only.
     """
 
     def __init__(
@@ -70,7 +90,8 @@ class DiskTier:
         self.is_on = False
         self.note = ""
         self._asked_bytes = budget_bytes
-        self.folder = short_digest(namespace.encode())
+        self.folder = short_digest(f"{INDEX_VERSION}/{namespace}".encode())
+        self.names: dict[str, str] = {}
         self._layout = layout
         self.now = now
         self.files = DiskFiles(root)
@@ -81,7 +102,7 @@ class DiskTier:
     @property
     def used_bytes(self) -> int:
         """Bytes of all blocks on disk, those of other models too."""
-        return self.index.used_bytes
+        return self._known(lambda: self.index.used_bytes, 0)
 
     def open(self) -> None:
         """Take the folder, as the only process, and see what lies there."""
@@ -93,7 +114,7 @@ class DiskTier:
         if self.is_on:
             self.files.remove_empty_folders()
         self.is_on = False
-        self.index = DiskIndex()
+        self.index.close()
         self._wanted.clear()
         self._lock.release(force=True)
 
@@ -107,32 +128,36 @@ class DiskTier:
         elif not self.is_on:
             self._take_folder()
         elif self._guarded(self._choose_budget):
-            self._make_room(0)
+            self._guarded(partial(self._make_room, 0))
 
     def extent(self, space: str, ids: Sequence[int]) -> int:
         """Tokens at the start of `ids` that are on disk, without reading them."""
-        return self.index.extent(chain(space, block_keys(ids))[1:]) * BLOCK_TOKENS if len(self.index) else 0
+        if not self.is_on:
+            return 0
+        digests = chain(space, block_keys(ids))[1:]
+        return self._known(lambda: self.index.extent(digests), 0) * BLOCK_TOKENS
 
     def read(self, space: str, ids: Sequence[int], first: int) -> Iterator[Tensor]:
         """The blocks of `ids` from number `first` on, on the CPU, up to the first that is not there as it must be. That
         one is deleted, with all behind it; one that the system does not let us read now stays."""
         keys = block_keys(ids)
         digests = chain(space, keys)
-        now = self.now()
-        for number, key in enumerate(keys):
-            if digests[number + 1] not in self.index:
-                return
-            entry = self.index[digests[number + 1]]
-            if number >= first:
-                try:
-                    data = self.files.read(entry, digests[number], key)
-                except OSError:
-                    return
-                if data is None or len(data) != self._layout.bytes_per_block:
-                    self._delete(self.index.remove(entry.digest))
-                    return
-                yield torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
-            self.files.touch(entry, now)
+        used: list[str] = []
+        here: list[Entry] = self._known(lambda: self.index.path(digests[1:]), [])
+        try:
+            for number, entry in enumerate(here):
+                if number >= first:
+                    try:
+                        data = self.files.read(entry, digests[number], keys[number])
+                    except OSError:
+                        return
+                    if data is None or len(data) != self._layout.bytes_per_block:
+                        self._guarded(partial(self._remove, entry.digest))
+                        return
+                    yield torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
+                used.append(entry.digest)
+        finally:
+            self._guarded(lambda: self.index.touch(used, self.now()))
 
     def fill(self, store: KVStore, lane: Lane, space: str, ids: Sequence[int], first: int) -> int:
         """Read the blocks of `ids` from number `first` on into the lane; the number of the first that was not read."""
@@ -142,8 +167,10 @@ class DiskTier:
         return first
 
     def want(self, space: str, ids: Sequence[int], owner: str, *, is_kept: bool = False) -> None:
-        """Write what is cached of `ids` when there is time: what is kept first, then the newest."""
-        if self.is_on and len(ids):
+        """Write what is cached of `ids` when there is time: what is kept first, then the newest. Nothing is written in
+        nobody's name: no deletion would ever reach it."""
+        if self.is_on and len(ids) and owner:
+            self.names[owner_digest(owner)] = owner
             self._wanted.pop((is_kept, owner), None)
             self._wanted[is_kept, owner] = Wanted(space, keys := block_keys(ids), owner, chain(space, keys))
             if len(self._wanted) > MOST_WANTED:
@@ -163,111 +190,149 @@ class DiskTier:
 
     def forget(self, conversation: str) -> None:
         """Delete the blocks that only this conversation used, of every model; also where the tier could not be opened.
-        Where nothing is to be kept on disk, nothing is there."""
+        Where nothing is to be kept on disk, nothing is there. Raises HeadstartError where that cannot be done now."""
         for is_kept in (True, False):
             self._wanted.pop((is_kept, conversation), None)
+        self.names.pop(owner_digest(conversation), None)
         if self.is_on:
-            self._delete(self.index.disown(conversation))
-            self.files.delete_owner(conversation)
+            self._delete_surely(lambda: self.index.disown(owner_digest(conversation)))
         elif self._asked_bytes != 0:
             forget_files(self.files.root, conversation)
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Delete the blocks that none of these conversations used, of every model: the others were deleted. Raises
+        HeadstartError as `forget` does."""
+        if self.is_on:
+            owners = {owner_digest(conversation) for conversation in conversations}
+            self._delete_surely(lambda: self.index.keep_only(owners))
+        elif self._asked_bytes != 0:
+            keep_only_files(self.files.root, conversations)
 
     def drop(self, digest: str) -> None:
         """Delete the block of this name and all behind it."""
         self._wanted = {place: wanted for place, wanted in self._wanted.items() if digest not in wanted.digests}
-        self._delete(self.index.remove(digest))
+        self._guarded(partial(self._remove, digest))
 
     def clear(self) -> None:
         """Delete every block of this model; also where the tier could not be opened, as `forget` does."""
         self._wanted.clear()
-        self._delete([entry for digest in self.starts() for entry in self.index.remove(digest)])
-        if not self.is_on and self._asked_bytes != 0:
+        if self.is_on:
+            self._guarded(lambda: self.files.delete(self.index.clear(self.folder)))
+        elif self._asked_bytes != 0:
             delete_all_files(self.files.root, self.folder)
 
     def starts(self) -> list[str]:
         """The blocks of this model at the start of a path."""
-        return [digest for digest in self.index.starts if self.index[digest].folder == self.folder]
+        return self._known(lambda: self.index.starts(self.folder), [])
+
+    def version(self) -> tuple[int, int]:
+        """Another value after every change of what is here and whose it is."""
+        return self._known(lambda: self.index.version, (-1, 0))
+
+    def entries(self) -> dict[str, Entry]:
+        """All blocks, of other models too."""
+        return self._known(self.index.entries, {})
+
+    def names_of(self, owners: Iterable[str]) -> tuple[str, ...]:
+        """The conversations behind the index's names for them, as far as they are known."""
+        return tuple(sorted(self.names[owner] for owner in owners if owner in self.names))
 
     def check(self) -> None:
         """Raise AssertionError where an invariant is broken."""
         self.index.check()
         assert not self.is_on or self.index.used_bytes <= self.budget_bytes
-        assert self.is_on or not (len(self.index) or self._wanted)
+        assert self.is_on or not (self.index.entries() or self._wanted)
 
     def _take_folder(self) -> None:
         try:
             self.files.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock.acquire(blocking=False)
-            self.index, useless = self.files.scan()
+            self._open_index()
             self._choose_budget()
+            self._match_files()
+            self._make_room(0)
         except Timeout:
             self._switch_off(OTHER_HEADSTART)
             return
         except OSError as error:
             self._switch_off(note_of(self.files.root, error), error)
             return
-        self.is_on, self.note = True, ""
-        for path in useless:
-            delete(path)
-        self._delete([gone for entry in self._cut_short() for gone in self.index.remove(entry.digest)])
-        self._make_room(0)
+        self.is_on = True
+        self.note = self.note if self.note == DISK_FULL else ""  # until something was written
         self.files.remove_empty_folders()
+
+    def _open_index(self) -> None:
+        """Open the index. Where it is damaged, or of another version, it goes with all blocks."""
+        try:
+            self.index.open(index_path(self.files.root))
+        except DamagedIndexError as error:
+            log.warning("%s %s", DAMAGED, error)
+            delete_index(self.files.root)
+            self.index.open(index_path(self.files.root))
+
+    def _match_files(self) -> None:
+        """Delete the files that the index does not know, which a program that was killed leaves, and take out the
+        blocks whose files are gone."""
+        known = {self.files.path(entry): entry.digest for entry in self.index.entries().values()}
+        for path in self.files.paths():
+            if known.pop(path, None) is None:
+                delete(path)
+        for digest in known.values():
+            self._remove(digest)
 
     def _write_path(self, place: tuple[bool, str], wanted: Wanted, cached: Cached) -> Iterator[None]:
         """Claim what is there for its owner, then write what is missing, as long as nobody calls it off."""
         digests = wanted.digests[1:]
-        here = max(self.index.extent(digests), len(cached(wanted.space, wanted.keys)))
-        self._guarded(partial(self._claim, wanted.owner, digests[:here]))
+        self._guarded(partial(self._claim, wanted))
         yield
         while self._wanted.get(place) is wanted:
-            number, tensors = self.index.extent(digests), cached(wanted.space, wanted.keys)
-            if number >= len(tensors) or not self._has_room(wanted.digests[number] if number else ""):
+            number, tensors = self._known(lambda: self.index.extent(digests), 0), cached(wanted.space, wanted.keys)
+            if number >= len(tensors) or not self._guarded(partial(self._write, wanted, number, tensors)):
                 return
-            self._guarded(partial(self._write, wanted, number, tensors[number]))
+            if self._known(lambda: self.index.extent(digests), 0) <= number:
+                return
             yield
 
-    def _claim(self, owner: str, digests: Sequence[str]) -> None:
-        """Note that a conversation uses these blocks. Those to come are noted before they are written, so that no block
-        ever lies there that nobody owns."""
-        now, is_new = self.now(), False
-        for digest in digests:
-            if digest in self.index:
-                self.files.touch(self.index[digest], now)
-            is_new |= digest not in self.index or owner not in self.index[digest].owners
-        if is_new:
-            mine = [entry.digest for entry in self.index if owner in entry.owners and entry.folder == self.folder]
-            self.files.write_owner(self.folder, owner, sorted({*mine, *digests}))
-        self.index.own(digests[: self.index.extent(digests)], owner)
+    def _claim(self, wanted: Wanted) -> None:
+        """Note that a conversation uses the blocks that are there."""
+        digests = wanted.digests[1:]
+        self.index.own(digests[: self.index.extent(digests)], owner_digest(wanted.owner), self.now())
 
-    def _write(self, wanted: Wanted, number: int, tensor: Tensor) -> None:
+    def _write(self, wanted: Wanted, number: int, tensors: Sequence[Tensor]) -> None:
+        """Write block `number` if there is room for it. The index knows it first: whatever happens meanwhile, there is
+        no file of a conversation that the index would not find."""
         before, digest = wanted.digests[number], wanted.digests[number + 1]
         parent = before if number else ""
-        entry = Entry(digest, parent, self.folder, self._block_bytes, self.now(), {wanted.owner})
-        data = tensor.cpu().view(torch.uint8).numpy().data
-        self.files.write(entry, before, wanted.keys[number], data)
-        self.index.add(entry)
+        self._make_room(self._block_bytes, parent)
+        if self.index.used_bytes + self._block_bytes > self.budget_bytes:
+            return
+        entry = Entry(digest, parent, self.folder, self._block_bytes, self.now())
+        data = tensors[number].cpu().view(torch.uint8).numpy().data
+        if not self.index.add(entry, owner_digest(wanted.owner)):
+            return
+        if self.files.write(entry, before, wanted.keys[number], data):
+            self.note = ""
+        else:
+            self.index.remove(digest)
 
     @property
     def _block_bytes(self) -> int:
         return HEADER_BYTES + self._layout.bytes_per_block
 
-    def _cut_short(self) -> list[Entry]:
-        return [entry for entry in self.index if entry.folder == self.folder and entry.nbytes != self._block_bytes]
-
-    def _has_room(self, parent: str) -> bool:
-        """Make room for one more block behind `parent`; False where there is none."""
-        self._make_room(self._block_bytes, parent)
-        return self.index.used_bytes + self._block_bytes <= self.budget_bytes
-
     def _make_room(self, nbytes: int, spare: str = "") -> None:
-        self._delete(self.index.evict(self.index.used_bytes + nbytes - self.budget_bytes, spare))
+        self.files.delete(self.index.evict(self.index.used_bytes + nbytes - self.budget_bytes, spare))
 
-    def _delete(self, entries: Sequence[Entry]) -> None:
-        for entry in entries:
-            delete(self.files.path(entry))
-        if lost := {owner for entry in entries for owner in entry.owners}:
-            for owner in lost - self.index.owners() - {wanted.owner for wanted in self._wanted.values()}:
-                self.files.delete_owner(owner)
+    def _remove(self, digest: str) -> None:
+        self.files.delete(self.index.remove(digest))
+
+    def _delete_surely(self, take_out: Callable[[], list[Entry]]) -> None:
+        """Delete what the user does not want to be there."""
+        try:
+            self.files.delete(take_out())
+        except OSError as error:
+            self._switch_off(note_of(self.files.root, error), error)
+            if not isinstance(error, DamagedIndexError):
+                raise HeadstartError(NOT_DELETED, str(error)) from error
 
     def _choose_budget(self) -> None:
         if self._asked_bytes is not None:
@@ -276,15 +341,25 @@ class DiskTier:
         free = shutil.disk_usage(self.files.root).free + self.index.used_bytes
         self.budget_bytes = min(DEFAULT_BYTES, free // 10)
 
-    def _guarded(self, write: Callable[[], None]) -> bool:
+    def _known(self, look: Callable[[], T], nothing: T) -> T:
+        """What the index says; `nothing` where it cannot be read, and the tier is off then."""
+        try:
+            return look()
+        except OSError as error:
+            self._switch_off(note_of(self.files.root, error), error)
+            return nothing
+
+    def _guarded(self, change: Callable[[], object]) -> bool:
         """Whether it could be done; where not, the tier is off."""
         try:
-            write()
+            change()
         except OSError as error:
             self._switch_off(note_of(self.files.root, error), error)
         return self.is_on
 
     def _switch_off(self, note: str, error: OSError | None = None) -> None:
         self.close()
+        if isinstance(error, DamagedIndexError):  # nobody knows any more whose the blocks are
+            delete_index(self.files.root)
         self.note = note
         log.warning("%s %s", note, error or "")

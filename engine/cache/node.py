@@ -9,11 +9,14 @@ from engine.cache.disk_index import next_digest
 Key = tuple[int, ...]
 """The ids of one block."""
 
+Keeper = str | int
+"""Who asked to keep a prefix resident: a conversation, or the user, who chose the run that ends with this block."""
+
 
 class Node:
     """A run of blocks. `keys[i]` are the 16 ids of block `blocks[i]`.
 
-    `pins` counts the running requests that need this node or one below it; `kept_by` names the conversations that
+    `pins` counts the running requests that need this node or one below it; `kept_by` names those who
     asked to keep it resident. Neither may be evicted. A split keeps the object as the *lower* part, so that whoever
     holds a node as the deepest of a path goes on holding the whole path. `text`: how it begins, once it was asked for.
     `digests` are the names on disk of its first blocks, as far as they were asked for; `forks` name the blocks on disk
@@ -33,7 +36,7 @@ class Node:
         self.last_used = 0.0
         self.pins = 0
         self.hits = 0
-        self.kept_by: set[str] = set()
+        self.kept_by: set[Keeper] = set()
         self.owners: set[str] = set()
         self.text: str | None = None
         self.digests: list[str] = []

@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from torch import Tensor
+
 from engine.cache.node import Node
 from engine.cache.store import KVStore, Lane
 from engine.cache.tree import Match
+from engine.types import BLOCK_TOKENS
 
 
 @dataclass(slots=True)
 class Run:
     """A request that holds a lane. The first `reused` tokens of its prompt need not be computed; the last
-    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile."""
+    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile. `logits` are those after the
+    prompt where all of it is reused: then nothing is left to compute."""
 
     lane: Lane
     match: Match
@@ -22,6 +26,7 @@ class Run:
     owner: str
     disk_tokens: int = 0
     is_forgotten: bool = False
+    logits: Tensor | None = None
 
     @property
     def reused(self) -> int:
@@ -37,13 +42,20 @@ class Reuse(NamedTuple):
 
 
 class Cache(Protocol):
-    """What a request needs of a cache, be it one that reuses or one that does not."""
+    """What a request needs of a cache, be it one that reuses or one that does not. `regime` names how a sequence of so
+    many tokens is computed."""
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+    @property
+    def regime(self) -> Callable[[int], str]: ...
+
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
 
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
+
+        Where the model's position code hangs on the length, it is that of `ids`, or of `length` tokens where those are
+        more; how far the answer may grow changes nothing.
 
         Raises MemoryError where the lane cannot be had.
         """
@@ -57,11 +69,23 @@ class Cache(Protocol):
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """Note that keys and values of `ids` were written behind the lane's tokens."""
 
+    def keep_logits(self, run: Run, logits: Tensor) -> None:
+        """Keep the logits after the whole prompt with the lane, where there is room: see `Run.logits`."""
+
+    def enter_regime(self, run: Run, regime: str) -> None:
+        """Publish what the lane holds, then begin it anew, empty, in another regime of the position code."""
+
     def publish(self, run: Run) -> None:
         """Make the full settled blocks of the lane reusable, as far as the budget allows."""
 
     def finish(self, run: Run) -> None:
         """Publish, and hold nothing any more. Every `begin` is followed by one `finish`."""
+
+
+def lane_capacity(tokens: int) -> int:
+    """A whole number of blocks that holds so many tokens. Then every head of a lane begins at an even address, whatever
+    its length: the order in which a kernel adds up hangs on that, and with it the last bit of a number."""
+    return -(-tokens // BLOCK_TOKENS) * BLOCK_TOKENS
 
 
 class NullCache:
@@ -77,20 +101,20 @@ class NullCache:
         regime: Callable[[int], str] = lambda _: "",
     ) -> None:
         self.store = store
-        self._regime = regime
+        self.regime = regime
         self._make_room = make_room
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """Always nothing."""
         return Reuse(0)
 
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         """See `Cache.begin`."""
-        capacity = len(ids) + new_tokens
+        capacity = lane_capacity(len(ids) + new_tokens)
         self._make_room(capacity * self.store.layout.bytes_per_token)
         lane = self.store.new_lane(capacity)
         lane.is_busy = True
-        lane.regime = self._regime(capacity)
+        lane.regime = self.regime(max(len(ids), length))
         return Run(lane, Match(Node(None, [], []), ()), [], owner)
 
     def restore(self, run: Run) -> None:
@@ -99,6 +123,14 @@ class NullCache:
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """See `Cache.commit`."""
         run.lane.ids.extend(ids)
+
+    def keep_logits(self, run: Run, logits: Tensor) -> None:
+        """Nothing is kept."""
+
+    def enter_regime(self, run: Run, regime: str) -> None:
+        """See `Cache.enter_regime`."""
+        run.lane.cut(0)
+        run.lane.regime = regime
 
     def publish(self, run: Run) -> None:
         """Nothing is kept."""

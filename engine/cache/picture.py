@@ -13,6 +13,9 @@ from engine.types import BLOCK_TOKENS
 TEXT_BLOCKS = 3
 """How many blocks at the start of a run are shown as text."""
 
+TEXT_CHARACTERS = 400
+"""How much of that text is kept: more than a picture shows, also where each token is a long one."""
+
 
 def memory_view(tree: PrefixTree, store: KVStore, evicted_bytes: int, request_id: int, now: float) -> CacheView:
     """What the cache's memory holds, without the tree."""
@@ -47,7 +50,7 @@ def node_views(
         tokens = blocks * BLOCK_TOKENS
         pinned = bool(last.kept_by)
         if node.text is None:
-            node.text = decode([token for key in node.keys[:TEXT_BLOCKS] for token in key])
+            node.text = decode([token for key in node.keys[:TEXT_BLOCKS] for token in key])[:TEXT_CHARACTERS]
         idle, size = now - last.last_used, blocks * bytes_per_block
         block, text = last.blocks[-1], node.text
         views.append(NodeView(parent, start, tokens, size, idle, node.hits, pinned, owners, block, text, tier))

@@ -7,12 +7,15 @@ after every forward pass; `finish` publishes full blocks and unpins. Nothing is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+
+from torch import Tensor
 
 from engine.cache.disk_picture import DiskNodes
 from engine.cache.disk_tier import DiskTier, no_disk
 from engine.cache.lanes import Lanes, common_tokens
-from engine.cache.null_cache import Reuse, Run
+from engine.cache.null_cache import Reuse, Run, lane_capacity
 from engine.cache.picture import memory_view, run_start
 from engine.cache.store import KVStore
 from engine.cache.tree import Match, PrefixTree, block_keys
@@ -28,7 +31,7 @@ class PrefixCache:
 
     `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
     path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut
-    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence that may grow to so many
+    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence of so many
     tokens is computed: what was computed in one regime is never used in another. `disk` keeps blocks over a restart.
     """
 
@@ -65,37 +68,44 @@ class PrefixCache:
         """One lane for the whole context, so that every prompt the model can read gets answered."""
         return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
 
-    def peek(self, ids: Sequence[int], new_tokens: int = 0) -> int:
-        """Tokens that `begin` would reuse. At least one token is left to compute."""
-        return self.foresee(ids, new_tokens).tokens
+    def peek(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> int:
+        """Tokens that `begin` would reuse. At least one token is left to compute, but where the logits after exactly
+        this prompt are kept."""
+        return self.foresee(ids, new_tokens, length).tokens
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0) -> Reuse:
+    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
-        usable, regime = ids[: len(ids) - 1], self._regime_of(len(ids) + new_tokens)
+        usable, regime = ids[: len(ids) - 1], self.regime(max(len(ids), length))
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         cached = self.tree.peek(self._space(regime), usable)
-        lane = self._lanes.choose(usable, capacity, cached, regime)
+        lane = self._lanes.choose(ids, capacity, cached, regime)
         if lane is not None and self._lanes.holds(lane, capacity):
+            if lane.logits_after(ids, regime) is not None:
+                return Reuse(len(ids))
             return self._with_disk(usable, regime, max(cached, common_tokens(lane, usable, regime)))
         return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
 
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "") -> Run:
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         """See `Cache.begin`."""
         usable = ids[: len(ids) - 1]
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
-        regime = self._regime_of(len(ids) + new_tokens)
+        regime = self.regime(max(len(ids), length))
         match = self._pinned_match(usable, regime)
         try:
-            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
+            lane = self._lanes.take(ids, capacity, match.num_tokens, regime)
         except BaseException as error:
             self.tree.unpin(match.node)
             if not isinstance(error, MemoryError):
                 raise
             # No room beside the hit: now its blocks compete for the room like any others.
-            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
+            lane = self._lanes.take(ids, capacity, match.num_tokens, regime)
             match = self._pinned_match(usable, regime)
-        reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
-        run = Run(lane, match, list(usable[: reuse.tokens]), owner, reuse.disk_tokens)
+        logits = lane.logits_after(ids, regime)
+        if logits is None:
+            reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
+        else:
+            reuse = Reuse(len(ids))
+        run = Run(lane, match, list(ids[: reuse.tokens]), owner, reuse.disk_tokens, logits=logits)
         lane.is_busy = True
         self._runs.append(run)
         self.tree.own(match.node, owner)
@@ -104,6 +114,9 @@ class PrefixCache:
     def restore(self, run: Run) -> None:
         """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
         lane = run.lane
+        if run.logits is not None:
+            lane.cut(run.reused)
+            return
         common = common_tokens(lane, run.prefix, lane.regime)
         lane.cut(common)
         if run.reused > common:
@@ -122,6 +135,19 @@ class PrefixCache:
         run.lane.ids.extend(ids)
         if settled:
             run.lane.settled = len(run.lane.ids)
+
+    def keep_logits(self, run: Run, logits: Tensor) -> None:
+        """See `Cache.keep_logits`. They count towards the budget, and go with the lane."""
+        self._evict_for(logits.nbytes)
+        with suppress(MemoryError):
+            self.store.keep_logits(run.lane, logits)
+
+    def enter_regime(self, run: Run, regime: str) -> None:
+        """See `Cache.enter_regime`."""
+        self.publish(run)
+        run.lane.cut(0)
+        run.lane.regime = regime
+        self._move_pin(run, Match(self.tree.root(self._space(regime)), ()))
 
     def publish(self, run: Run) -> None:
         """See `Cache.publish`. Blocks that do not fit behind pinned ones stay in the lane only."""
@@ -150,10 +176,10 @@ class PrefixCache:
             run.lane.is_busy = False
 
     def keep(self, ids: Sequence[int], owner: str, length: int = 0) -> bool:
-        """Keep what is cached of `ids`, of a sequence that may grow to `length`, resident for `owner`, in place of what
-        it kept before. False where nothing is, or where kept blocks would take more than half of what lanes leave.
+        """Keep what is cached of `ids`, of a sequence of `length` tokens, resident for `owner`, in place of what it
+        kept before. False where nothing is, or where kept blocks would take more than half of what lanes leave.
         """
-        space = self._space(self._regime_of(length))
+        space = self._space(self.regime(length))
         match = self.tree.match(space, ids, is_hit=False)
         self.tree.keep(match.node, owner)
         self.disk.want(space, ids[: match.num_tokens], owner, is_kept=True)
@@ -167,20 +193,20 @@ class PrefixCache:
     def forget(self, owner: str) -> None:
         """Keep nothing for `owner` any more, delete what only it used from disk, and write nothing more of it there."""
         self.release(owner)
-        self.disk.forget(owner)
         for run in self._runs:
             run.is_forgotten |= run.owner == owner
+        self.disk.forget(owner)
 
     def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
         """How many tokens at the start of `ids` are kept resident."""
-        return self.tree.kept_tokens(self._space(self._regime_of(length)), ids)
+        return self.tree.kept_tokens(self._space(self.regime(length)), ids)
 
     def keep_block(self, block: int) -> None:
         """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored. Raises
         InvalidRequestError for a run on disk only."""
         self._disk_nodes.refuse(block)
         if (node := self.tree.find(block)) is not None:
-            self.tree.keep(node, f"block {block}")
+            self.tree.keep(node, block)  # a number, so that no conversation has the same name
             self._bound_kept()
 
     def release_block(self, block: int) -> None:
@@ -249,7 +275,7 @@ class PrefixCache:
         return max(self.least_budget_bytes, self.store.lane_bytes - sum(lane.nbytes for lane in self._lanes.idle()))
 
     def _lane_capacity(self, tokens: int) -> int:
-        return min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length)
+        return lane_capacity(min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length))
 
     def _with_disk(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
         """What is reused where `near` tokens are in the lane or in blocks."""
@@ -258,9 +284,6 @@ class PrefixCache:
 
     def _cut_to_grid(self, tokens: int) -> int:
         return tokens - tokens % self.step if self.step else tokens
-
-    def _regime_of(self, tokens: int) -> str:
-        return self.regime(min(tokens, self.context_length))
 
     def _space(self, regime: str) -> str:
         """The part of the tree that belongs to a regime."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.cache.disk_index import chain
-from engine.cache.node import Key, Node
+from engine.cache.node import Keeper, Key, Node
 from engine.types import BLOCK_TOKENS
 
 
@@ -46,7 +46,7 @@ class PrefixTree:
         self._clock = clock
         self._roots: dict[str, Node] = {}
         self._where: dict[int, Node] = {}
-        self._kept: dict[str, Node] = {}
+        self._kept: dict[Keeper, Node] = {}
 
     def __len__(self) -> int:
         """Number of cached blocks, over all namespaces."""
@@ -125,7 +125,7 @@ class PrefixTree:
             for part in node.path():
                 part.owners.add(owner)
 
-    def keep(self, node: Node, owner: str) -> None:
+    def keep(self, node: Node, owner: Keeper) -> None:
         """Keep a path resident on behalf of `owner`, in place of what it kept before."""
         if self._kept.get(owner) is node:
             self._kept[owner] = self._kept.pop(owner)
@@ -136,14 +136,14 @@ class PrefixTree:
         for part in node.path():
             part.kept_by.add(owner)
 
-    def release(self, owner: str) -> None:
+    def release(self, owner: Keeper) -> None:
         """Keep nothing for `owner` any more."""
         node = self._kept.pop(owner, None)
         if node is not None:
             for part in node.path():
                 part.kept_by.discard(owner)
 
-    def kept(self) -> dict[str, Node]:
+    def kept(self) -> dict[Keeper, Node]:
         """Who keeps what: owner -> the deepest node of its path, whoever asked last at the end."""
         return dict(self._kept)
 

@@ -1,19 +1,67 @@
 """Checks model files before anything is loaded: whole, safe to open, complete. Reads headers only; no torch.
 
-Every problem raises ModelError with a sentence that says what to do.
+Every problem raises ModelError with a sentence that says what to do. Nothing is opened before it is known to be an
+ordinary file, and nothing is read before it is known to be small: a pipe would wait for ever, a file of some hundred
+megabytes in place of a configuration would take many times its size in memory.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.library.gguf import MAGIC, GgufDamagedError, GgufHeader, read_header
+from engine.library.gguf import MAGIC, GgufDamagedError, GgufForeignError, GgufHeader, read_header
 from engine.types import ModelError
 
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
+_OBJECTS = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "chat_template.json",
+)
+_MEGABYTE = 10**6
+_LARGEST = {
+    **dict.fromkeys(_OBJECTS, 4 * _MEGABYTE),
+    "chat_template.jinja": _MEGABYTE,
+    **dict.fromkeys((*_TOKENIZERS, "merges.txt"), 64 * _MEGABYTE),
+}
+"""The files that are read when a model is loaded, weights and index apart, and how many bytes they may have. The
+largest that are known: 1 MB (tokenizer_config.json of Gemma-3), 30 kB (a chat template), 34 MB (its tokenizer.json)."""
+
+_LARGEST_LIST = 32 * _MEGABYTE
+"""Bytes for the names of all tensors, in an index or in the header of a safetensors file."""
+
+_MOST_PARTS = 2_000_000
+"""Lists, objects and commas in a JSON text: each may become 64 bytes of memory."""
+
+_LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth")
+_MOST = {
+    **dict.fromkeys((*_LAYERS, "num_local_experts", "num_experts", "n_routed_experts"), 10_000),
+    **dict.fromkeys(("num_attention_heads", "num_key_value_heads", "n_head", "head_dim"), 100_000),
+    **dict.fromkeys(("hidden_size", "d_model", "n_embd"), 100_000),
+    **dict.fromkeys(("intermediate_size", "vocab_size"), 100_000_000),
+    **dict.fromkeys(("max_position_embeddings", "n_positions", "n_ctx"), 1_000_000_000),
+}
+"""What a configuration counts, and more than any model has of it."""
+
+_MAY_BE_NONE = {"num_local_experts", "num_experts", "n_routed_experts", "intermediate_size"}
+"""What some models have none of, and say so with a zero. There is at least one of everything else."""
+
+_MOST_IN_GGUF = {
+    "block_count": _MOST["num_hidden_layers"],
+    "embedding_length": _MOST["hidden_size"],
+    "vocab_size": _MOST["vocab_size"],
+    "context_length": _MOST["max_position_embeddings"],
+}
+
 _LFS = b"version https://git-lfs"
 _ACCEPTED = "Headstart opens a folder with config.json, safetensors files and a tokenizer, or a GGUF file"
 
@@ -28,6 +76,8 @@ def check_gguf(path: Path) -> GgufHeader:
     _refuse_pointer(path)
     try:
         header = read_header(path)
+    except GgufForeignError as error:
+        raise ModelError(f"{path.name} {error}", str(path)) from error
     except GgufDamagedError as error:
         raise ModelError(f"{path.name} is not a readable GGUF file: download it again.", str(error)) from error
     except OSError as error:
@@ -39,17 +89,21 @@ def check_gguf(path: Path) -> GgufHeader:
     _refuse_short(path, header.end)
     if not header.architecture or not header.parameters:
         raise ModelError(f"{path.name} holds no model: choose a GGUF file with the weights of a text model.")
+    for name, most in _MOST_IN_GGUF.items():
+        if (value := header.metadata.get(f"{header.architecture}.{name}")) is not None:
+            check_count(name, value, most, path.name)
     return header
 
 
 def check_folder(folder: Path) -> None:
     """Make sure that `folder` holds a whole model: config.json, whole safetensors files, a tokenizer."""
     weights = sorted(folder.glob("*.safetensors"))
-    _check_config(folder, bool(weights))
+    _check_kinds(folder)
+    config = _check_config(folder, bool(weights))
     if not weights:
         raise _no_weights(folder)
-    for file in weights:
-        check_safetensors(file)
+    tensors = sum(check_safetensors(file) for file in weights)
+    _check_layers(folder, config, tensors)
     _check_shards(folder)
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         raise ModelError(
@@ -60,27 +114,102 @@ def check_folder(folder: Path) -> None:
 def tokenizer_class(folder: Path) -> str:
     """The class that tokenizer_config.json asks for; "" where it asks for none or cannot be read."""
     try:
-        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
-        return str(config.get("tokenizer_class", ""))
-    except (OSError, ValueError, AttributeError, RecursionError):
+        return str(read_json(folder / "tokenizer_config.json").get("tokenizer_class", ""))
+    except ModelError:
         return ""
 
 
-def check_safetensors(path: Path) -> None:
-    """Make sure that a safetensors file is as long as its header says."""
+def check_safetensors(path: Path) -> int:
+    """Make sure that a safetensors file is as long as its header says; return how many tensors it holds."""
     _refuse_pointer(path)
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
-            if length > path.stat().st_size:
+            if length > min(path.stat().st_size, _LARGEST_LIST):
                 raise ValueError(f"the header should be {length} bytes long")
-            header = json.loads(file.read(length))
-            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+            header = _parsed(file.read(length))
+        ends = [_end(entry) for name, entry in header.items() if name != "__metadata__"]
     except OSError as error:
         raise unreadable(path, error) from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"{path.name} is not a readable safetensors file: download it again.", str(error)) from error
     _refuse_short(path, 8 + length + max(ends, default=0))
+    return len(ends)
+
+
+def _end(entry: Mapping[str, Any]) -> int:
+    """Where a tensor of a safetensors file ends, in bytes. Raises ValueError where that is no place."""
+    start, end = entry["data_offsets"]
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end:
+        raise ValueError(f"a tensor should lie between {start} and {end}")
+    return end
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises ModelError where there is none, or one so large that no model needs it."""
+    try:
+        require_file(path)
+        value = _parsed(path.read_bytes())
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+    if not isinstance(value, dict):
+        raise _damaged(path, "not a JSON object")
+    return value
+
+
+def require_file(path: Path) -> None:
+    """Make sure that `path` is an ordinary file, no larger than one of its name can be. Raises ModelError or OSError.
+
+    What else can bear the name is a folder, a pipe, a socket or a device: some of them can be read for ever.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise ModelError(f"{path} cannot be read: it is no ordinary file. Put the model's own file in its place.")
+    if status.st_size > _largest(path.name):
+        raise ModelError(
+            f"{path.name} in {path.parent.name} has {status.st_size / 1e6:,.0f} MB, far more than a model needs: "
+            "download it again."
+        )
+
+
+def _largest(name: str) -> float:
+    """How many bytes a file of this name may have."""
+    if name.endswith(".index.json"):
+        return _LARGEST_LIST
+    if name.endswith(".jinja"):
+        return _LARGEST["chat_template.jinja"]
+    return _LARGEST.get(name, _LARGEST["tokenizer.json"] if name.startswith("tokenizer") else math.inf)
+
+
+def _parsed(text: bytes) -> Any:
+    """The value that a JSON text stands for. Raises ValueError, also where it would take too much memory."""
+    if sum(map(text.count, (b"[", b"{", b","))) > _MOST_PARTS:
+        raise ValueError("it has more parts than any model needs")
+    return json.loads(text.decode("utf-8"))
+
+
+def _check_kinds(folder: Path) -> None:
+    """Whatever lies in a model's folder may be read by a library: nothing of it is anything but a file or a folder, and
+    the files that are read have a size that can be read."""
+    for path in _entries(folder):
+        try:
+            if path.name in _LARGEST or path.suffix in (".safetensors", ".jinja") or not path.is_dir():
+                require_file(path)
+        except FileNotFoundError:  # a link that leads nowhere: only of interest where the file is needed
+            continue
+        except OSError as error:
+            raise unreadable(path, error) from error
+    for path in map(folder.joinpath, _OBJECTS):
+        if path.exists():
+            read_json(path)
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    yield from folder.iterdir()
+    if (templates := folder / "additional_chat_templates").is_dir():
+        yield from templates.iterdir()
 
 
 def refuse_foreign(path: Path) -> ModelError:
@@ -99,7 +228,8 @@ def unreadable(path: Path, error: OSError) -> ModelError:
     return ModelError(f"{path} cannot be read ({error.strerror}): check its permissions.", str(error))
 
 
-def _check_config(folder: Path, has_weights: bool) -> None:
+def _check_config(folder: Path, has_weights: bool) -> dict[str, Any]:
+    """The configuration in config.json."""
     path = folder / "config.json"
     if not path.is_file():
         if (folder / "adapter_config.json").is_file():
@@ -111,16 +241,54 @@ def _check_config(folder: Path, has_weights: bool) -> None:
         if any(file.suffix.lower() in _PICKLES for file in folder.iterdir()):
             raise _pickled(folder.name)
         raise ModelError(f"{folder.name} holds no model. {_ACCEPTED}.", str(folder))
-    config = _json(path)
+    config = read_json(path)
     if "model_type" not in config and "architectures" not in config:
         raise ModelError(
             f"The config.json in {folder.name} names no model type: it does not belong to a language model."
         )
+    for name, value in _counts(config):
+        check_count(name, value, _MOST[name], f"The config.json in {folder.name}")
+    return config
+
+
+def _counts(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Everything that a configuration and those inside it count; of what is given layer by layer, each."""
+    inside = [config]
+    while inside:
+        for name, value in inside.pop().items():
+            if isinstance(value, dict):
+                inside.append(value)
+            elif name in _MOST:
+                yield from (
+                    (name, each) for each in (value if isinstance(value, list) else [value]) if each is not None
+                )
+
+
+def check_count(name: str, value: object, most: int, where: str) -> None:
+    """Raise ModelError unless `value` is a whole number up to `most`, and not zero where one is needed: others would
+    end in an endless computation, in a lack of memory, or in a model that cannot read a single token."""
+    least = 0 if name in _MAY_BE_NONE else 1
+    is_whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value // 1
+    if not is_whole or not least <= value <= most:  # type: ignore[operator]
+        raise ModelError(f"{where} says {str(value)[:20]} for {name}, which no model has: download it again.")
+
+
+def _check_layers(folder: Path, config: Mapping[str, Any], tensors: int) -> None:
+    """Each layer has a tensor of its own, so there cannot be more layers than tensors."""
+    text = config.get("text_config")
+    for name, value in _counts(text if isinstance(text, dict) else config):
+        if name in _LAYERS and value > tensors:
+            raise ModelError(
+                f"The config.json in {folder.name} says {value} for {name}, and there are {tensors} tensors: the two "
+                "do not belong together. Download the model again."
+            )
 
 
 def _check_shards(folder: Path) -> None:
     for index in folder.glob("*.safetensors.index.json"):
-        names = _json(index).get("weight_map", {})
+        names = read_json(index).get("weight_map")
+        if not isinstance(names, dict):
+            raise _damaged(index, "no weight_map")
         missing = sorted({str(name) for name in names.values() if not (folder / str(name)).is_file()})
         if missing:
             others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -153,6 +321,10 @@ def _refuse_short(path: Path, expected: int) -> None:
 
 
 def _refuse_pointer(path: Path) -> None:
+    try:
+        require_file(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
     if _first_bytes(path, len(_LFS)) == _LFS:
         raise ModelError(f"{path.name} is a Git LFS pointer, not the weights: run `git lfs pull` in its folder.")
 
@@ -165,13 +337,5 @@ def _first_bytes(path: Path, count: int = 4) -> bytes:
         raise unreadable(path, error) from error
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except ValueError as error:
-        raise ModelError(f"{path.name} in {path.parent.name} is damaged: download it again.", str(error)) from error
-    if not isinstance(value, dict):
-        raise ModelError(f"{path.name} in {path.parent.name} is damaged: download it again.", "not a JSON object")
-    return value
+def _damaged(path: Path, detail: str) -> ModelError:
+    return ModelError(f"{path.name} in {path.parent.name} is damaged: download it again.", detail)

@@ -15,6 +15,26 @@ from typing import Any
 MAGIC = b"GGUF"
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
+_MOST_DIMENSIONS = 4
+_MOST_TENSORS, _MOST_ENTRIES, _MOST_STEPS = 100_000, 10_000, 2_000_000
+"""More than any model has: tensors, entries of metadata, and strings in its lists (a vocabulary and its merges)."""
+
+_LONGEST_KEPT = 65_536
+"""Longer strings of metadata are skipped, as lists are: nothing that is asked for here is so long."""
+
+_REMOVED = {
+    **dict.fromkeys((31, 32, 33), "Q4_0"),
+    **dict.fromkeys((36, 37, 38), "IQ4_NL"),
+}
+"""Types that were arranged for one kind of ARM processor, in 2024 only, and what they were made from."""
+
+_PLAUSIBLE_TYPES = 128
+"""A tensor type below this number is a newer one; a larger one is damage."""
+
+
+class GgufForeignError(ValueError):
+    """A whole GGUF file of a sort that is not read here. The text goes on behind the name of the file: it says what
+    sort that is, and what to get instead."""
 
 
 class GgufDamagedError(ValueError):
@@ -45,14 +65,14 @@ class GgufHeader:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of `path`. Raises GgufDamagedError, or OSError."""
+    """Read the header of `path`. Raises GgufDamagedError, GgufForeignError, or OSError."""
     with path.open("rb") as file:
         if file.read(4) != MAGIC:
             raise GgufDamagedError("the file does not begin with GGUF")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
                 return _Reader(data).header()
-            except GgufDamagedError:
+            except (GgufDamagedError, GgufForeignError):
                 raise
             except (struct.error, LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
                 raise GgufDamagedError(f"the header ends early or is garbled ({error})") from error
@@ -60,36 +80,58 @@ def read_header(path: Path) -> GgufHeader:
 
 class _Reader:
     def __init__(self, data: mmap.mmap) -> None:
-        self.data, self.position = data, 4
+        self.data, self.position, self.steps = data, 4, 0
 
     def header(self) -> GgufHeader:
-        version = self.number("I")
-        if version not in (2, 3):
-            raise GgufDamagedError(f"GGUF version {version} is not one of 2 and 3")
+        self.check_version(self.number("I"))
         tensors, entries = self.number("Q"), self.number("Q")
-        metadata = {}
+        if tensors > _MOST_TENSORS or entries > _MOST_ENTRIES:
+            raise GgufDamagedError(f"{tensors} tensors and {entries} entries are more than any model has")
+        metadata: dict[str, Any] = {}
         for _ in range(entries):
-            key = self.string()
-            value = self.value(self.number("I"))
-            if value is not None:
+            key, value = self.string(), self.value(self.number("I"))
+            if key and value is not None:
                 metadata[key] = value
         sizes = [self.tensor() for _ in range(tensors)]
         alignment = int(metadata.get("general.alignment", 32))
         start = -(-self.position // alignment) * alignment
         end = max((start + offset + size for _, offset, size in sizes), default=start)
+        self.check_layers(metadata, tensors)
         return GgufHeader(metadata, sum(count for count, _, _ in sizes), end, int(metadata.get("split.count", 1)))
+
+    @staticmethod
+    def check_version(version: int) -> None:
+        if version and version % 2**16 == 0:  # the bytes of a small number, the other way round
+            raise GgufForeignError(
+                "is a GGUF file for big-endian computers: get the usual, little-endian file of this model."
+            )
+        if version == 1:
+            raise GgufForeignError(
+                "is a GGUF file of version 1, from August 2023, which is no longer read: get a newer GGUF file of this "
+                "model."
+            )
+        if version not in (2, 3):
+            raise GgufDamagedError(f"GGUF version {version} is not one of 2 and 3")
+
+    @staticmethod
+    def check_layers(metadata: dict[str, Any], tensors: int) -> None:
+        """Each layer has a tensor of its own; a converter told otherwise would build layers without end."""
+        layers = metadata.get(f"{metadata.get('general.architecture')}.block_count", 0)
+        if layers > tensors:
+            raise GgufDamagedError(f"{tensors} tensors cannot make {layers} layers")
 
     def number(self, code: str) -> Any:
         value = struct.unpack_from("<" + code, self.data, self.position)[0]
         self.position += struct.calcsize("<" + code)
         return value
 
-    def string(self) -> str:
+    def string(self) -> str | None:
+        """The string, or None for a very long one, which is skipped."""
         length = self.number("Q")
         end = self.position + length
         if end > len(self.data):
             raise IndexError("a string reaches past the end of the file")
-        text = self.data[self.position : end].decode("utf-8")
+        text = self.data[self.position : end].decode("utf-8") if length <= _LONGEST_KEPT else None
         self.position = end
         return text
 
@@ -103,6 +145,9 @@ class _Reader:
         if of in _SCALARS:
             self.position += count * struct.calcsize("<" + _SCALARS[of])
         else:
+            self.steps += count
+            if self.steps > _MOST_STEPS:
+                raise GgufDamagedError("its lists hold more than any vocabulary")
             for _ in range(count):
                 self.skip(of)
         return None
@@ -116,14 +161,32 @@ class _Reader:
 
     def tensor(self) -> tuple[int, int, int]:
         """(number of values, offset behind the header, bytes)"""
-        from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
-
         self.string()
-        shape = [self.number("Q") for _ in range(self.number("I"))]
+        dimensions = self.number("I")
+        if dimensions > _MOST_DIMENSIONS:
+            raise GgufDamagedError(f"a tensor has {dimensions} dimensions")
+        shape = [self.number("Q") for _ in range(dimensions)]
         kind, offset = self.number("I"), self.number("Q")
         count = prod(shape)
+        values, size = self.sizes(kind)
+        return count, offset, count // values * size
+
+    @staticmethod
+    def sizes(kind: int) -> tuple[int, int]:
+        """How many values a block of this tensor type has, and how many bytes."""
+        from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+
+        if kind in _REMOVED:
+            raise GgufForeignError(
+                "is arranged for ARM processors in a way of 2024 that is no longer read: get this model as "
+                f"{_REMOVED[kind]}."
+            )
         try:
             values, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
-        except ValueError as error:
+        except (ValueError, KeyError) as error:
+            if kind < _PLAUSIBLE_TYPES:
+                raise GgufForeignError(
+                    f"has weights of a type that is not known here (number {kind}): get this model as Q8_0 or Q4_K_M."
+                ) from error
             raise GgufDamagedError(f"tensor type {kind} is not known") from error
-        return count, offset, count // values * size
+        return values, size

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.library import download
-from engine.library.check import check_folder, check_gguf, is_gguf, refuse_foreign, unreadable
+from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, unreadable
 from engine.library.convert import run_converter
 from engine.library.places import alone, explain, models_dir, require_space
 from engine.types import ModelError
@@ -144,11 +144,11 @@ def _ready(key: str) -> Path | None:
     """The converted model for this GGUF content, if it is here and whole."""
     for source in _shelf(key).glob(f"*/{_SOURCE}"):
         try:
-            said = json.loads(source.read_text(encoding="utf-8"))
+            said = read_json(source)
             if (said["conversion"], said["sha256"]) == (_CONVERSION, key):
                 check_folder(source.parent)
                 return source.parent
-        except (OSError, ValueError, KeyError, TypeError, ModelError):
+        except (OSError, KeyError, ModelError):
             continue  # damaged or older: it is made again, in its place
     return None
 
@@ -158,10 +158,10 @@ def _known_key(gguf: Path) -> str | None:
     identity = _identity(gguf)
     for source in models_dir().glob(f"*/*/{_SOURCE}"):
         try:
-            said = json.loads(source.read_text(encoding="utf-8"))
+            said = read_json(source)
             if identity.items() <= said.items():
                 return str(said["sha256"])
-        except (OSError, ValueError, KeyError, AttributeError):
+        except (KeyError, ModelError):
             continue
     return None
 

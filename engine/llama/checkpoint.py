@@ -6,7 +6,6 @@ else a config holds goes the way through transformers (`engine.models.from_trans
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,12 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.cache.store import KVLayout, Lane, LayerGroup
+from engine.library.check import read_json
 from engine.llama.forward import LeanForward
 from engine.llama.rotary import PlainRotary
 from engine.llama.weights import Sizes, Weights
 from engine.models.support import FULL
+from engine.types import ModelError
 from engine.weights.quantise import Bits
 
 CLASSES = {
@@ -56,14 +57,15 @@ class PlainConfig:
 
 
 def read_config(folder: Path) -> PlainConfig | None:
-    """The configuration of a plain model; None for every other, and for a file that leaves something open."""
+    """The configuration of a plain model; None for every other, and for a file that leaves something open or makes no
+    sense: transformers says why not."""
     try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
+        config = read_json(folder / "config.json")
         generation = folder / "generation_config.json"
-        sources = [config, json.loads(generation.read_text("utf-8"))] if generation.is_file() else [config]
+        sources = [config, read_json(generation)] if generation.is_file() else [config]
         ends = frozenset().union(*(end_ids(source.get("eos_token_id")) for source in sources))
         return _parsed(config, ends) if _is_plain(config) else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ModelError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         return None
 
 
@@ -94,10 +96,12 @@ def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
     rope = config.get("rope_parameters") or config
     heads, width = int(config["num_attention_heads"]), int(config["hidden_size"])
     dim = int(config["head_dim"] if config["model_type"] == "qwen3" else config.get("head_dim") or width // heads)
-    layers = int(config["num_hidden_layers"])
+    layers, kv_heads = int(config["num_hidden_layers"]), int(config["num_key_value_heads"])
+    if heads % kv_heads or dim % 2:
+        raise ValueError(f"{heads} heads cannot share {kv_heads} of {dim} numbers")
     return PlainConfig(
         architecture=config["architectures"][0],
-        sizes=Sizes(heads, int(config["num_key_value_heads"]), dim, float(config["rms_norm_eps"]), layers),
+        sizes=Sizes(heads, kv_heads, dim, float(config["rms_norm_eps"]), layers),
         width=width,
         inner=int(config["intermediate_size"]),
         vocabulary=int(config["vocab_size"]),
@@ -111,9 +115,9 @@ def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
     )
 
 
-def end_ids(value: int | list[int] | None) -> frozenset[int]:
-    """What configurations say of the tokens that end an answer: none, one or several."""
-    return frozenset(value if isinstance(value, list) else [] if value is None else [value])
+def end_ids(value: object) -> frozenset[int]:
+    """What configurations say of the tokens that end an answer: none, one or several. What is no number is no token."""
+    return frozenset(each for each in (value if isinstance(value, list) else [value]) if type(each) is int)
 
 
 class PlainNetwork:
@@ -144,16 +148,16 @@ class PlainNetwork:
         """See `Network.weights_bytes`."""
         return self._forward.weights.nbytes
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """See `Network.forward`."""
-        return self._forward(ids, lane, start)
+        return self._forward(ids, lane, start, is_answer=is_answer)
 
 
 def weight_files(folder: Path) -> list[Path]:
     """The files that make up the checkpoint: its only one, or those its index names. As transformers chooses them."""
     index = folder / "model.safetensors.index.json"
     if index.is_file() and not (folder / "model.safetensors").is_file():
-        names: set[str] = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        names: set[str] = set(read_json(index)["weight_map"].values())
         return [folder / name for name in sorted(names)]
     return [folder / "model.safetensors"]
 

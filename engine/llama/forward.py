@@ -1,6 +1,8 @@
 """A lean forward pass for the plain Llama family: fused projections, no mask tensors, few-bit weights for decoding.
 
-Chooses between the compiled part of the engine and torch, and between steps and whole pieces.
+Chooses between the compiled part of the engine and torch, and between steps and whole pieces. Prompts are read with
+full weights, whatever the length of their pieces: the same prompt must not be answered otherwise because more or less
+of it was known. Only the last product, of one row over the whole vocabulary, is in few bits, always.
 
 Same mathematics as transformers' classes, fewer and larger products.
 """
@@ -20,10 +22,7 @@ from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
 from engine.llama.torch_rows import Rows, TorchRows
 from engine.llama.weights import Weights
-
-STEPS_AT_MOST = 4
-"""So many tokens are read one by one by the compiled step, in few bits; for more, full weights are sooner done. See the
-log of measurements."""
+from engine.stopping import between_layers
 
 
 class LeanForward:
@@ -39,13 +38,14 @@ class LeanForward:
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
         self._layout = KVLayout((group,), embedding.dtype, embedding.device)
 
-    def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
+    def __call__(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`. Tokens of an
+        answer, which come one at a time, are computed in few bits."""
         if self._native is not None:
             self._check(lane, start, len(ids))
-            if len(ids) <= STEPS_AT_MOST:
+            if is_answer:
                 return self._native(ids, lane, start)
-        if self._step is not None and len(ids) == 1:
+        if self._step is not None and is_answer and len(ids) == 1:
             return self._step(ids[0], lane, start)
         return self._read(ids, lane, start)
 
@@ -63,13 +63,14 @@ class LeanForward:
         angles = rows.angles(start, len(ids))
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
+            between_layers()
             fused = layer.qkv(rows.normalise(hidden, added, layer.input_norm))
             query = rows.place(index, layer, fused, lane, start, angles)
             if index == len(weights.layers) - 1:
                 query, hidden = query[-1:], hidden[-1:]
             mixed = layer.output(self._attend(query, index, lane, start + len(ids)))
             added = layer.down(rows.gate(layer.gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
-        return weights.head(rows.normalise(hidden, added, weights.norm))[0]
+        return weights.head.in_few_bits(rows.normalise(hidden, added, weights.norm))[0]
 
     def _attend(self, query: Tensor, index: int, lane: Lane, end: int) -> Tensor:
         """Attention of the last tokens `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""

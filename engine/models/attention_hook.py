@@ -14,6 +14,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import causal_mask_function, sdpa_mask
 
 from engine.llama.attention import attend_causally, attend_packed, causal_mask
+from engine.stopping import between_layers
 
 NAME = "headstart"
 
@@ -41,6 +42,7 @@ def attend(
     `attention_mask` is additive `[1, 1, q, n]`, or None for plain causal attention of the last q of n tokens.
     `softcap` bounds the scores as in Gemma-2, `s_aux` holds a sink per head as in GPT-OSS.
     """
+    between_layers()
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     if softcap is not None or s_aux is not None:
         out = _attend_plainly(query, key, value, attention_mask, scale, softcap, s_aux)

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 from engine.cache.store import KVLayout, Lane, LayerGroup, is_out_of_memory
-from engine.models.support import CHOOSE, NOT_EXACT, OWN_ATTENTION
+from engine.models.support import CHOOSE, NO_NUMBERS, NOT_EXACT, OWN_ATTENTION
 from engine.types import ModelError
 
 CHECK_TOKENS = 24
@@ -115,7 +115,8 @@ def probe_layout(model: PreTrainedModel) -> KVLayout:
 def check_reuse(model: PreTrainedModel, layout: KVLayout, forward: Forward) -> None:
     """Read a made-up prompt with `forward(ids, lane, start)` in two pieces and at once, and as the class itself does.
 
-    Raises ModelError where the logits differ: then the model cannot be cached exactly, whatever its config says.
+    Raises ModelError where the logits differ: then the model cannot be cached exactly, whatever its config says; and
+    where the class itself computes no numbers, which is no difference.
     """
     with _refusing(model):
         votes = [_off(model, layout, forward, 0)]
@@ -133,8 +134,11 @@ def _off(model: PreTrainedModel, layout: KVLayout, forward: Forward, seed: int) 
     forward(ids[:CHECK_SPLIT], lane, 0)
     warm = forward(ids[CHECK_SPLIT:], lane, CHECK_SPLIT)
     cold = forward(ids, Lane(layout, CHECK_TOKENS, fill=float("nan")), 0)
+    own = _own_logits(model, ids)
+    if not math.isfinite(own.max()):  # NaN anywhere is the largest
+        raise ModelError(NO_NUMBERS, f"{type(model).__name__}: the logits of a test prompt")
     in_pieces, from_own = SLACK.get(layout.dtype, FEW_BITS_SLACK)
-    return max(_distance(warm, cold) / in_pieces, _distance(cold, _own_logits(model, ids)) / from_own)
+    return max(_distance(warm, cold) / in_pieces, _distance(cold, own) / from_own)
 
 
 def _distance(one: Tensor, other: Tensor) -> float:
@@ -169,6 +173,6 @@ def _refusing(model: PreTrainedModel) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_out_of_memory(error):
+        if isinstance(error, ModelError) or is_out_of_memory(error):
             raise
         raise ModelError(OWN_ATTENTION + CHOOSE, f"{type(model).__name__}: {error!r}") from error

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import threading
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +18,7 @@ from torch import Tensor
 from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import tokenizer_class
 from engine.llama import checkpoint as plain
-from engine.models.support import ReuseClass
+from engine.models.support import NO_NUMBERS, ReuseClass
 from engine.types import Device, Dtype, ModelError
 from engine.weights.fastest import fastest
 from engine.weights.few_bits import few_bits_are_faster
@@ -26,12 +27,20 @@ from engine.weights.quantise import Bits
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
-NO_NUMBERS = (
-    "The model's numbers left the range that its number type can hold, so there is no answer. Load it in bf16 or fp32, "
-    "or download it again."
-)
+LIBRARIES = {"engine", "torch", "transformers", "tokenizers", "safetensors", "numpy"}
+"""Without one of these nothing runs: that it cannot be imported is never a model's fault."""
+OUR_MISTAKES = (AttributeError, NameError, AssertionError, TypeError)
+"""Errors that, raised by our own code, are mistakes in it."""
+ENGINE = Path(__file__).parent.parent
+
 FP32_SHARE = 0.5
 """fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
+
+_LOADING = threading.Lock()
+"""Held while a model is read: two engines of one process must not import transformers at the same time either."""
+
+WIDEST_MEASURED = 8192
+"""A product of a wider layer would take gigabytes, and which number type is faster does not hang on it."""
 
 
 class Network(Protocol):
@@ -53,13 +62,14 @@ class Network(Protocol):
     def weights_bytes(self) -> int:
         """Bytes of all weights, tied ones once, and of the few-bit copies."""
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`. `is_answer`: they
+        were chosen one by one, and few-bit weights may be used."""
 
 
 class LoadedModel:
     """A decoder model in memory: its network and transformers' fast tokenizer. `end_ids` are the tokens that end an
-    answer."""
+    answer, `special_ids` these and all others that stand for no text."""
 
     def __init__(self, network: Network, tokenizer: Any, path: str) -> None:
         self.network = network
@@ -73,6 +83,7 @@ class LoadedModel:
         self.reuse = network.reuse
         end = getattr(tokenizer, "eos_token_id", None)
         self.end_ids = network.end_ids | (frozenset() if end is None else {end})
+        self.special_ids = self.end_ids | _special_ids(tokenizer)
 
     @property
     def device(self) -> torch.device:
@@ -90,14 +101,14 @@ class LoadedModel:
         return self.network.weights_bytes
 
     @torch.inference_mode()
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """Compute tokens at positions `start`... on top of the lane's first `start` tokens, writing their keys and
-        values into it. Returns the last token's logits, fp32 `[vocabulary]`.
+        values into it. Returns the last token's logits, fp32 `[vocabulary]`. `is_answer`: see `Network.forward`.
 
         Raises ModelError where none of them is a number to choose by: what was written then is of no use either, and
         the next token would be any.
         """
-        logits = self.network.forward(ids, lane, start).float()
+        logits = self.network.forward(ids, lane, start, is_answer=is_answer).float()
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
             raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} at {start} + {len(ids)} tokens")
         return logits
@@ -115,25 +126,61 @@ class LoadedModel:
         return text
 
 
+def _special_ids(tokenizer: Any) -> frozenset[int]:
+    """The tokens that a tokenizer calls special: those it names, and those that a template puts around messages."""
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    return frozenset(getattr(tokenizer, "all_special_ids", ())) | {id for id, token in added.items() if token.special}
+
+
 def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
-    """Load a checked model folder. Raises ModelError for what cannot be opened or cached exactly."""
+    """Load a checked model folder. Raises ModelError for what cannot be opened or cached exactly; a fault of
+    Headstart's own is raised as it is."""
     where = choose_device(device)
     try:
-        with ThreadPoolExecutor(1) as beside:  # reading the tokenizer is Python's work, the weights are torch's
-            tokenizer = beside.submit(_open_tokenizer, path)
-            network = _open_network(path, where, dtype)
-            return LoadedModel(network, tokenizer.result(), str(path))
+        with _LOADING:
+            network, tokenizer = _open(path, where, dtype)
+            return LoadedModel(network, tokenizer, str(path))
     except Exception as error:  # whatever a foreign config or checkpoint brings transformers to raise
-        if isinstance(error, ModelError) or is_out_of_memory(error):
+        if isinstance(error, ModelError) or is_out_of_memory(error) or _is_our_fault(error):
             raise
-        raise ModelError(f"{path.name} cannot be opened as a chat model. Choose another model.", str(error)) from error
+        detail = "".join(traceback.format_exception(error))
+        raise ModelError(f"{path.name} cannot be opened as a chat model. Choose another model.", detail) from error
+
+
+def _is_our_fault(error: Exception) -> bool:
+    """Whether Headstart or its installation is to blame, not the model: a library of ours cannot be imported, or our
+    own code made a mistake that no model file explains."""
+    if isinstance(error, ImportError):
+        return (error.name or "").partition(".")[0] in LIBRARIES
+    frames = traceback.extract_tb(error.__traceback__)
+    return isinstance(error, OUR_MISTAKES) and bool(frames) and ENGINE in Path(frames[-1].filename).parents
+
+
+def _open(path: Path, where: torch.device, dtype: Dtype) -> tuple[Network, Any]:
+    """Network and tokenizer. A plain model's are read side by side: the tokenizer is Python's work, the weights are
+    torch's. Only the tokenizer's thread uses transformers then. Two threads must never import it at the same time: it
+    replaces itself by another module when its import ends, and the second thread sees half of it."""
+    if (config := plain.read_config(path)) is not None:
+        with ThreadPoolExecutor(1) as beside:
+            tokenizer = beside.submit(_open_tokenizer, path)
+            network = _open_plain_network(config, path, where, dtype)
+        if network is not None:
+            return network, tokenizer.result()
+    return _open_network(path, where, dtype), _open_tokenizer(path)
+
+
+def _open_plain_network(
+    config: plain.PlainConfig, path: Path, where: torch.device, dtype: Dtype
+) -> plain.PlainNetwork | None:
+    """None where the weights are not what the config promises: then transformers opens it, or says why not."""
+    number, bits = choose_dtype(dtype, where, config.width, config.dtype, _checkpoint_bytes(path))
+    try:
+        return plain.PlainNetwork(config, path, number, where, bits)
+    except plain.NotPlainError:
+        return None
 
 
 def _open_network(path: Path, where: torch.device, dtype: Dtype) -> Network:
-    if (config := plain.read_config(path)) is not None:
-        number, bits = choose_dtype(dtype, where, config.width, config.dtype, _checkpoint_bytes(path))
-        with suppress(plain.NotPlainError):  # then transformers opens it, or says why not
-            return plain.PlainNetwork(config, path, number, where, bits)
     from engine.models import (
         from_transformers as network,  # only here: importing transformers' model classes takes seconds
     )
@@ -212,6 +259,8 @@ def _checkpoint_bytes(path: Path) -> int:
 
 def _fastest_dtype(width: int) -> torch.dtype:
     """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer."""
+
+    width = min(width, WIDEST_MEASURED)
 
     def product(dtype: torch.dtype) -> Callable[[], Tensor]:
         return partial(torch.mm, torch.ones(256, width, dtype=dtype), torch.ones(width, width, dtype=dtype))

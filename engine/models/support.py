@@ -26,6 +26,10 @@ ENCODER = "This is an encoder-decoder model, and Headstart runs decoder models o
 BOTH_WAYS = "This model reads a prompt in both directions, so the start of a prompt depends on its end. "
 NOT_TEXT = "This kind of model cannot be opened for text chat on its own. "
 POSITIONS = "This model's position code changes earlier tokens when the prompt grows, so reuse would not be exact. "
+NO_NUMBERS = (
+    "The model's numbers left the range that its number type can hold, so there is no answer. Load it in bf16 or fp32, "
+    "or download it again."
+)
 NOT_EXACT = "A test prompt read in two pieces came out differently, so reuse would not be exact. "
 
 
@@ -45,8 +49,9 @@ class ReuseClass:
     detail: str = ""
 
     def regime(self, length: int) -> str:
-        """Names how a sequence that grows to `length` tokens is computed. What was computed in one regime must never
-        be used in another: the name belongs into the cache's namespace."""
+        """Names how a sequence of `length` tokens is computed, as transformers' `generate` does: by the tokens that are
+        there. What was computed in one regime must never be used in another: the name belongs into the cache's
+        namespace."""
         if self.switch is None:
             return ""
         return "short" if length <= self.switch else "long"

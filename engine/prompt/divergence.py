@@ -31,7 +31,7 @@ class Past:
     """The last turn of a conversation: `prompt` with its answer as the last message, as `namespace` got it.
 
     The first `reusable` tokens were ready for reuse when the turn ended: all but the last one, or in exact mode those
-    computed in the grid. It was computed as a sequence that may grow to `length` tokens.
+    computed in the grid. It ended as a sequence of `length` tokens, computed as such.
     """
 
     prompt: Prompt
@@ -69,8 +69,10 @@ def explain(
     """
     if past is None:
         return Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
-    if past.namespace != namespace:
-        return _divergence(past, prompt, 0, "other model", _read_again(past.prompt, prompt, 0, 0), decode)
+    if past.namespace != namespace:  # this one may know some of it, too: from an earlier visit
+        again = _read_again(past.prompt, prompt, 0, reused)
+        is_lost = again > (unit if reused else 0)
+        return _divergence(past, prompt, reused, "other model", again, decode) if is_lost else None
     parted = common_length(past.ids, prompt.ids)
     if not has_same_positions and parted - reused > unit:
         return _divergence(past, prompt, reused, "positions", parted - reused, decode)
@@ -111,17 +113,19 @@ def _divergence(
 
 
 def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
-    """Tokens to compute that stood in the old prompt too: whole messages behind the parting point, and the rest of the
-    one that the point lies in."""
+    """Tokens to compute that stood in the old prompt too: of whole messages behind the parting point, and of the rest
+    of the one that the point lies in, what is not reused."""
     before = Counter(_said(old.messages[span.message_index]) for span in old.spans if span.end > parted)
     again = 0
     for span in new.spans:
         said = _said(new.messages[span.message_index])
-        if span.start >= max(parted, reused) and before[said] > 0:
+        known = 0
+        if span.start >= parted and before[said] > 0:
             before[said] -= 1
-            again += span.end - span.start
-        elif span.start <= parted < span.end and reused <= parted:
-            again += _common_end(_tokens_at(old, span.message_index), new.ids[parted : span.end])
+            known = span.end - span.start
+        elif span.start <= parted < span.end:
+            known = _common_end(_tokens_at(old, span.message_index), new.ids[parted : span.end])
+        again += max(0, min(known, span.end - reused))
     return again
 
 

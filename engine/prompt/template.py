@@ -15,12 +15,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from functools import lru_cache
 from typing import Any
 
+from engine.prompt.rendering import RENDERER, TemplateEndlessError
 from engine.prompt.special_tokens import ControlTokens
+from engine.remembered import Remembered
 from engine.turn.detokenize import Detokenizer
-from engine.types import InvalidRequestError, Message, TokenSpan, Tool
+from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, TokenSpan, Tool
 
 PLAIN_TEMPLATE = (
     "{% for message in messages %}{{ message['role'].capitalize() + ': ' + message['content'] + '\\n\\n' }}{% endfor %}"
@@ -37,6 +38,14 @@ NO_TOOL_RESULTS = (
     "This model's chat template leaves out what tools returned. Put it into a question, or choose a model that was "
     "trained for tools, such as a Qwen3 or a Llama-3.1."
 )
+
+ENDLESS_TEMPLATE = (
+    "This model's chat template takes more time or memory than any should, so it was stopped. Download the model "
+    "again, or choose another one."
+)
+NO_PROCESS = "Chat templates are read by a process of its own, which could not be started. Start Headstart again."
+REMEMBERED_BYTES = 64_000_000
+"""For texts that were encoded, with their tokens; and a quarter of it for generated ones that were checked."""
 
 log = logging.getLogger("headstart")
 
@@ -95,8 +104,8 @@ class PromptBuilder:
         if not tokenizer.chat_template:
             tokenizer.chat_template = PLAIN_TEMPLATE
         self._control = ControlTokens(tokenizer, self._between_messages())
-        self._encode = lru_cache(maxsize=512)(self._encode_text)
-        self._says = lru_cache(maxsize=4096)(self._says_text)
+        self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
+        self._says = Remembered(self._says_text, REMEMBERED_BYTES // 4)
 
     def build(self, messages: Sequence[Message], day: date | None = None, tools: Sequence[Tool] = ()) -> Prompt:
         """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
@@ -211,9 +220,7 @@ class PromptBuilder:
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
     def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:
-        """By transformers' own environment, but not through `apply_chat_template`: that takes no clock from us."""
-        from transformers.utils.chat_template_utils import _compile_jinja_template
-
+        """The text that the template makes of these messages. `apply_chat_template` takes no clock from us."""
         tools = list(setting.tools) or None
         seen = {
             **self._tokenizer.special_tokens_map,
@@ -221,19 +228,20 @@ class PromptBuilder:
             "tools": tools,
             "documents": None,
             "add_generation_prompt": True,
-            "strftime_now": setting.now.strftime,
             "date_string": setting.now.strftime("%d %b %Y"),
         }
         try:
-            template = _compile_jinja_template(self._tokenizer.get_chat_template(tools=tools))
-            rendered: str = template.render(seen)
-        except Exception as error:  # a template may raise anything: what it says is for whoever wrote the messages
+            return RENDERER.render(self._tokenizer.get_chat_template(tools=tools), seen, setting.now)
+        except TemplateEndlessError as error:
+            raise ModelError(ENDLESS_TEMPLATE, str(error)) from error
+        except OSError as error:
+            raise HeadstartError(NO_PROCESS, str(error)) from error
+        except Exception as error:  # what the template says is for whoever wrote the messages
             has_tools = setting.tools or any(role == "tool" for role, _ in messages)
             advice = "without tools" if has_tools else "without a system prompt"
             raise InvalidRequestError(
                 f"This model's chat template does not accept these messages. Try {advice}.", str(error)
             ) from error
-        return rendered
 
 
 def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from engine.events import TtftParts, TurnStats
 
@@ -70,22 +72,27 @@ class PrefillRate:
 
 
 class ColdTimes:
-    """First-token times that were measured without reuse, by prompt; the newest 256."""
+    """First-token times that were measured without reuse, by prompt; the newest 256. Of a prompt only a digest is kept:
+    its ids may be hundreds of thousands."""
 
     def __init__(self) -> None:
-        self._seconds: dict[int, tuple[tuple[int, ...], float]] = {}
+        self._seconds: dict[bytes, float] = {}
 
     def note(self, ids: tuple[int, ...], seconds: float) -> None:
         """Remember a measured cold first token, without the wait in the queue."""
-        self._seconds.pop(hash(ids), None)
-        self._seconds[hash(ids)] = (ids, seconds)
+        digest = _digest(ids)
+        self._seconds.pop(digest, None)
+        self._seconds[digest] = seconds
         if len(self._seconds) > 256:
             del self._seconds[next(iter(self._seconds))]
 
     def get(self, ids: tuple[int, ...]) -> float | None:
         """The measured cold time of exactly this prompt, if there is one."""
-        known = self._seconds.get(hash(ids))
-        return known[1] if known is not None and known[0] == ids else None
+        return self._seconds.get(_digest(ids))
+
+
+def _digest(ids: tuple[int, ...]) -> bytes:
+    return sha256(array("q", ids).tobytes()).digest()
 
 
 class TurnClock:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 from torch import Tensor
 
 from engine.cache.null_cache import NullCache, Run
 from engine.cache.prefix_cache import PrefixCache
-from engine.cache.store import is_out_of_memory
+from engine.cache.store import Lane, is_out_of_memory
 from engine.events import Divergence, Event, Finished, Prefill, Preview, TextDelta, TurnStats
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.template import Prompt, PromptBuilder
+from engine.remembered import Remembered, size_of
+from engine.stopping import Listen, StoppedError, in_own_thread, listening
 from engine.turn.chunks import pieces
 from engine.turn.detokenize import Detokenizer
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
@@ -25,12 +28,23 @@ from engine.turn.turn import Turn, check_prompt
 from engine.types import BLOCK_TOKENS, Request
 
 CHUNK_TOKENS = 512
-"""Prefill piece of the default mode: a stop is heard after at most one."""
+"""Largest prefill piece of the default mode: larger ones read no faster."""
+
+PIECE_S = 2.0
+"""A piece that would take longer is halved, so that progress is told. A stop is heard within a piece."""
+
+LEAST_PIECE_TOKENS = 16
 
 WARM_UP_TOKENS = 128
+LONG_TEXT = 50_000
+"""Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
-REMEMBERED_CONVERSATIONS = 256
+REMEMBERED_CONVERSATIONS, REMEMBERED_BYTES = 256, 64_000_000
+"""How many conversations, and how many bytes of their prompts, are kept to explain the next turn."""
+
+BLOCK_TEXT_BYTES = 32_000_000
+"""For the texts of blocks that previews show."""
 
 
 class Responder:
@@ -45,7 +59,8 @@ class Responder:
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._clock = clock
-        self._text = lru_cache(maxsize=65_536)(model.decode)
+        self._building = threading.Lock()
+        self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
     @property
     def past(self) -> Mapping[str, Past]:
@@ -62,18 +77,23 @@ class Responder:
         ids = [index % kinds for index in range(min(WARM_UP_TOKENS, self.cache.context_length - 1))]
         run = self._cold_cache.begin(ids, 1)
         try:
-            self.model.forward(ids[: WARM_UP_TOKENS // 4], run.lane, 0)  # the first pass also sets kernels up
-            self.model.synchronize()
-            start = self._clock()
-            self.model.forward(ids, run.lane, 0)
-            self.model.synchronize()
-            self.rate.observe(len(ids), 0, self._clock() - start)
+            first = ids[: WARM_UP_TOKENS // 4]
+            if self._timed_forward(first, run) <= PIECE_S / 4:  # the first pass also sets kernels up
+                first = ids
+            self.rate.observe(len(first), 0, self._timed_forward(first, run))
         finally:
             self._cold_cache.finish(run)
 
-    def preview(self, request_id: int, request: Request) -> Preview:
-        """What `answer` would reuse and compute now."""
-        prompt = self._builder.build(request.messages, request.day, request.tools)
+    def _timed_forward(self, ids: Sequence[int], run: Run) -> float:
+        start = self._clock()
+        self.model.forward(ids, run.lane, 0)
+        self.model.synchronize()
+        return self._clock() - start
+
+    def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
+        """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
+        comes out."""
+        prompt = self._build(request, listen)
         new_tokens = self._new_tokens(request, prompt)
         cache = self.cache if request.use_cache else self._cold_cache
         reused, from_disk = cache.foresee(prompt.ids, new_tokens)
@@ -87,7 +107,7 @@ class Responder:
             system_tokens=prompt.system_tokens,
             context_length=self.cache.context_length,
             spans=prompt.spans,
-            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids) + new_tokens)),
+            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids))),
             block_texts=tuple(
                 self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
             ),
@@ -95,34 +115,51 @@ class Responder:
         )
 
     def answer(
-        self, request_id: int, request: Request, submitted: float, is_cancelled: Callable[[], bool]
+        self,
+        request_id: int,
+        request: Request,
+        submitted: float,
+        is_cancelled: Callable[[], bool],
+        meanwhile: Listen = lambda: None,
     ) -> Iterator[Event]:
         """The events of one turn, ending with Finished. Raises HeadstartError where the request cannot be answered.
 
-        On a lack of memory blocks are dropped and the step that failed is tried again: see `with_room`.
+        On a lack of memory blocks are dropped and the step that failed is tried again: see `with_room`. `meanwhile` is
+        called again and again while something takes long.
         """
+
+        def listen() -> None:
+            meanwhile()
+            if is_cancelled():
+                raise StoppedError
+
         clock = TurnClock(self._clock, submitted)
-        with clock.part("template"):
-            prompt = self._builder.build(request.messages, request.day, request.tools)
-        check_prompt(prompt, self.cache.context_length, self.model.vocabulary)
         cache = self.cache if request.use_cache else self._cold_cache
-        turn = Turn(request_id, request, prompt, cache, clock, is_cancelled)
+        turn = Turn(request_id, request, Prompt((), (), request.messages), cache, clock, is_cancelled, listen)
+        try:
+            with clock.part("template"):
+                turn.prompt = self._build(request, listen)
+        except StoppedError:
+            yield from self._end(turn, "")
+            return
+        check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
             yield from self._attempt(turn)
 
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""
-        self.cache.forget(conversation)
         self._past.pop(conversation, None)
+        self.cache.forget(conversation)
 
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
         self.cache.disk.clear()
 
-    def work_idly(self) -> Iterator[Event | None]:
-        """What there is to do while nobody waits, a step at a time."""
-        yield from self.settle()
+    def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
+        """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises
+        comes out, and the rest can be begun again."""
+        yield from self.settle(listen)
         yield from self.write_back()
 
     def write_back(self) -> Iterator[Event | None]:
@@ -134,19 +171,19 @@ class Responder:
         if is_written:
             yield self.cache.view()
 
-    def settle(self) -> Iterator[Event | None]:
+    def settle(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would. A step at a
         time; at its end the cache as it is then.
 
         Nobody asked for it, so a lack of memory ends it without a word.
         """
         try:
-            yield from self._settle()
+            yield from self._settle(listen)
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
 
-    def _settle(self) -> Generator[Event | None, None, None]:
+    def _settle(self, listen: Listen) -> Generator[Event | None, None, None]:
         if not self.cache.step or not self._past:
             return
         conversation, past = next(reversed(self._past.items()))
@@ -157,7 +194,7 @@ class Responder:
             if conversation in self._past:
                 self._past[conversation] = replace(past, reusable=reusable)
 
-        if (yield from settle(self.model, self.cache, conversation, past, note)):
+        if (yield from settle(self.model, self.cache, conversation, past, note, listen)):
             yield self.cache.view()
 
     def _attempt(self, turn: Turn) -> Generator[Event, None, None]:
@@ -173,16 +210,18 @@ class Responder:
                 with_room(self.cache, lambda: turn.cache.restore(run))
             turn.reused, turn.from_disk = run.reused, run.disk_tokens
             yield turn.matched(self._divergence(turn))
-            logits = yield from self._prefill(turn, run)
+            logits = run.logits
+            if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
+                turn.cache.keep_logits(run, logits)
             text = ""
             if logits is not None:
                 text = yield from self._decode(turn, run, logits)
         finally:
             turn.cache.finish(run)
         if not run.is_forgotten:
-            self._remember(turn, text, run.lane.settled)
+            self._remember(turn, text, run.lane)
             if turn.request.use_cache and turn.request.pin_system and conversation:
-                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(prompt.ids) + new_tokens)
+                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(run.lane.ids))
         yield from self._end(turn, text)
 
     def _end(self, turn: Turn, text: str) -> Iterator[Event]:
@@ -194,11 +233,14 @@ class Responder:
         ids, start = turn.prompt.ids, run.reused
         total = len(ids) - start
         logits = None
-        for first, last in pieces(start, len(ids), self.cache.step or CHUNK_TOKENS, is_exact=bool(self.cache.step)):
+        for first, last in self._pieces(start, len(ids)):
             if turn.is_cancelled():
                 return None
-            with turn.clock.part("prefill"):
-                logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first))
+            try:
+                with turn.clock.part("prefill"):
+                    logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first, turn))
+            except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
+                return None
             full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)
             turn.cache.commit(run, ids[first:last], settled=full_step)
             yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
@@ -210,7 +252,7 @@ class Responder:
         generator = make_generator(sampling)
         text = Detokenizer(self.model.decode, turn.request.stop)
         told = self._clock()
-        penalise = Penalty(sampling.repetition_penalty, turn.prompt.ids)
+        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             logits = penalise(logits)
@@ -235,7 +277,13 @@ class Responder:
             if turn.is_cancelled():
                 break
             position = len(run.lane.ids)
-            logits = with_room(self.cache, partial(self.model.forward, [token], run.lane, position))
+            if (regime := self.cache.regime(position + 1)) != run.lane.regime:
+                anew = yield from self._read_anew(turn, run, regime)
+                if anew is None:
+                    break
+                logits = anew
+                continue
+            logits = with_room(self.cache, partial(self._step, token, run.lane, position))
             turn.cache.commit(run, [token], settled=not self.cache.step)
         if delta := text.finish():
             yield TextDelta(turn.request_id, delta)
@@ -243,9 +291,42 @@ class Responder:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return text.text
 
-    def _measured_forward(self, ids: Sequence[int], run: Run, start: int) -> Tensor:
+    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The stretches of a prompt to compute, in order: in exact mode those of its grid, else as long as is fast and
+        takes no longer than PIECE_S."""
+        if self.cache.step:
+            yield from pieces(start, end, self.cache.step, is_exact=True)
+            return
+        while start < end:
+            tokens = CHUNK_TOKENS
+            while tokens > LEAST_PIECE_TOKENS and self.rate.estimate(tokens, start) > PIECE_S:
+                tokens //= 2
+            yield start, min(start + tokens, end)
+            start += tokens
+
+    def _build(self, request: Request, listen: Listen) -> Prompt:
+        """The prompt of a request. A long one is built in a thread of its own while this one listens; so is any that
+        would have to wait for one that was left alone."""
+        build = partial(self._builder.build, request.messages, request.day, request.tools)
+        is_long = sum(len(message.content) for message in request.messages) > LONG_TEXT
+        return in_own_thread(build, self._building, listen) if is_long or self._building.locked() else build()
+
+    def _read_anew(self, turn: Turn, run: Run, regime: str) -> Generator[Event, None, Tensor | None]:
+        """The answer grew past the length from which on the position code is another one: compute all that there is in
+        that one, as a prompt of this length would be. The last logits, or None when cancelled."""
+        whole = replace(turn.prompt, ids=turn.prompt.ids + tuple(turn.ids))
+        turn.cache.enter_regime(run, regime)
+        run.prefix.clear()
+        own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
+        return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
+
+    def _step(self, token: int, lane: Lane, position: int) -> Tensor:
+        return self.model.forward([token], lane, position, is_answer=True)
+
+    def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
         began = self._clock()
-        logits = self.model.forward(ids, run.lane, start)
+        with listening(turn.listen):
+            logits = self.model.forward(ids, run.lane, start)
         self.model.synchronize()
         self.rate.observe(len(ids), start, self._clock() - began)
         return logits
@@ -255,7 +336,7 @@ class Responder:
         if not turn.request.use_cache:
             return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
         past = self._past.get(turn.request.conversation) if turn.request.conversation else None
-        same = past is None or self.cache.regime(past.length) == self.cache.regime(self._length(turn))
+        same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
         return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
 
     def _stats(self, turn: Turn) -> TurnStats:
@@ -269,18 +350,25 @@ class Responder:
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
         return replace(stats, disk_tokens=turn.from_disk)
 
-    def _remember(self, turn: Turn, text: str, reusable: int) -> None:
+    def _remember(self, turn: Turn, text: str, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
-            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, reusable, self._length(turn))
-            if len(self._past) > REMEMBERED_CONVERSATIONS:
-                del self._past[next(iter(self._past))]
+            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
+            self._drop_oldest_past()
 
-    def _length(self, turn: Turn) -> int:
-        """What prompt and answer may grow to, in tokens."""
-        return len(turn.prompt.ids) + self._new_tokens(turn.request, turn.prompt)
+    def _drop_oldest_past(self) -> None:
+        """Keep within the bounds, and in any case the newest conversation."""
+        sizes = [_past_bytes(past) for past in self._past.values()]
+        while len(sizes) > 1 and (len(sizes) > REMEMBERED_CONVERSATIONS or sum(sizes) > REMEMBERED_BYTES):
+            del self._past[next(iter(self._past))], sizes[0]
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
+
+
+def _past_bytes(past: Past) -> int:
+    """What the last turn of a conversation takes: its ids and texts."""
+    texts = sum(size_of((message.content, message.token_ids)) for message in past.prompt.messages)
+    return size_of(past.prompt.ids) + texts

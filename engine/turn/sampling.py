@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import torch
 from torch import Tensor
@@ -57,16 +57,22 @@ def candidates(logits: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
 
 
 class Penalty:
-    """Makes tokens that were seen less likely (CTRL, 1909.05858): positive logits are divided, negative multiplied."""
+    """Makes tokens that the answer has written less likely (CTRL, 1909.05858): positive logits are divided, negative
+    multiplied.
 
-    def __init__(self, factor: float, seen: Iterable[int]) -> None:
+    It looks at the answer alone: a question's own words are what an answer needs. `spared` tokens never count: an end
+    that was made less likely with every turn would leave answers without one.
+    """
+
+    def __init__(self, factor: float, spared: Collection[int] = ()) -> None:
         self._factor = factor
-        self._seen = set(seen)
-        self._tokens = torch.tensor(sorted(self._seen), dtype=torch.long)
+        self._spared = frozenset(spared)
+        self._seen: set[int] = set()
+        self._tokens = torch.empty(0, dtype=torch.long)
 
     def see(self, token: int) -> None:
         """One more token."""
-        if token not in self._seen:
+        if token not in self._seen and token not in self._spared:
             self._seen.add(token)
             self._tokens = torch.cat([self._tokens, torch.tensor([token])])
 

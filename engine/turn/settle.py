@@ -7,28 +7,31 @@ from collections.abc import Callable, Generator
 from engine.cache.prefix_cache import PrefixCache
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past
+from engine.stopping import Listen, listening
 from engine.turn.chunks import pieces
 
 
 def settle(
-    model: LoadedModel, cache: PrefixCache, owner: str, past: Past, note: Callable[[int], None]
+    model: LoadedModel, cache: PrefixCache, owner: str, past: Past, note: Callable[[int], None], listen: Listen
 ) -> Generator[None, None, int]:
     """Compute the full grid steps of the last turn of the conversation `owner`, a step at a time. `note` hears how many
-    tokens of it are ready for reuse, however this ends. Returns the number of steps.
+    tokens of it are ready for reuse, however this ends; `listen` is called within a step, and may raise to end it.
+    Returns the number of steps.
 
-    In the regime that the turn was computed in: the next one grows at least as long, and a short regime behind a long
-    one would be read anew.
+    In the regime that the turn ended in: the next one is at least as long, and a short regime behind a long one would
+    be read anew.
     """
     ids = past.ids[: len(past.ids) - len(past.ids) % cache.step]
     new_tokens = max(0, past.length - len(ids) - 1)
-    if cache.peek((*ids, 0), new_tokens) == len(ids):
+    if cache.peek((*ids, 0), new_tokens, past.length) == len(ids):
         return 0
     steps = 0
-    run = cache.begin((*ids, 0), new_tokens, owner)
+    run = cache.begin((*ids, 0), new_tokens, owner, past.length)
     try:
         cache.restore(run)
         for start, end in pieces(run.reused, len(ids), cache.step, is_exact=False):
-            model.forward(ids[start:end], run.lane, start)
+            with listening(listen):
+                model.forward(ids[start:end], run.lane, start)
             cache.commit(run, ids[start:end], settled=True)
             steps += 1
             yield

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from engine.cache.null_cache import Cache
 from engine.events import Divergence, FinishReason, Matched
 from engine.prompt.template import Prompt
+from engine.stopping import Listen
 from engine.turn.metrics import TurnClock
 from engine.types import InvalidRequestError, PromptTooLongError, Request
 
@@ -22,6 +23,7 @@ class Turn:
     cache: Cache
     clock: TurnClock
     is_cancelled: Callable[[], bool]
+    listen: Listen
     reused: int = 0
     from_disk: int = 0
     ids: list[int] = field(default_factory=list)
@@ -41,7 +43,7 @@ class Turn:
         )
 
 
-def check_prompt(prompt: Prompt, context_length: int, vocabulary: int) -> None:
+def check_prompt(prompt: Prompt, request: Request, context_length: int, vocabulary: int) -> None:
     """Whether a model that reads `context_length` tokens out of `vocabulary` can answer. Raises HeadstartError with the
     reason where it cannot."""
     if not prompt.ids:
@@ -50,6 +52,12 @@ def check_prompt(prompt: Prompt, context_length: int, vocabulary: int) -> None:
         raise PromptTooLongError(
             f"This conversation is {len(prompt.ids):,} tokens long; the model reads {context_length:,}. "
             "Shorten the message or the system prompt, or start a new conversation."
+        )
+    room = context_length - len(prompt.ids)
+    if room < request.answer_room(context_length):
+        raise PromptTooLongError(
+            f"This conversation is {len(prompt.ids):,} tokens long; the model reads {context_length:,}, so only "
+            f"{room:,} are left for the answer. Ask for a shorter answer, or start a new conversation."
         )
     if max(prompt.ids) >= vocabulary:  # on a GPU this would end the whole program's use of it
         raise InvalidRequestError(

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.native.library import Matrix, library
-from engine.weights.quantise import GROUP, quantise_int4, quantise_int8
+from engine.weights.quantise import GROUP, ROWS_AT_ONCE, quantise_int4, quantise_int8
 
 STRETCH = 64
 """Columns of int4 codes that lie together in eight words; rows are padded to whole ones."""
@@ -40,17 +40,27 @@ class NativeMatrix:
 
 
 def pack_int4(weight: Tensor) -> NativeMatrix:
-    """Four bits a weight, in groups of 32."""
+    """Four bits a weight, in groups of 32. Some rows at a time: the codes of a whole output matrix, before they are
+    packed, would take gigabytes."""
+    rows, columns = weight.shape
+    words = torch.empty(rows, -(-columns // STRETCH), 8, dtype=torch.int32)
+    scales = torch.empty(rows, -(-columns // GROUP // 8) * 8, 2, dtype=torch.bfloat16)
+    for start in range(0, rows, ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        words[part], scales[part] = _int4_rows(weight[part])
+    return NativeMatrix("int4", words, scales, rows, columns)
+
+
+def _int4_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Words and scales of some rows."""
     rows, columns = weight.shape
     codes, scale, zero = quantise_int4(weight)
-    missing = -columns % STRETCH
-    stretches = functional.pad(codes, (0, missing)).view(rows, -1, 8, 8)
+    stretches = functional.pad(codes, (0, -columns % STRETCH)).view(rows, -1, 8, 8)
     words = torch.zeros(rows, stretches.shape[1], 8, dtype=torch.int32)
     for k in range(8):
         words |= stretches[:, :, k] << (4 * k)
     both = torch.stack([zero, scale], dim=-1).to(torch.bfloat16)  # little-endian: the scale is the upper half
-    scales = functional.pad(both, (0, 0, 0, -(columns // GROUP) % 8))
-    return NativeMatrix("int4", words, scales.contiguous(), rows, columns)
+    return words, functional.pad(both, (0, 0, 0, -(columns // GROUP) % 8))
 
 
 def pack_int8(weight: Tensor) -> NativeMatrix:

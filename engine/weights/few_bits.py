@@ -11,7 +11,11 @@ from torch import Tensor
 from engine.native import library as nativelib
 from engine.weights.compiled_matrix import pack_int4, pack_int8
 from engine.weights.fastest import fastest
-from engine.weights.quantise import GROUP, Bits, quantise_int4, quantise_int8, takes_int4
+from engine.weights.quantise import GROUP, ROWS_AT_ONCE, Bits, quantise_int4, quantise_int8, takes_int4
+
+VECTOR = 16
+"""torch's few-bit kernels read so many numbers of a row at a time on the widest processors, and do not look where it
+ends: a matrix whose rows are no whole number of these is not for them."""
 
 
 class Packed(Protocol):
@@ -30,21 +34,21 @@ class Int4:
     kind = "int4"
 
     def __init__(self, weight: Tensor) -> None:
-        quantised, scale, zero = quantise_int4(weight)
-        self._packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(quantised, 1)
-        self._scales = torch.stack([scale.t(), zero.t()], dim=-1).to(torch.bfloat16).contiguous()
+        parts = [_int4_rows(rows) for rows in torch.split(weight, ROWS_AT_ONCE)]
+        self._packed = torch.cat([codes for codes, _ in parts])
+        self._scales = torch.cat([scales for _, scales in parts], dim=1)
         self.nbytes = self._packed.nbytes + self._scales.nbytes
 
     def __call__(self, rows: Tensor) -> Tensor:
         """See `Packed`."""
         out: Tensor = torch.ops.aten._weight_int4pack_mm_for_cpu(
-            rows.to(torch.bfloat16), self._packed, GROUP, self._scales
+            rows.to(torch.bfloat16).contiguous(), self._packed, GROUP, self._scales
         )
         return out
 
 
 class Int8:
-    """Eight bits a weight, for `_weight_int8pack_mm`."""
+    """Eight bits a weight, for `_weight_int8pack_mm`. `in` is a multiple of 16."""
 
     kind = "int8"
 
@@ -55,15 +59,29 @@ class Int8:
 
     def __call__(self, rows: Tensor) -> Tensor:
         """See `Packed`."""
-        out: Tensor = torch.ops.aten._weight_int8pack_mm(rows.to(torch.bfloat16), self._quantised, self._scale)
+        out: Tensor = torch.ops.aten._weight_int8pack_mm(
+            rows.to(torch.bfloat16).contiguous(), self._quantised, self._scale
+        )
         return out
 
 
-def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed:
-    """Pack a weight matrix `[out, in]`, for the compiled step or for torch's kernels."""
+def _int4_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Some rows of a matrix as torch's int4 kernel reads them: packed codes `[rows, in / 2]`, and scales and zeros
+    `[in / 32, rows, 2]`. The kernel packs up to 64 rows together, so parts of 1,024 lie one behind the other."""
+    codes, scale, zero = quantise_int4(weight)
+    packed: Tensor = torch.ops.aten._convert_weight_to_int4pack_for_cpu(codes, 1)
+    return packed, torch.stack([scale.t(), zero.t()], dim=-1).to(torch.bfloat16)
+
+
+def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed | None:
+    """Pack a weight matrix `[out, in]`, for the compiled step or for torch's kernels. None where these cannot take it:
+    then it is left whole."""
     if is_native:
         return pack_int4(weight) if takes_int4(weight, bits) else pack_int8(weight)
-    return Int4(weight) if weight.shape[0] % 16 == 0 and takes_int4(weight, bits) else Int8(weight)
+    rows, columns = weight.shape
+    if columns % VECTOR:
+        return None
+    return Int4(weight) if rows % VECTOR == 0 and takes_int4(weight, bits) else Int8(weight)
 
 
 @lru_cache(maxsize=2)

@@ -8,7 +8,7 @@ many tokens (60 with the bridge's 60 ms: 1,000 tokens a second). With `manual=Tr
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from engine import (
@@ -151,6 +151,11 @@ class FakeEngine:
         self.calls.append(f"forget {conversation}")
         self._ready.append(self._view(0))
 
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Noted in `calls`."""
+        self.calls.append(f"keep_only {' '.join(sorted(conversations))}")
+        self._ready.append(self._view(0))
+
     def keep_prefix(self, block: int) -> None:
         """Noted in `calls`; the cache stays as it is."""
         self.calls.append("keep_prefix")
@@ -182,7 +187,7 @@ class FakeEngine:
             self._make_ready()
         return [self._ready.popleft() for _ in range(min(limit, len(self._ready)))]
 
-    def close(self, timeout_s: float = 2.0) -> bool:
+    def close(self, timeout_s: float = 6.0) -> bool:
         """Remembered in `closed`."""
         self.closed = True
         self._jobs.clear()

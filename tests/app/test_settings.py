@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -157,3 +159,23 @@ def test_settings_of_a_test_are_never_written(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", [option.name for option in fields(Settings)])
 def test_every_setting_is_described_in_a_sentence(name: str) -> None:
     assert describe(name).endswith(".")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_nobody_else_can_read_the_settings(path: Path) -> None:
+    write(path, '{"system_prompt": "Mine alone."}')
+    path.chmod(0o644)
+    settings = Settings.load(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o644)
+    settings.theme = "dark"
+    settings.save()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+def test_a_pipe_in_place_of_the_settings_is_not_waited_for(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(HeadstartError, match="cannot be read"):
+        Settings.load(path)

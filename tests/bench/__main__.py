@@ -23,7 +23,7 @@ import psutil
 from transformers import AutoTokenizer
 
 from engine import fetch_model
-from tests.bench import engine_rows, exact_rows, llama_rows, quality_rows, scaling_rows, window_rows
+from tests.bench import engine_rows, exact_rows, llama_rows, quality_rows, restart_rows, scaling_rows, window_rows
 from tests.bench.chat import Player
 from tests.bench.rows import Row
 
@@ -34,7 +34,7 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, exact, scaling, quality or llama")
+    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality or llama")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     count = 3 if os.environ.get("QUICK") else 7
@@ -53,7 +53,7 @@ def as_line(row: Row) -> str:
 
 def _rows(count: int, only: str | None) -> Iterator[Row]:
     folder = fetch_model(lambda *_: None)
-    wanted = [only] if only else ["engine", "llama", "exact", "window", "scaling", "quality"]
+    wanted = [only] if only else ["engine", "llama", "exact", "restart", "window", "scaling", "quality"]
     if {"engine", "llama", "exact"} & set(wanted):
         player = Player()
         try:
@@ -65,6 +65,8 @@ def _rows(count: int, only: str | None) -> Iterator[Row]:
                 yield from exact_rows.measure(player, count)
         finally:
             player.close()
+    if "restart" in wanted:
+        yield from restart_rows.measure(folder, count)
     if "window" in wanted:
         yield from window_rows.measure(count)
     if "scaling" in wanted:  # in this thread, whose team OpenMP would count in all that is measured behind it

@@ -29,14 +29,25 @@ class Player:
     named, loaded into it; every call waits for its answer."""
 
     def __init__(
-        self, path: str = "", dtype: str = "auto", *, exact: bool = False, engine: Engine | None = None
+        self,
+        path: str = "",
+        dtype: str = "auto",
+        *,
+        exact: bool = False,
+        disk_bytes: int = 0,
+        engine: Engine | None = None,
     ) -> None:
         self.engine = engine or Engine()
-        self.engine.load(ModelSpec(path=path, dtype=dtype, exact=exact))  # type: ignore[arg-type]
+        self._spec = ModelSpec(path=path, dtype=dtype, exact=exact, disk_bytes=disk_bytes)  # type: ignore[arg-type]
+        self.model = self.load()
+        self._numbers = itertools.count()
+
+    def load(self) -> ModelInfo:
+        """Load the model, or load it anew: then nothing is cached in memory any more."""
+        self.engine.load(self._spec)
         loaded = self._wait()
         assert isinstance(loaded, Loaded), loaded
-        self.model: ModelInfo = loaded.model
-        self._numbers = itertools.count()
+        return loaded.model
 
     def ask(self, history: list[Message], question: str, *, use_cache: bool = True, written: int = 1) -> Finished:
         """Answer a question greedily on top of a history."""

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.cache.disk_files import HEADER_BYTES
+from engine.cache.disk_index import owner_digest
 from engine.cache.disk_tier import DiskTier
 from engine.cache.null_cache import NullCache, Run
 from engine.cache.prefix_cache import PrefixCache
@@ -263,7 +264,7 @@ class CacheMachine(RuleBasedStateMachine):
     def forget(self, chat: int) -> None:
         """The chat is deleted: nothing that only it used is on disk any more, nor ever will be."""
         self.cache.forget(f"chat {chat}")
-        assert f"chat {chat}" not in self.cache.disk.index.owners()
+        assert owner_digest(f"chat {chat}") not in self.cache.disk.index.owners()
 
     @rule(number=st.integers(0, 10**6), kind=damages)
     def damage_a_file(self, number: int, kind: str) -> None:
@@ -328,7 +329,7 @@ class CacheMachine(RuleBasedStateMachine):
         """Start a request; None where the cache refuses it, which it may only do for a reason."""
         prompt, answer = prompt[: CONTEXT - 1], answer[: max(0, CONTEXT - len(prompt))]
         before, failing = self.cache.foresee(prompt, len(answer)), self.store.fail_after >= 0
-        expected = self._expected_reuse(prompt, self.cache.regime(len(prompt) + len(answer)))
+        expected = self._expected_reuse(prompt, self.cache.regime(len(prompt)))
         try:
             run = self.cache.begin(prompt, len(answer), f"chat {chat}")
         except MemoryError:

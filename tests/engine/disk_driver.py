@@ -45,8 +45,8 @@ def read(tier: DiskTier, ids: list[int], first: int = 0, space: str = "model") -
 
 
 def files(tier: DiskTier) -> list[Path]:
-    """The files of blocks, in the order in which they were used last."""
-    return sorted(tier.files.root.glob("*/*.kv"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    """The files of blocks."""
+    return sorted(path for path in tier.files.root.glob("*/*.kv") if not path.is_dir())
 
 
 def digest(ids: list[int]) -> str:

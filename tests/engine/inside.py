@@ -44,6 +44,7 @@ def swap_blocks(store: KVStore, one: int, other: int) -> None:
 def real_bytes(store: KVStore) -> int:
     """Bytes that the store's tensors really take."""
     buffers = [buffer for lane in store._lanes for buffer in lane_buffers(lane)]
+    buffers += [lane.end_logits for lane in store._lanes if lane.end_logits is not None]
     return sum(tensor.untyped_storage().nbytes() for tensor in [*buffers, *store._blocks.values()])
 
 
@@ -75,12 +76,12 @@ def paths(cache: PrefixCache, namespace: str) -> list[tuple[list[int], list[int]
 def check_runs(cache: PrefixCache) -> None:
     """The view shows each block once, in memory or on disk only, in runs that nothing branches off in the middle, each
     behind the run that it goes on."""
-    nodes, index = cache.view(with_nodes=True).nodes, cache.disk.index
+    nodes, index = cache.view(with_nodes=True).nodes, cache.disk.entries()
     memory = {block: name for space, _ in cache.tree.roots() for block, name in _names(cache, space)}
     behind: dict[str, set[str]] = {}
     for name, before in [pair for space, _ in cache.tree.roots() for pair in _pairs(cache, space)]:
         behind.setdefault(before, set()).add(name)
-    for entry in index:
+    for entry in index.values():
         behind.setdefault(entry.parent, set()).add(entry.digest)
     shown: list[list[str]] = []
     for number, node in enumerate(nodes):
@@ -88,7 +89,7 @@ def check_runs(cache: PrefixCache) -> None:
             run = cache._disk_nodes._runs[cache._disk_nodes.digest(node.block)]
             names = [entry.digest for entry in run.entries]
             assert node.bytes == sum(index[name].nbytes for name in names)
-            assert set(node.conversations) == set().union(*(index[name].owners for name in names)) - {""}
+            assert node.conversations == cache.disk.names_of(set().union(*(index[name].owners for name in names)))
         else:
             below = cache.tree.find(node.block)
             assert below is not None
@@ -103,7 +104,7 @@ def check_runs(cache: PrefixCache) -> None:
     in_memory = [name for node, names in zip(nodes, shown, strict=True) if node.tier != "disk" for name in names]
     on_disk = [name for node, names in zip(nodes, shown, strict=True) if node.tier == "disk" for name in names]
     assert sorted(in_memory) == sorted(memory.values())
-    assert sorted(on_disk) == sorted({entry.digest for entry in index} - set(in_memory))
+    assert sorted(on_disk) == sorted(set(index) - set(in_memory))
 
 
 def _names(cache: PrefixCache, space: str) -> Iterator[tuple[int, str]]:

@@ -42,8 +42,11 @@ class Mutation:
     new: str
 
 
-FORWARD = """            with turn.clock.part("prefill"):
-                logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first))
+FORWARD = """            try:
+                with turn.clock.part("prefill"):
+                    logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first, turn))
+            except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
+                return None
 """
 STEP = (
     "            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)\n"
@@ -102,13 +105,15 @@ MUTATIONS = (
     Mutation(
         "count what could not be read", "cache.py", "del run.prefix[self._cut_to_grid(", "run.prefix[self._cut_to_grid("
     ),
-    Mutation("orphans on disk", "diskindex.py", "found += [self._entries[child] for child in entry.children]", "pass"),
+    Mutation("orphans on disk", "diskindex.py", "FROM block JOIN behind ON parent = name)", "FROM block LIMIT 0)"),
+    Mutation("write in nobody's name", "disk.py", "and len(ids) and owner:", "and len(ids):"),
+    Mutation("leave what a deletion left", "diskindex.py", "self.owners() - set(owners))", "set[str]())"),
     Mutation("write for a deleted conversation", "cache.py", "run.is_forgotten |= run.owner == owner", "pass"),
     Mutation(
         "delete what cannot be read now",
         "disk.py",
-        "except OSError:\n                    return",
-        "except OSError:\n                    data = None",
+        "except OSError:\n                        return",
+        "except OSError:\n                        data = None",
     ),
     Mutation("a run of the view hides a fork", "view.py", " and not last.forks", ""),
     Mutation("drop more than a run", "view.py", " and not parent.forks", ""),

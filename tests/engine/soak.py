@@ -1,7 +1,7 @@
 """The state machines for as long as one likes: `python -m tests.engine.soak --minutes 30`.
 
-Rounds of the cache machine and the responder machine, each with its own seed, printed before it begins. A round that
-fails prints its steps and the command that repeats it; the exit status is 1 then.
+Rounds of each machine, with its own seed, printed before it begins. A round that fails prints its steps and the
+command that repeats it; the exit status is 1 then.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ import torch
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from tests.engine.cache_machine import CacheMachine
+from tests.engine.deletion_machine import DeletionMachine
+from tests.engine.engine_machine import EngineMachine
 from tests.engine.responder_machine import ResponderMachine
 
 MACHINES: dict[str, tuple[type[RuleBasedStateMachine], int, int]] = {
     "cache": (CacheMachine, 200, 80),
     "responder": (ResponderMachine, 40, 40),
+    "deletion": (DeletionMachine, 40, 40),
+    "engine": (EngineMachine, 40, 40),
 }
 """Name -> machine, runs in a round, steps in a run."""
 
@@ -62,11 +66,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Random tests of the engine for a given time.")
     parser.add_argument("--minutes", type=float, default=30.0, help="how long (default 30; 0: one round)")
     parser.add_argument("--seed", type=int, default=None, help="of the first round (default: drawn, and printed)")
-    parser.add_argument("--machine", choices=[*MACHINES, "both"], default="both")
+    parser.add_argument("--machine", choices=[*MACHINES, "all"], default="all")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
-    names = list(MACHINES) if arguments.machine == "both" else [arguments.machine]
+    names = list(MACHINES) if arguments.machine == "all" else [arguments.machine]
     return soak(names, arguments.minutes, seed)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,6 +61,13 @@ def test_text_and_stats_agree_with_the_end(driver: Driver) -> None:
     assert matched.prompt_tokens == finished.stats.prompt_tokens
 
 
+def test_the_time_of_a_turn_starts_when_the_user_asked(driver: Driver) -> None:
+    asked = replace(request(), asked_at=time.perf_counter() - 1000.0)
+    stats = driver.finished(driver.engine.submit(asked)).stats
+    assert stats.ttft_s is not None
+    assert stats.ttft_s >= stats.parts.queue >= 1000.0
+
+
 def test_a_chat_reuses_its_answer(driver: Driver) -> None:
     first = driver.finished(driver.engine.submit(request()))
     answer = Message("assistant", first.text, first.token_ids)
@@ -101,10 +110,10 @@ def test_a_flood_of_previews_does_not_hold_up_an_answer(driver: Driver, monkeypa
     engine, asked, flood = driver.engine, list[int](), [True]
     preview = Responder.preview
 
-    def another(responder: Responder, request_id: int, wanted: Request) -> Preview:
+    def another(responder: Responder, request_id: int, wanted: Request, listen: Callable[[], None]) -> Preview:
         if flood[0]:
             asked.append(engine.preview(request()))
-        return preview(responder, request_id, wanted)
+        return preview(responder, request_id, wanted, listen)
 
     monkeypatch.setattr(Responder, "preview", another)
     asked += [engine.preview(request(f"Where is parcel {number}?")) for number in range(20)]

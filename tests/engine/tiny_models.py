@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -42,16 +43,18 @@ def make_tokenizer(
     return fast
 
 
-def make_llama(vocabulary: int = 340, dtype: torch.dtype = torch.float32, seed: int = 0) -> PreTrainedModel:
-    """Two layers, grouped queries (4 heads on 2), random weights large enough that each token matters."""
+def make_llama(
+    vocabulary: int = 340, dtype: torch.dtype = torch.float32, seed: int = 0, heads: Mapping[str, int] | None = None
+) -> PreTrainedModel:
+    """Two layers, grouped queries (4 heads on 2), random weights large enough that each token matters. `heads` are
+    other sizes of the stream and of a head."""
     config = LlamaConfig(
         vocab_size=vocabulary,
-        hidden_size=32,
         intermediate_size=48,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
-        head_dim=8,
+        **(heads or {"hidden_size": 32, "head_dim": 8}),
         max_position_embeddings=CONTEXT,
         initializer_range=0.4,
         bos_token_id=None,
@@ -72,9 +75,10 @@ def make_model(
     seed: int = 0,
     is_lean: bool = True,
     bits: Bits | None = None,
+    heads: Mapping[str, int] | None = None,
 ) -> LoadedModel:
     """The tiny Llama behind the engine's own door, with the lean forward pass or with transformers' own."""
-    model = make_llama(dtype=dtype, seed=seed)
+    model = make_llama(dtype=dtype, seed=seed, heads=heads)
     network = TransformersNetwork(model, bits, is_lean=is_lean)
     return LoadedModel(network, make_tokenizer(template, end), "/nowhere/tiny")
 

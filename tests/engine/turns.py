@@ -48,11 +48,11 @@ class SpyModel:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """As in LoadedModel; `calls` notes where each piece began and how long it was."""
         self.calls.append((start, len(ids)))
         self.before_forward(len(self.calls))
-        self.logits.append(self._model.forward(ids, lane, start))
+        self.logits.append(self._model.forward(ids, lane, start, is_answer=is_answer))
         return self.logits[-1]
 
 
@@ -64,13 +64,14 @@ def make_responder(
     context: int = 1024,
     clock: Callable[[], float] | None = None,
     folder: Path | None = None,
+    namespace: str = "tiny",
 ) -> Responder:
     """A responder whose cache holds `tokens` tokens, lane included. Fresh lanes are full of NaN. What lies in `folder`
-    is reused."""
+    for `namespace` is reused."""
     clock = clock or Ticks()
     store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=NAN)
-    disk = DiskTier(folder, "tiny", model.layout, 10**8) if folder else None
-    responder = Responder(model, PrefixCache(store, "tiny", context, clock, step=step, disk=disk), clock)  # type: ignore[arg-type]
+    disk = DiskTier(folder, namespace, model.layout, 10**8) if folder else None
+    responder = Responder(model, PrefixCache(store, namespace, context, clock, step=step, disk=disk), clock)  # type: ignore[arg-type]
     responder.cache.disk.open()
     return responder
 

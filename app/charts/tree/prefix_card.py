@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.tree import words as tree_words
 from app.charts.tree.layout import Row, TreeLayout, largest_runs, lay_out, run_width
@@ -12,6 +12,7 @@ from app.charts.tree.words import Titles
 from app.theme import SMALL, Theme, text_font
 from app.widgets.elide import elided
 from app.widgets.explain import Explain
+from app.widgets.plain import Label, tool_tip
 from engine import CacheView, NodeView
 
 MOST_ROWS = 5
@@ -31,7 +32,7 @@ class PrefixCard(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._name = QLabel("Shared prefixes")
+        self._name = Label("Shared prefixes")
         self._name.setFont(text_font(SMALL))
         self._open = QPushButton("Open the tree")
         self._open.setObjectName("link")
@@ -152,7 +153,7 @@ class RunList(QWidget):
                     tree_words.figures(node),
                     tree_words.beginning(node),
                 )
-                QToolTip.showText(event.globalPos(), "\n".join(part for part in parts if part), self)
+                QToolTip.showText(event.globalPos(), tool_tip("\n".join(part for part in parts if part)), self)
             else:
                 QToolTip.hideText()
             return True

@@ -21,6 +21,7 @@ from app.charts.tree.layout import TreeLayout, find_again, lay_out
 from app.charts.tree.picture import Painted, TreePicture
 from app.charts.tree.words import Titles
 from app.theme import BODY, Theme, text_font
+from app.widgets.plain import tool_tip
 from engine import CacheView, NodeView
 
 DEGREES_A_STEP = 120
@@ -128,7 +129,7 @@ class TreeView(QWidget):
             menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.release_wanted.emit(node))
         elif tree_words.is_on_disk(node):
             keep = menu.addAction("&Pin: not while it is on disk only")
-            keep.setToolTip(tree_words.NOT_TO_KEEP)
+            keep.setToolTip(tool_tip(tree_words.NOT_TO_KEEP))
             keep.setEnabled(False)
         else:
             menu.addAction("&Pin, with all before it").triggered.connect(lambda: self.keep_wanted.emit(node))

@@ -11,7 +11,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.charts.legend import Legend
 from app.charts.tree import words as tree_words
@@ -20,6 +20,7 @@ from app.charts.tree.view import TreeView
 from app.charts.tree.words import Titles
 from app.theme import BODY, GRID, SMALL, Theme, code_font, text_font
 from app.widgets.explain import Explain
+from app.widgets.plain import Label, tool_tip
 from engine import CacheView
 
 KEYS = "Enter opens · P pins or unpins · Delete drops · + − 0 zoom"
@@ -70,7 +71,7 @@ class TreeWindow(QWidget):
     def show_view(self, view: CacheView, titles: Titles) -> None:
         """A newer picture of the cache."""
         self._totals.setText(tree_words.totals(view))
-        self._totals.setToolTip(self.totals)
+        self._totals.setToolTip(tool_tip(self.totals))
         self.view.show_view(view, titles)
 
     def say(self, sentence: str) -> None:
@@ -177,8 +178,8 @@ def legend() -> list[tuple[str, str, float]]:
     return [("pinned", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
 
 
-def _label(size: int, text: str = "", bold: bool = False) -> QLabel:
-    label = QLabel(text)
+def _label(size: int, text: str = "", bold: bool = False) -> Label:
+    label = Label(text)
     label.setFont(text_font(size, bold))
     label.setTextFormat(Qt.TextFormat.PlainText)
     return label
@@ -188,5 +189,5 @@ def _button(text: str, says: str) -> QPushButton:
     button = QPushButton(text)
     button.setObjectName("quiet")
     button.setAccessibleName(says)
-    button.setToolTip(says)
+    button.setToolTip(tool_tip(says))
     return button

@@ -88,3 +88,13 @@ def test_words_without_room_are_left_out(qtbot: QtBot) -> None:
     assert axis.shown == ["newest", "turn"]
     scale.grab()
     axis.grab()
+
+
+def test_a_value_between_that_is_too_wide_to_be_read_is_left_out(qtbot: QtBot) -> None:
+    scale = Scale(LIGHT)
+    qtbot.addWidget(scale)
+    scale.resize(scale.width(), 100)
+    scale.show_marks([Mark(1.0, "0.025 s"), Mark(0.5, "0.012345678 s")])
+    assert scale.shown == ["0.025 s"]
+    scale.show_marks([Mark(1.0, "0.05 s"), Mark(0.5, "0.025 s")])
+    assert scale.shown == ["0.05 s", "0.025 s"]

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEventLoop
 from pytestqt.qtbot import QtBot
 
-from app.chat.bridge import DRAIN_FOR_S, Bridge
+from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, REST_EVERY_MS, Bridge
 from app.chat.merge import merge
 from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
@@ -52,19 +52,37 @@ def test_the_timer_brings_a_whole_turn(make_bridge: Callable[..., Any], qtbot: Q
     assert names[-2:] == ["cache_view", "finished"]
     assert names.count("text") == 3
     assert {event.request_id for _, event in ear.heard} == {request_id}
-    assert not bridge._timer.isActive()
 
 
-def test_the_timer_runs_only_while_something_is_outstanding(make_bridge: Callable[..., Any]) -> None:
+def test_the_timer_is_fast_while_something_is_outstanding_and_slow_then(make_bridge: Callable[..., Any]) -> None:
     bridge, _ = make_bridge(FakeEngine(manual=True))
     assert not bridge._timer.isActive()
     bridge.submit(REQUEST)
     bridge.drain()
-    assert bridge._timer.isActive()
+    assert bridge._timer.interval() == DRAIN_EVERY_MS
     bridge._engine.release()
     bridge.drain()
-    assert not bridge._timer.isActive()
+    assert bridge._timer.interval() == REST_EVERY_MS
+    assert bridge._timer.isActive()
     assert not bridge.busy
+    bridge.submit(REQUEST)
+    assert bridge._timer.interval() == DRAIN_EVERY_MS
+    bridge.close()
+    assert not bridge._timer.isActive()
+
+
+def test_what_idle_work_says_comes_by_itself(make_bridge: Callable[..., Any], qtbot: QtBot) -> None:
+    """A note about the disk, or that the engine stopped: nothing was asked for when it was said."""
+    engine = FakeEngine()
+    bridge, ear = make_bridge(engine)
+    with qtbot.waitSignal(bridge.finished):
+        bridge.submit(REQUEST)
+    assert not bridge.busy
+    with qtbot.waitSignal(bridge.cache_view):
+        engine.inject(CacheView(0, 0.0, 10, 0, 0, 0, 0, 0, disk_note="The disk is full."))
+    with qtbot.waitSignal(bridge.failed):
+        engine.inject(Failed(0, "The engine stopped.", is_model_gone=True))
+    assert ear.heard[-2][1].disk_note == "The disk is full."
 
 
 @pytest.mark.parametrize("ask", [lambda b: b.load(ModelSpec()), lambda b: b.request_preview(REQUEST)])

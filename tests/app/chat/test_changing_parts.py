@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from app.chat.changing_parts import find, payers
+from app.chat.changing_parts import Search, find, payers
 from app.demo.script import read_script
 
 
@@ -85,3 +87,25 @@ def test_of_two_that_change_at_midnight_the_first_pays() -> None:
 def test_a_huge_prompt_takes_no_more_than_its_length() -> None:
     prompt = ("It is as of now the current date and time " * 5_000) + "9" * 50_000 + " {{time}}"
     assert names(prompt) == [("{{time}}", "time", "every turn")]
+
+
+PIECES = (
+    "{{time}}",
+    "{{ date }}",
+    "Today is 29 Nov 2026.",
+    "now: 2026-11-29 14:03",
+    "14:03:22",
+    "session id: 8f3a9c",
+    " x ",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.integers(1, 60))
+def test_the_same_is_found_in_whatever_steps_a_prompt_is_read(pieces: list[str], step_length: int) -> None:
+    prompt = "".join(pieces)
+    search = Search(prompt, step_length)
+    steps = 1
+    while not search.step():
+        steps += 1
+    assert search.findings == find(prompt)
+    assert steps == max(1, -(-len(prompt) // step_length))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -225,3 +229,45 @@ def test_a_misspelt_word_names_what_was_meant(
         command_line.parse(arguments)
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert last.endswith(f"Did you mean {meant}?") if meant else "Did you mean" not in last
+
+
+@pytest.mark.parametrize("out", ["x" * 300, "a/" * 3000, "new/" + "y" * 300, "nul\0l"])
+def test_a_folder_that_can_be_none_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command_line, "check_model", lambda path: None)
+    said = refusal(capsys, "demo", "--offscreen", "--out", out)
+    assert "Give --out another folder." in said
+    assert len(said) < 400
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_empty_name_is_not_the_folder_one_is_in(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command_line.main(["demo", "--offscreen", "--out", ""])
+    assert "argument --out: give the folder a name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("turns", ["1.5", "many", "", "9" * 5_000])
+def test_turns_that_are_no_number_are_refused(capsys: pytest.CaptureFixture[str], turns: str) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command_line.main(["demo", "--offscreen", "--out", "never-made", "--turns", turns])
+    said = capsys.readouterr().err
+    assert "argument --turns: give a whole number" in said
+    assert len(said) < 1500
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
+@pytest.mark.parametrize("command", ["doctor", "--help", "--version"])
+def test_a_reader_who_leaves_early_is_no_error(command: str) -> None:
+    program = f"from app.__main__ import main; import sys; sys.exit(main([{command!r}]))"
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=Path(__file__).parents[3], stdout=write, stderr=subprocess.PIPE, text=True
+    )
+    os.close(write)
+    assert done.stderr == ""
+    # What is printed unbuffered, argparse loses by itself.
+    assert done.returncode == 128 + signal.SIGPIPE or (done.returncode == 0 and command != "doctor")

@@ -196,6 +196,7 @@ def test_own_files_are_played(tmp_path: Path) -> None:
             "empty.txt is empty. Write the system prompt",
         ),
         (["--system", "{here}/s.txt", "--questions", "{here}/empty.txt"], "empty.txt is empty. Write one question"),
+        (["--system", "{here}/" + "x" * 300, "--questions", "{here}/q.txt"], "cannot be read: File name too long"),
         (["--system", "{here}/s.txt"], "belong together"),
         (["--script", "tree", "--system", "{here}/s.txt", "--questions", "{here}/q.txt"], "but not both"),
         (["--system", "{here}/s.txt", "--questions", "{here}/q.txt", "--turns", "2"], "The demo has 1 question: give"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -197,3 +199,72 @@ def fill_disk(history: History) -> None:
 
 def free_disk(history: History) -> None:
     history.db.execute("PRAGMA max_page_count = 1000000")
+
+
+@pytest.mark.parametrize("length", [0, 1, 50, 100, 511, 512, 4095, 4096, 8192])
+def test_a_file_cut_short_is_kept_and_said(path: Path, length: int) -> None:
+    fill(path, "long " * 5000)
+    path.write_bytes(path.read_bytes()[:length])
+    history = History(path)
+    (kept,) = aside(path)
+    assert kept.stat().st_size == length
+    assert str(kept) in history.notice
+    history.close()
+    assert titles(path) == []
+
+
+def protect(path: Path, monkeypatch: pytest.MonkeyPatch, error: str) -> None:
+    """The file can only be read, also for an administrator, whom permissions do not stop: SQLite opens it for reading,
+    or, where it finds no place for its log, not at all."""
+    connect = sqlite3.connect
+
+    def open_it(database: object, **options: Any) -> sqlite3.Connection:
+        if database != path:
+            return connect(database, **options)  # type: ignore[call-overload, no-any-return]
+        if error:
+            return connect(path.parent / "not there" / "x", **options)
+        return connect(f"file:{path}?mode=ro", uri=True, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", open_it)
+
+
+@pytest.mark.parametrize("error", ["", "cannot open"])
+@pytest.mark.parametrize("with_log", [False, True])
+def test_a_file_that_cannot_be_written_is_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch, error: str, with_log: bool
+) -> None:
+    fill(path)
+    if with_log:
+        leave_a_log(path)
+    before = path.read_bytes()
+    protect(path, monkeypatch, error)
+    history = History(path)
+    assert f"{path} cannot be written: your conversations can be read" in history.notice
+    assert [message.content for message in history.messages(1)] == ["Hi", "In the log"][: 1 + with_log]
+    with pytest.raises(HeadstartError, match="cannot be written"):
+        history.append(1, None, "user", "More")
+    with pytest.raises(HeadstartError, match="cannot be written"):
+        history.delete(1)
+    assert len(history.conversations("Hi")) == 1
+    history.close()
+    assert path.read_bytes() == before
+    assert aside(path) == []
+
+
+def leave_a_log(path: Path) -> None:
+    """Write a message that stands in SQLite's log alone, as after a crash."""
+    history = History(path)
+    history.append(1, 1, "user", "In the log")
+    files = [path, path.with_name(path.name + "-wal")]
+    contents = [each.read_bytes() for each in files]
+    history.close()
+    for each, content in zip(files, contents, strict=True):
+        each.write_bytes(content)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(HeadstartError, match="cannot be written"):
+        History(path)

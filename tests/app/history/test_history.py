@@ -191,3 +191,11 @@ def test_values_come_back_equal() -> None:
 
 def test_a_field_that_is_gone_is_ignored_and_a_new_one_has_its_default() -> None:
     assert read_sampling('{"temperature": 0.1, "gone": 1}') == Sampling(temperature=0.1)
+
+
+def test_half_a_character_is_a_sentence(history: History) -> None:
+    number = start(history, "Hi", title="Kept")
+    with pytest.raises(HeadstartError, match="half of a character"):
+        history.rename(number, "\ud83d")
+    assert [each.title for each in history.conversations()] == ["Kept"]
+    assert history.conversations("\ud83d") == []

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app import theme
-from app.transcript.answer_view import AnswerView
-from app.transcript.block_writer import CODE_HEADER
+from app.transcript.answer_view import LONGEST_PIECE, MOST_CELLS, AnswerView
+from app.transcript.block_writer import CODE_HEADER, CODE_PADDING, BlockWriter
+from app.transcript.markdown import Block, MarkdownStream
 from app.widgets.document_view import open_link
 
 SAMPLE = """# Title
@@ -174,6 +175,7 @@ def test_broken_markup_is_drawn_to_its_end(view: AnswerView, piece: str) -> None
     view.settle()
     assert view.text == piece * 10_000
     assert view.height() >= 1
+    view.stop()
 
 
 CODE_FIRST = "```python\ndef add(a, b):\n    return a + b\n```\ntext"
@@ -198,3 +200,55 @@ def test_the_room_for_a_header_goes_when_something_else_is_at_the_top(view: Answ
     assert top(view) >= CODE_HEADER
     view.set_text("text")
     assert top(view) == 0
+
+
+def rows_of(text: str, columns: int, rows: int) -> list[str]:
+    row = "|".join(text for _ in range(columns))
+    return [f"|{row}|\n", f"|{'---|' * columns}\n", *([f"|{row}|\n"] * rows)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "most"),
+    [(rows_of("x", 10, 60), 150), (rows_of("x", 300, 6), 900), (["- item\n"] * 400, 2)],
+    ids=["rows", "columns", "list"],
+)
+def test_what_is_complete_of_a_long_table_or_list_is_not_written_again(
+    view: AnswerView, monkeypatch: pytest.MonkeyPatch, lines: list[str], most: int
+) -> None:
+    written: list[int] = []
+    write = BlockWriter.write
+
+    def count(writer: BlockWriter, block: Block) -> None:
+        written.append(max(1, sum(map(len, block.rows))))
+        write(writer, block)
+
+    monkeypatch.setattr(BlockWriter, "write", count)
+    for line in lines:
+        written.clear()
+        view.append(line)
+        view.flush()
+        assert sum(written) <= most
+
+
+def test_the_box_of_a_code_block_at_the_end_is_not_cut(view: AnswerView) -> None:
+    view.set_text("```\nx = 1\n```")
+    assert view.height() >= view.document().size().height() + CODE_PADDING
+    view.append("\n\nafter")
+    assert view.height() < view.document().size().height() + 2
+
+
+@pytest.mark.parametrize(("line", "times"), [("| 1 | 2 | 3 | 4 |", 300), ("- item", 2_000), ("text", 500)])
+def test_a_long_text_is_drawn_in_pieces_and_ends_as_if_drawn_at_once(
+    view: AnswerView, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, line: str, times: int
+) -> None:
+    text = "| a | b | c | d |\n|---|---|---|---|\n" + f"{line}\n" * times
+    pieces: list[str] = []
+    append = MarkdownStream.append
+    monkeypatch.setattr(MarkdownStream, "append", lambda stream, piece: pieces.append(piece) or append(stream, piece))
+    view.set_text(text)
+    assert len(pieces) == 1
+    while len("".join(pieces)) < len(text):
+        view.flush()
+    assert "".join(pieces) == text
+    assert all(piece.count("|") + piece.count("\n") <= MOST_CELLS and len(piece) <= LONGEST_PIECE for piece in pieces)
+    view.settle()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.transcript.markdown import Block, MarkdownStream, Run, parse
+from app.transcript.markdown import PART_CELLS, Block, MarkdownStream, Run, parse
 
 MARKUP = st.text(alphabet="ab *_`~#>-+1.|[]()!<&\n\t\r\\=:", max_size=60)
 
@@ -141,3 +141,62 @@ def test_closed_blocks_leave_the_tail() -> None:
     second = stream.append("ee\n")
     assert [plain((block,)) for block in second.closed] == ["two"]
     assert [plain((block,)) for block in second.tail] == ["three"]
+
+
+def table_of(rows: int, columns: int = 2) -> str:
+    cells = [" | ".join(f"r{row}c{column}" for column in range(columns)) for row in range(rows)]
+    return "\n".join([" | ".join("h" * columns), "|".join(["---"] * columns), *(f"| {row} |" for row in cells), ""])
+
+
+@given(
+    st.integers(0, 14),
+    st.lists(st.integers(1, 30), max_size=40),
+    st.sampled_from(["", "before\n", "- a\n- b\n\n"]),
+    st.sampled_from(["", "\nafter\n", "# after\n| a |\n", "x | y\n"]),
+)
+def test_a_long_table_comes_in_the_same_parts_in_whatever_pieces(
+    rows: int, lengths: list[int], before: str, after: str
+) -> None:
+    text, pieces = before + table_of(rows) + after, []
+    for length in lengths:
+        pieces.append(text[:length])
+        text = text[length:]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.transcript.markdown.PART_CELLS", 6)
+        assert streamed([*pieces, text]) == parse("".join([*pieces, text]))
+
+
+def test_a_part_of_a_table_that_is_full_is_not_parsed_again() -> None:
+    stream, text = MarkdownStream(), table_of(500, 10)
+    open_cells = [
+        sum(len(row) for block in stream.append(f"{line}\n").tail for row in block.rows) for line in text.splitlines()
+    ]
+    assert max(open_cells) <= PART_CELLS + 10 + 10, "a part, its head, and the row after it"
+    (first, second, *_), _ = stream_parts(text)
+    assert (len(first.rows), first.continued, len(second.rows), second.continued) == (11, False, 10, True)
+    assert first.widths == second.widths
+
+
+def stream_parts(text: str) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    update = MarkdownStream().append(text)
+    return update.closed, update.tail
+
+
+LIST_LINES = st.sampled_from(
+    ["- a", "- b | c", "-", "* d", "1. e", "7. f", "  - g", "    h", "", "---", "--|--", "text", "> q", "```", "| x |"]
+)
+
+
+@given(st.lists(LIST_LINES, max_size=10), st.lists(st.integers(1, 12), max_size=30))
+def test_a_list_in_whatever_pieces_is_the_same_list(lines: list[str], lengths: list[int]) -> None:
+    text, pieces = "\n".join(lines), []
+    for length in lengths:
+        pieces.append(text[:length])
+        text = text[length:]
+    assert streamed([*pieces, text]) == parse("".join([*pieces, text]))
+
+
+def test_an_item_that_is_followed_by_another_is_not_parsed_again() -> None:
+    stream = MarkdownStream()
+    tails = [len(stream.append(f"{number}. item\n   with more\n").tail) for number in range(1, 200)]
+    assert max(tails) == 1

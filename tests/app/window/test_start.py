@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import signal
-from types import SimpleNamespace
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app import application
+from app.ending import SIGNALS
 from engine import HeadstartError
 from tests.app.fake_engine import FakeEngine
+from tests.app.window.conftest import settle
 
 
 @pytest.mark.parametrize(("platform", "boxes"), [("xcb", ["It is open elsewhere."]), ("offscreen", [])])
@@ -33,12 +34,25 @@ def test_conversations_that_cannot_be_opened_are_said_where_somebody_sees_it(
     assert engine.closed
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_closes_the_window_as_the_user_would(qapp: object, number: signal.Signals) -> None:
-    closed: list[bool] = []
-    program = SimpleNamespace(window=SimpleNamespace(close=lambda: closed.append(True)))
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_closes_the_window_from_the_event_loop(qapp: object, number: signal.Signals) -> None:
+    window = QWidget()
+    window.show()
     before = signal.getsignal(number)
-    with application.ended_by_signals(program):  # type: ignore[arg-type]
+    with application.ended_by_signals(window) as ending:
         signal.raise_signal(number)
-    assert closed == [True]
+        assert window.isVisible()  # what is being done is not interrupted
+        settle()
+    assert not window.isVisible()
+    assert ending.status(0) == 128 + number
     assert signal.getsignal(number) is before
+
+
+def test_an_ignored_signal_stays_ignored(qapp: object) -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as `nohup` does it with SIGHUP
+    try:
+        with application.ended_by_signals(QWidget()) as ending:
+            signal.raise_signal(signal.SIGTERM)
+        assert ending.status(0) == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)

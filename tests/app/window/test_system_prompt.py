@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox, QTextEdit
 
 from app import theme
+from app.chat.changing_parts import STEP_LENGTH, Search
 from app.placeholders import Cure, current_values
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
@@ -191,3 +192,29 @@ def test_escape_closes_an_editor_in_which_nothing_changed_and_discarding_drops(s
     assert editing.editor.question is not None
     editing.editor.question.button(QMessageBox.StandardButton.Discard).click()
     assert (editing.editor.isVisible(), screen.session.conversation.system_prompt) == (False, "")
+
+
+def test_a_key_in_a_long_prompt_waits_for_one_step_of_the_search_only(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[Search] = []
+    step = Search.step
+    monkeypatch.setattr(Search, "step", lambda search: steps.append(search) or step(search))
+    editing = Editing(screen)
+    text = "Be brief. " * (STEP_LENGTH // 3) + "Today is 29 Nov 2026. {{time}}"
+    for typed in (text, f"{text} more"):
+        steps.clear()
+        editing.editor.edit.setPlainText(typed)
+        assert len(steps) == 1
+    settle_until(lambda: len(editing.editor.findings.texts) == 2)
+    assert len(steps) == 4, "nothing of the text before was looked through any more"
+    assert len(set(map(id, steps))) == 1
+    assert len(editing.editor.edit.extraSelections()) == 2
+
+
+def settle_until(is_done: Callable[[], bool]) -> None:
+    for _ in range(100):
+        if is_done():
+            return
+        settle()
+    raise AssertionError("it did not happen")

@@ -60,6 +60,33 @@ def test_the_oldest_turns_are_offered_and_left_out_in_whole_turns_down_to_half(
     assert first_seen(screen) == ["3"]
 
 
+def test_a_turn_whose_answer_would_be_cut_short_gets_the_offer_too(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(*[Script(words("Yes."))] * 3, REFUSED, Script(words("Yes.")), model=SMALL)
+    for number in range(3):
+        screen.ask(f"{number} {LONG}")
+        screen.play()
+    screen.ask(f"3 {'word ' * 40}")
+    assert screen.engine.requests[-1].keep_room
+    screen.play()
+    assert "and the model reads 400, which leaves 79 for the answer. The 2 oldest turns (" in screen.window.notice.text
+    screen.window.notice.offer.click()
+    screen.play()
+    assert sent(screen) == ["2", "Y", "3"]
+
+
+def test_room_is_kept_only_while_there_is_a_turn_to_leave_out(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(words("Yes.")))
+    for number in range(3):
+        screen.ask(f"{number}")
+        screen.play()
+    screen.session.retry()
+    screen.play()
+    assert [request.keep_room for request in screen.engine.requests] == [False, False, True, False]
+    screen.application.settings.too_long = "refuse"
+    screen.ask("3")
+    assert not screen.engine.requests[-1].keep_room
+
+
 def test_the_next_turn_begins_as_the_one_before_and_a_restart_changes_nothing(
     make_screen: Callable[..., Screen],
 ) -> None:

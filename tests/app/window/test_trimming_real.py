@@ -30,7 +30,7 @@ def ask(application: Application, text: str) -> None:
 
 @pytest.mark.timeout(120)
 def test_a_chat_goes_on_past_its_context(qtbot: QtBot, tmp_path: Path) -> None:
-    settings = Settings(theme="light", sampling=Sampling(temperature=0.0, max_tokens=8), system_prompt="Be brief.")
+    settings = Settings(theme="light", sampling=Sampling(temperature=0.0, max_tokens=40), system_prompt="Be brief.")
     application = build(Engine(), settings, tmp_path / "history.sqlite3")
     try:
         matched: list[Matched] = []
@@ -43,6 +43,8 @@ def test_a_chat_goes_on_past_its_context(qtbot: QtBot, tmp_path: Path) -> None:
             ask(application, f"{asked}: {QUESTION}")
             asked += 1
         turns = len(matched)
+        answers = application.history.messages(application.session.conversation.id)[1::2]
+        assert {len(answer.token_ids) for answer in answers} == {40}, "none was cut short by the end of the context"
         notice.offer.click()
         rest(application)
         trimmed = matched[turns]

@@ -165,6 +165,19 @@ def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
     assert screen.session.conversation.sampling.temperature == 0.2
 
 
+@pytest.mark.parametrize("budget", [-1, 0, 500])
+def test_the_start_has_the_disk_compared_with_the_conversations(
+    make_screen: Callable[..., Screen], budget: int
+) -> None:
+    """What a program that ended too early did not delete is deleted then; also where nothing may be kept any more."""
+    screen = make_screen(settings=Settings(disk_budget_mb=budget))
+    screen.ask("Where is the parcel?")
+    screen.play()
+    screen.engine.calls.clear()
+    screen.application.delete_left_overs()
+    assert screen.engine.calls == ["keep_only #1"] + ["set_disk_budget 0"] * (budget == 0)
+
+
 def test_what_may_be_kept_on_disk_is_a_preference(screen: Screen) -> None:
     """Automatic at first; a change holds at once, without a load. 0 is off."""
     assert screen.engine.specs[-1].disk_bytes is None

@@ -153,6 +153,20 @@ def test_a_run_is_kept_and_released() -> None:
     assert cache.view().cached_tokens == 0
 
 
+def test_a_conversation_called_like_a_pinned_run_is_not_taken_for_it() -> None:
+    """What it keeps and lets go of is its own."""
+    cache = make_cache(context=256, tokens=4096)
+    run_prompt(cache, MODEL, unlike(1, 33))
+    (run,) = cache.view(with_nodes=True).nodes
+    cache.keep_block(run.block)
+    for name in (f"block {run.block}", str(run.block)):
+        run_prompt(cache, MODEL, unlike(2, 33), owner=name)
+        cache.keep(unlike(2, 32), name)
+        cache.forget(name)
+        cache.make_room(10**9)
+        assert [(node.block, node.pinned) for node in cache.view(with_nodes=True).nodes] == [(run.block, True)]
+
+
 def test_release_lets_go_of_the_whole_run_whoever_kept_it() -> None:
     cache = make_cache(context=256, tokens=4096)
     history = chain(cache, 3)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.cache.disk_index import chain
+from engine.cache.disk_index import chain, owner_digest
 from engine.cache.tree import block_keys
 from engine.events import CacheView
 from engine.models.loaded import LoadedModel
@@ -140,7 +140,7 @@ def test_a_deleted_chat_leaves_the_disk(start: Start, tmp_path: Path) -> None:
     both = responder.cache.disk.used_bytes
     responder.forget("two")
     one = responder.cache.disk.used_bytes
-    assert (one < both, responder.cache.disk.index.owners()) == (True, {"one"})
+    assert (one < both, responder.cache.disk.index.owners()) == (True, {owner_digest("one")})
     responder.forget("one")
     list(responder.work_idly())
     finish(responder, Chat(responder, SYSTEM, messages=[Message("user", "Why?")]).request(use_cache=False))
@@ -236,6 +236,7 @@ def test_the_view_shows_what_the_next_turn_reads_from_disk(start: Start) -> None
     chat = go_on(played, start())
     cache = chat.responder.cache
     cache.decode = chat.responder.model.decode
+    cache.disk.names.update({owner_digest(name): name for name in ("chat", "other")})
     check_runs(cache)
     before = cache.view(with_nodes=True).nodes
     assert {node.tier for node in before} == {"disk"}

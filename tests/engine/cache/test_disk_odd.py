@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engine.cache.disk_files import forget_files
+from engine.cache.disk_index import index_path
 from engine.cache.disk_tier import DiskTier, no_disk
-from engine.types import InvalidRequestError, ModelSpec
+from engine.types import HeadstartError, InvalidRequestError, ModelSpec
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, TWO, Open, files, keep, read
 from tests.engine.fake_kv import LAYOUT
 
@@ -30,20 +34,42 @@ def test_a_block_that_cannot_be_read_now_is_a_miss_and_stays(
     assert (read(tier, ONE + TWO), len(files(tier))) == (2, 2)
 
 
-@pytest.mark.parametrize("error", PASSING)
-def test_a_list_of_blocks_that_cannot_be_read_now_costs_nothing(
-    reopen: Open, monkeypatch: pytest.MonkeyPatch, error: OSError
-) -> None:
-    """The tier stays off this time rather than take blocks for nobody's. What is to be deleted is."""
+def test_an_index_that_another_program_holds_costs_nothing(reopen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tier stays off this time. That something cannot be deleted now is said, and the next start does it."""
+    monkeypatch.setattr("engine.cache.disk_index.WAIT_S", 0.01)
     keep(reopen(), ONE)
-    keep(reopen(), TWO, owner="other")
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", _raising(error))
-        tier = reopen()
-        forget_files(tier.files.root, "other")
-    assert (tier.is_on, str(error.strerror) in tier.note) == (False, True)
     tier = reopen()
+    keep(tier, TWO, owner="other")
+    tier.close()
+    with closing(sqlite3.connect(index_path(tier.files.root), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        tier = reopen()
+        assert (tier.is_on, "cannot be used" in tier.note) == (False, True)
+        for forget in (partial(forget_files, tier.files.root), tier.forget):
+            with pytest.raises(HeadstartError, match="could not be deleted now"):
+                forget("other")
+    tier = reopen()
+    tier.keep_only(["chat"])
     assert (read(tier, ONE), read(tier, TWO), len(files(tier))) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "read-only"])
+def test_an_index_that_cannot_be_opened_switches_the_tier_off(reopen: Open, kind: str) -> None:
+    root = reopen().files.root
+    reopen().close()
+    path = index_path(root)
+    if kind == "read-only":
+        root.chmod(0o500)
+        path.chmod(0o400)
+        if os.access(path, os.W_OK):
+            pytest.skip("this user may write everything")
+    else:
+        path.unlink()
+        path.mkdir() if kind == "folder" else os.mkfifo(path)
+    tier = reopen()
+    root.chmod(0o700)
+    keep(tier, ONE)
+    assert (tier.is_on, "cannot be used" in tier.note, read(tier, ONE)) == (False, True, 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

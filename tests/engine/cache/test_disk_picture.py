@@ -34,6 +34,7 @@ class Computer:
         self.root = root
         self.now_ns = 10**9
         self.caches: list[PrefixCache] = []
+        self.names: dict[str, str] = {}
         self.restart()
 
     @property
@@ -52,6 +53,7 @@ class Computer:
         """A new cache with nothing in memory."""
         self.close()
         disk = DiskTier(self.root, "a", LAYOUT, 1000 * BLOCK_BYTES, lambda: self.now_ns)
+        disk.names = self.names
         disk.open()
         self.caches.append(make_cache(tokens=4096, context=512, disk=disk))
         self.cache.decode = lambda ids: " ".join(str(token) for token in ids[::16])
@@ -268,7 +270,15 @@ def test_a_file_that_says_nothing_true_has_no_text(computer: Computer, damage: b
     assert short(computer.nodes) == [(-1, 0, 1, "1", "memory")]
 
 
-def test_a_prompt_of_nobody_belongs_to_nobody(computer: Computer) -> None:
-    computer.ask(ONE, "")
+def test_only_conversations_that_are_known_are_named(computer: Computer) -> None:
+    """On disk they are digests: whoever is not heard of again stays one."""
+    computer.ask(ONE, "#1")
+    computer.ask(ONE + TWO, "#2")
+    computer.names.clear()
     computer.restart()
     assert computer.nodes[0].conversations == ()
+    computer.ask(ONE + THREE, "#1")
+    computer.cache.clear()
+    assert [node.conversations for node in computer.nodes] == [("#1",), (), ("#1",)] or [
+        node.conversations for node in computer.nodes
+    ] == [("#1",), ("#1",), ()]

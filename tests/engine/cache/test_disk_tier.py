@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
+import os
+import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from torch import Tensor
 
-from engine.cache.disk_files import HEADER_BYTES, forget_files
-from engine.cache.disk_index import short_digest
+from engine.cache.disk_files import HEADER_BYTES, forget_files, keep_only_files
+from engine.cache.disk_index import index_path, owner_digest
 from engine.cache.disk_notes import OTHER_HEADSTART
 from engine.cache.disk_tier import DiskTier
 from engine.cache.node import Key
@@ -71,7 +74,7 @@ def test_a_damaged_file_is_a_miss_and_goes(
     """So does all that only it leads to; what is written afterwards is good again."""
     tier = reopen()
     keep(tier, ONE + TWO + THREE)
-    path = tier.files.path(tier.index[digest(ONE + TWO)])
+    path = tier.files.path(tier.index.entries()[digest(ONE + TWO)])
     path.write_bytes(damage(bytearray(path.read_bytes())))
     tier = reopen() if is_restarted else tier
     assert len(list(tier.read("model", ONE + TWO + THREE, 0))) == 1
@@ -89,7 +92,7 @@ def test_a_file_under_the_name_of_another_is_a_miss(reopen: Open) -> None:
     keep(tier, TWO + TWO)
     for other in (ONE + THREE, TWO + TWO):
         keep(tier, ONE + TWO)
-        mine, theirs = (tier.files.path(tier.index[digest(ids)]) for ids in (ONE + TWO, other))
+        mine, theirs = (tier.files.path(tier.index.entries()[digest(ids)]) for ids in (ONE + TWO, other))
         mine.write_bytes(theirs.read_bytes())
         assert (read(tier, ONE + TWO), mine.exists()) == (1, False)
 
@@ -97,7 +100,7 @@ def test_a_file_under_the_name_of_another_is_a_miss(reopen: Open) -> None:
 def test_a_file_that_is_gone_or_unreadable_is_a_miss(reopen: Open) -> None:
     tier = reopen()
     keep(tier, ONE + TWO)
-    path = tier.files.path(tier.index[digest(ONE + TWO)])
+    path = tier.files.path(tier.index.entries()[digest(ONE + TWO)])
     path.unlink()
     path.mkdir()
     assert len(list(tier.read("model", ONE + TWO, 0))) == 1
@@ -167,31 +170,108 @@ def test_a_tier_that_is_off_touches_nothing(tmp_path: Path) -> None:
 
 
 def test_left_overs_go_at_the_start(reopen: Open) -> None:
-    """Half-written files, blocks that nothing leads to or nobody owns, lists that cannot be read; no other file."""
+    """Half-written files, blocks that the index does not know or nothing leads to, lists of older versions; no other
+    file."""
     tier = reopen()
     keep(tier, ONE + TWO + THREE)
-    keep(tier, THREE, owner="other")
     folder = files(tier)[0].parent
-    (folder / "half.tmp").write_bytes(b"half")
-    (folder / "note.txt").write_bytes(b"mine")
-    (folder / "nonsense.kv").write_bytes(b"nonsense")
-    (folder / f"{'0' * 40}.owner").write_text(json.dumps({"conversation": "chat", "blocks": []}))
-    tier.files.path(tier.index[digest(ONE)]).unlink()
-    tier.files._owner_path(folder.name, "other").write_text("[")
+    for name in ("half.tmp", "nonsense.kv", f"{'0' * 40}.kv", f"{'0' * 40}.owner", "note.txt"):
+        (folder / name).write_bytes(b"left")
+    (folder.parent / "copy").mkdir()
+    (folder.parent / "copy" / files(tier)[0].name).write_bytes(files(tier)[0].read_bytes())
+    tier.files.path(tier.index.entries()[digest(ONE)]).unlink()
     tier = reopen()
     tier.check()
-    assert (tier.used_bytes, [path.name for path in folder.iterdir()]) == (0, ["note.txt"])
+    assert (tier.used_bytes, [path.name for path in tier.files.root.glob("*/*")]) == (0, ["note.txt"])
 
 
-def test_a_copy_under_another_folder_counts_once(reopen: Open) -> None:
+@pytest.mark.parametrize("damage", ["torn", "nonsense", "newer", "empty", "without tables"])
+@pytest.mark.parametrize("is_forgetting", [False, True])
+def test_an_index_that_cannot_be_used_goes_with_all_blocks(
+    reopen: Open, caplog: pytest.LogCaptureFixture, damage: str, is_forgetting: bool
+) -> None:
+    """Nobody knows any more whose they are. One line in the log, and what is written afterwards is good again."""
     tier = reopen()
-    keep(tier, ONE)
-    copy = tier.files.root / "copy" / files(tier)[0].name
-    copy.parent.mkdir()
-    copy.write_bytes(files(tier)[0].read_bytes())
+    keep(tier, ONE + TWO)
+    tier.close()
+    path = index_path(tier.files.root)
+    if damage in ("newer", "without tables"):
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA user_version = 3" if damage == "newer" else "DROP TABLE owner")
+    else:
+        whole = path.read_bytes()
+        path.write_bytes({"torn": whole[:5000], "nonsense": b"x" * len(whole), "empty": b""}[damage])
+    if is_forgetting and damage != "empty":
+        forget_files(tier.files.root, "chat")
+        assert files(tier) == []
+    with caplog.at_level(logging.WARNING, "headstart"):
+        tier = reopen()
+    assert (tier.is_on, tier.note, files(tier), read(tier, ONE)) == (True, "", [], 0)
+    assert len(caplog.records) == (damage != "empty" and not is_forgetting)
+    keep(tier, ONE + TWO)
+    assert read(reopen(), ONE + TWO) == 2
+
+
+def test_an_index_that_is_damaged_while_it_is_used_goes_with_all_blocks(reopen: Open) -> None:
     tier = reopen()
-    tier.check()
-    assert len(files(tier)) == 1
+    keep(tier, ONE + TWO)
+    with index_path(tier.files.root).open("r+b") as file:
+        file.write(b"x" * 50_000)
+    assert tier.extent("model", ONE + TWO) == 0
+    tier.forget("chat")
+    assert (tier.is_on, files(tier)) == (False, [])
+    keep(reopen(), ONE + TWO)
+    assert read(reopen(), ONE + TWO) == 2
+
+
+def test_blocks_of_conversations_that_are_gone_are_deleted(reopen: Open) -> None:
+    """Of every model; what a living one uses too stays. Without an open tier, too."""
+    for is_open in (True, False):
+        keep(reopen(namespace="other"), TWO, owner="gone", space="other")
+        tier = reopen()
+        keep(tier, ONE + TWO, owner="gone")
+        keep(tier, ONE + THREE, owner="here")
+        if is_open:
+            tier.keep_only(["here", "new"])
+        else:
+            tier.close()
+            keep_only_files(tier.files.root, ["here", "new"])
+            tier = reopen()
+        tier.check()
+        assert (read(tier, ONE + TWO), read(tier, ONE + THREE), len(files(tier))) == (1, 2, 2)
+
+
+def test_nothing_is_written_in_nobodys_name(reopen: Open) -> None:
+    """No deletion would ever reach it."""
+    tier = reopen()
+    keep(tier, ONE + TWO, owner="")
+    assert files(tier) == []
+
+
+@pytest.mark.parametrize("name", ["half a surrogate \ud800", "\0", "block 5", "'; DROP TABLE block; --", "../../x"])
+def test_any_name_of_a_conversation_does(reopen: Open, name: str) -> None:
+    tier = reopen()
+    keep(tier, ONE, owner=name)
+    keep(tier, ONE + TWO, owner="other")
+    tier.forget(name)
+    assert (tier.is_on, tier.note, read(tier, ONE + TWO)) == (True, "", 2)
+    tier.forget("other")
+    assert files(tier) == []
+
+
+@pytest.mark.parametrize("suffix", [".kv", ".tmp"])
+def test_a_folder_named_like_a_block_is_in_nobodys_way(reopen: Open, suffix: str) -> None:
+    """That block is not written, all others are."""
+    tier = reopen()
+    keep(tier, ONE + TWO)
+    place = tier.files.path(tier.index.entries()[digest(ONE + TWO)]).with_suffix(suffix)
+    tier.drop(digest(ONE + TWO))
+    (place / "mine").mkdir(parents=True)
+    tier = reopen()
+    keep(tier, ONE + TWO + THREE)
+    keep(tier, THREE)
+    assert (tier.is_on, tier.note, read(tier, ONE + TWO), read(tier, THREE)) == (True, "", 1, 1)
+    assert (place / "mine").is_dir()
 
 
 def test_forgetting_deletes_what_only_this_conversation_used(reopen: Open) -> None:
@@ -287,18 +367,24 @@ def test_a_folder_that_cannot_be_written_switches_the_tier_off(
     assert "cannot be used" in tier.note
 
 
-@pytest.mark.parametrize("call", ["write", "write_owner"])
+@pytest.mark.parametrize("part", ["files", "index"])
 def test_a_full_disk_switches_the_tier_off(
-    reopen: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, call: str
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: str
 ) -> None:
+    """And says so until something was written again."""
     tier = reopen()
     keep(tier, ONE)
-    monkeypatch.setattr(tier.files, call, _full)
+    monkeypatch.setattr(tier.files if part == "files" else tier.index, "write" if part == "files" else "add", _full)
     with caplog.at_level(logging.WARNING, "headstart"):
         keep(tier, ONE + TWO, owner="other")
         keep(tier, TWO)
     assert (tier.is_on, tier.extent("model", ONE), len(caplog.records)) == (False, 0, 1)
     assert "full" in tier.note
+    tier.set_budget(5 * BLOCK_BYTES)
+    assert "full" in tier.note, "that the folder could be opened says nothing"
+    monkeypatch.undo()
+    keep(tier, TWO)
+    assert (tier.is_on, tier.note) == (True, "")
     tier = reopen()
     tier.check()
     assert (tier.note, read(tier, ONE + TWO)) == ("", 1)
@@ -309,6 +395,31 @@ def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("engine.cache.disk_files.os.replace", _full)
     keep(tier, ONE)
     assert list(tier.files.root.glob("*/*")) == []
+
+
+def test_a_program_that_is_killed_costs_the_block_it_wrote(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The folder as it is right before and after each file gets its name: whoever opens it finds whole blocks, and no
+    file that the index does not know."""
+    replace, moments = os.replace, []
+
+    def snapshot() -> None:
+        moments.append(shutil.copytree(tmp_path / "blocks", tmp_path / f"moment {len(moments)}"))
+
+    def watched(*names: Path) -> None:
+        snapshot()
+        replace(*names)
+        snapshot()
+
+    monkeypatch.setattr("engine.cache.disk_files.os.replace", watched)
+    keep(reopen(), ONE + TWO + THREE)
+    monkeypatch.undo()
+    for number, moment in enumerate(moments):
+        tier = reopen(root=moment)
+        assert read(tier, ONE + TWO + THREE) == len(files(tier)) == (number + 1) // 2
+        tier.forget("chat")
+        assert list(moment.glob("*/*")) == []
 
 
 def test_a_second_program_leaves_the_folder_alone(
@@ -329,7 +440,7 @@ def test_a_second_program_leaves_the_folder_alone(
 def test_only_the_user_may_look_into_the_folder(reopen: Open) -> None:
     tier = reopen()
     keep(tier, ONE)
-    modes = {path.stat().st_mode & 0o077 for path in (tier.files.root, files(tier)[0].parent)}
+    modes = {path.stat().st_mode & 0o077 for path in tier.files.root.rglob("*") if path.name != "lock"}
     assert modes == {0}
 
 
@@ -338,13 +449,21 @@ def _full(*_: object) -> None:
 
 
 def test_a_conversation_without_blocks_is_named_nowhere(reopen: Open) -> None:
-    """Its file says what it had used: it goes with the last of its blocks, whatever deleted them."""
+    """Whatever deleted the last of its blocks."""
     tier = reopen(2)
     keep(tier, ONE + TWO, "first")
     keep(tier, THREE + ONE, "second")
-    assert [path.stem for path in tier.files.paths() if path.suffix == ".owner"] == [short_digest(b"second")]
+    assert tier.index.owners() == {owner_digest("second")}
     tier.clear()
-    assert not list(tier.files.paths())
+    assert tier.index.owners() == set()
+    for name in ("first", "second"):
+        assert owner_digest(name).encode() not in index_path(tier.files.root).read_bytes()
+
+
+def test_the_index_says_nothing_about_a_conversation(reopen: Open) -> None:
+    tier = reopen()
+    keep(tier, ONE, "a telling name")
+    assert b"telling" not in index_path(tier.files.root).read_bytes()
 
 
 def test_no_memory_for_a_copy_is_no_error(reopen: Open) -> None:
@@ -354,7 +473,7 @@ def test_no_memory_for_a_copy_is_no_error(reopen: Open) -> None:
     def scarce(space: str, keys: list[Key]) -> list[Tensor]:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
-    assert list(tier.write_back(scarce)) == []
+    list(tier.write_back(scarce))
     assert tier.is_on
     assert not list(tier.write_back(scarce)), "it is not tried again"
 

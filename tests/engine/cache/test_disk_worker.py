@@ -143,6 +143,24 @@ def test_a_chat_is_deleted_before_a_model_is_loaded(start: Start, engine: Engine
     assert files(blocks) == []
 
 
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_the_disk_is_compared_with_the_conversations_that_exist(
+    start: Start, engine: Engine, blocks: Path, is_loaded: bool
+) -> None:
+    """The program may have ended before it could delete."""
+    driver = start()
+    ask(driver)
+    ask(driver, conversation="gone", messages=request("And the tent?").messages)
+    if not is_loaded:
+        start(disk_bytes=0).engine.close(PATIENCE_S)
+        driver = Driver(engine)
+    before = len(files(blocks))
+    told(driver, lambda: driver.engine.keep_only(["chat", "new"]))
+    assert 0 < len(files(blocks)) < before
+    told(driver, lambda: driver.engine.keep_only([]))
+    assert files(blocks) == []
+
+
 def test_nothing_is_left_on_disk_also_without_a_model(start: Start, engine: Engine, blocks: Path) -> None:
     ask(start())
     start(disk_bytes=0).engine.close(PATIENCE_S)
@@ -194,12 +212,12 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
     responder = start().engine._responder
     assert responder is not None
     model, spec = responder.model, ModelSpec(dtype="fp32")
-    names = [loading._namespace(model, spec)]
+    names = [loading._namespace(model, spec, "weights")]
     layout = model.layout
     one_head = replace(layout, groups=(replace(layout.groups[0], kv_heads=1),))
     for other in (one_head, replace(layout, dtype=torch.bfloat16)):
         monkeypatch.setattr(model, "layout", other)
-        names.append(loading._namespace(model, spec))
+        names.append(loading._namespace(model, spec, "weights"))
     monkeypatch.setattr(model, "layout", layout)
     for target, value in (
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
@@ -209,7 +227,7 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
     ):
         with monkeypatch.context() as patch:
             patch.setattr(target, lambda *_, value=value: value)
-            names.append(loading._namespace(model, spec))
+            names.append(loading._namespace(model, spec, "weights"))
     assert len(set(names)) == len(names)
     assert device.arithmetic("cpu") in names[0]
 
@@ -249,11 +267,12 @@ def test_after_a_restart_the_picture_shows_what_is_on_disk(start: Start, blocks:
     """It can be dropped there, not kept."""
     ask(start())
     driver = start()
+    told(driver, lambda: driver.engine.keep_only(["chat"]))
     (node,) = driver.engine.cache_view().nodes
     assert (node.tier, node.bytes, node.conversations) == ("disk", driver.engine.cache_view().disk_bytes, ("chat",))
     assert request().messages[0].content[:20] in node.text
     driver.engine.keep_prefix(node.block)
-    driver.until(lambda: driver.of(0))
+    driver.until(lambda: isinstance(driver.of(0)[-1], Failed))
     refused = driver.of(0)[-1]
     assert isinstance(refused, Failed)
     assert "on disk only" in refused.sentence

@@ -270,11 +270,13 @@ def test_a_chat_that_crosses_the_switch_equals_a_cold_run(tested: Subject) -> No
         try:
             cache.restore(run)
             hits.append(run.reused)
-            cold = tested.cold(chat[: length + new_tokens])
-            for first in range(run.reused, length + new_tokens, 9):
-                piece = chat[first : min(first + 9, length + new_tokens)]
-                assert_equal(tested.model.forward(piece, run.lane, first), cold[first + len(piece) - 1])
-                cache.commit(run, piece, settled=True)
+            for end in range(length, length + new_tokens + 1):
+                if (regime := cache.regime(end)) != run.lane.regime:
+                    cache.enter_regime(run, regime)
+                first = len(run.lane.ids)
+                logits = tested.model.forward(chat[first:end], run.lane, first)
+                assert_equal(logits, tested.cold(chat[:end])[-1])
+                cache.commit(run, chat[first:end], settled=True)
         finally:
             cache.finish(run)
-    assert hits == [0, 0, 41, 32, 54 // BLOCK_TOKENS * BLOCK_TOKENS]
+    assert hits == [0, 32, 41, 32, 54 // BLOCK_TOKENS * BLOCK_TOKENS]

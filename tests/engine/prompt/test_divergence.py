@@ -6,13 +6,16 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.events import Divergence
 from engine.prompt.divergence import Past, common_length, explain, with_answer
-from engine.prompt.template import PromptBuilder
-from engine.types import BLOCK_TOKENS, Message
+from engine.prompt.template import Prompt, PromptBuilder
+from engine.types import BLOCK_TOKENS, Message, TokenSpan
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
+from tests.engine.inside import forget_lanes
 from tests.engine.tiny_models import make_tokenizer
 from tests.engine.turns import GREEDY, Chat, make_responder
 
@@ -77,7 +80,7 @@ def test_a_regenerated_answer_has_nothing_to_explain(chat: Chat) -> None:
     chat.answer()
     assert divergence(chat) is None
     assert chat.matched is not None
-    assert chat.matched.computed_tokens == 1
+    assert chat.matched.computed_tokens == 0
 
 
 def test_edited_question(chat: Chat) -> None:
@@ -324,3 +327,40 @@ def test_a_system_prompt_that_changes_from_its_first_token_is_explained() -> Non
     assert told is not None
     assert told.message_index == 0
     assert told.recomputed_tokens > len(prompts[0].ids) // 2
+
+
+def test_back_at_a_model_only_what_is_computed_is_called_read_again(chat: Chat) -> None:
+    """The turn before was another model's, but this one still knows the system prompt and the first turn of the chat:
+    196 tokens had to be read again, it said, where 62 were computed."""
+    chat.ask("Thanks.")
+    chat.responder._past[chat.name] = replace(chat.responder._past[chat.name], namespace="other")
+    forget_lanes(chat.responder.cache)
+    chat.ask("And the stove?")
+    assert chat.reused > 100
+    if divergence(chat) is not None:
+        assert cause(chat) == "other model"
+        check_recomputed(chat)
+
+
+def spoken(texts: list[list[int]]) -> Prompt:
+    """A prompt of messages with these tokens, each behind one that opens it."""
+    ids, spans, messages = [99], [], []
+    for index, text in enumerate(texts):
+        spans.append(TokenSpan(index, "user", len(ids), len(ids) + 1 + len(text)))
+        ids += [98, *text]
+        messages.append(Message("user", str(text)))
+    return Prompt((*ids, 97), tuple(spans), tuple(messages), ())
+
+
+TEXTS = st.lists(st.lists(st.integers(0, 2), max_size=40), max_size=5)
+
+
+@given(TEXTS, TEXTS, st.integers(0, 10**6), st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_what_is_explained_and_what_is_reused_never_exceed_the_prompt(
+    old: list[list[int]], new: list[list[int]], reused: int, reusable: int, is_same_model: bool, is_same_code: bool
+) -> None:
+    past, prompt = spoken(old), spoken(old[: len(new)] + new)
+    reused %= len(prompt.ids)
+    before = Past(past, "m" if is_same_model else "other", reusable % (len(past.ids) + 1))
+    told = explain(before, prompt, reused, "m", str, has_same_positions=is_same_code)
+    assert told is None or 0 <= told.recomputed_tokens <= len(prompt.ids) - reused

@@ -15,7 +15,7 @@ from engine.cache.store import Lane
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Request, Sampling
-from tests.engine.inside import is_idle
+from tests.engine.inside import forget_lanes, is_idle, real_bytes
 from tests.engine.tiny_models import make_llama, make_model, make_tokenizer
 from tests.engine.turns import GREEDY, Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
 
@@ -37,14 +37,32 @@ def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
     return chat
 
 
-def test_the_last_token_of_a_full_hit_is_computed(chat: Chat) -> None:
-    """ENGINE_BUGS kind A1: the same request again computes at least one token, and says so."""
-    finish(chat.responder, chat.request())
+def test_the_same_request_again_computes_nothing_and_says_so(chat: Chat) -> None:
+    """ENGINE_BUGS kind A1: what the model said after the prompt is kept with it. The preview promises it, and a sampled
+    answer (Retry) profits too."""
+    first = finish(chat.responder, chat.request())[1]
     model = spy(chat)
-    matched, finished = finish(chat.responder, chat.request())
-    grid = chat.responder.cache.step or 1
-    assert matched.reused_tokens == (matched.prompt_tokens - 1) // grid * grid
-    assert model.calls[-len(finished.token_ids)][1] == 1
+    promised = chat.responder.preview(1, chat.request())
+    matched, again = finish(chat.responder, chat.request())
+    assert (promised.reused_tokens, promised.computed_tokens) == (matched.prompt_tokens, 0)
+    assert (matched.reused_tokens, matched.computed_tokens) == (matched.prompt_tokens, 0)
+    assert again.token_ids == first.token_ids
+    assert all(count == 1 for _, count in model.calls)
+    assert len(model.calls) < len(again.token_ids) + 1
+    sampled = replace(GREEDY, temperature=2.0, seed=3)
+    assert finish(chat.responder, chat.request(sampling=sampled))[0].computed_tokens == 0
+    store = chat.responder.cache.store
+    assert store.used_bytes == real_bytes(store)
+    chat.responder.cache.check_integrity()
+
+
+def test_the_last_token_of_a_full_hit_is_computed(chat: Chat) -> None:
+    """ENGINE_BUGS kind A1: where only blocks are left, the same request again computes at least one token, and says
+    so."""
+    finish(chat.responder, chat.request())
+    forget_lanes(chat.responder.cache)
+    matched, _ = finish(chat.responder, chat.request())
+    assert matched.reused_tokens == (matched.prompt_tokens - 1) // BLOCK_TOKENS * BLOCK_TOKENS
     assert matched.computed_tokens == matched.prompt_tokens - matched.reused_tokens >= 1
 
 
@@ -103,6 +121,24 @@ def test_an_answer_ends_where_the_context_ends(tiny: LoadedModel, left: int) -> 
     matched, finished = finish(chat.responder, chat.request())
     assert (matched.prompt_tokens, finished.reason, len(finished.token_ids)) == (200 - left, "length", left)
     check_sound(chat, finished)
+
+
+@pytest.mark.parametrize(
+    ("left", "max_tokens", "refused"), [(50, 100, False), (49, 100, True), (10, 10, False), (9, 10, True)]
+)
+def test_room_for_the_answer_is_kept_where_that_is_asked(
+    tiny: LoadedModel, left: int, max_tokens: int, refused: bool
+) -> None:
+    """As much as the answer may take, but a quarter of the context at most; without the wish it takes what is left."""
+    chat = Chat(make_responder(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=max_tokens))
+    length = len(chat.responder._builder.build([Message("user", "a")]).ids)
+    chat.messages.append(Message("user", "a" + "\x01" * (200 - left - length)))
+    if refused:
+        with pytest.raises(PromptTooLongError, match=f"only {left} are left for the answer"):
+            list(events(chat.responder, chat.request(keep_room=True)))
+    else:
+        assert len(finish(chat.responder, chat.request(keep_room=True))[1].token_ids) >= min(max_tokens, left)
+    assert len(finish(chat.responder, chat.request())[1].token_ids) == min(max_tokens, left)
 
 
 def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
@@ -193,3 +229,19 @@ def living() -> tuple[int, int]:
     gc.collect()
     kinds = [type(each) for each in gc.get_objects()]
     return kinds.count(Lane), kinds.count(Tensor)
+
+
+def test_the_penalty_looks_at_the_answer_alone_and_spares_special_tokens(tiny: LoadedModel) -> None:
+    """An end token stands behind every message of a chat: made less likely for that, answers did not end."""
+    chat = Chat(make_responder(tiny), SYSTEM)
+    chat.ask(QUESTION)
+    chat.messages.append(Message("user", QUESTION))
+    plain, penalised = (
+        finish(chat.responder, chat.request(sampling=replace(GREEDY, repetition_penalty=factor), record_margins=True))[
+            1
+        ]
+        for factor in (1.0, 5.0)
+    )
+    assert penalised.margins[0] == plain.margins[0], "nothing is written yet"
+    marks = {tiny.tokenizer.convert_tokens_to_ids(token) for token in ("<|im_start|>", "<|im_end|>", "<s>")}
+    assert marks | tiny.end_ids <= tiny.special_ids

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 from torch import Tensor
 
+from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.models.loaded import LoadedModel
+from engine.turn.chunks import pieces
 from tests.engine.inside import forget_lanes
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import NAN, Chat, SpyModel, Ticks, cold_logits, make_responder, prompt_logits
@@ -100,11 +104,12 @@ def test_exact_mode_over_a_chat_with_edits(kind: str) -> None:
             spy.logits.clear()
         one, other = warm.answer(), cold.answer(use_cache=False)
         assert (one.token_ids, one.text, one.reason) == (other.token_ids, other.text, other.reason)
-        steps = len(one.token_ids) + (one.reason == "end")
-        for first, second in zip(spies[0].logits[-steps:], spies[1].logits[-steps:], strict=True):
+        steps = len(one.token_ids) + (one.reason == "end") - (one.stats.computed_tokens == 0)
+        for first, second in itertools.islice(zip(*(reversed(spy.logits) for spy in spies), strict=False), steps):
             assert torch.equal(first, second)
         list(warm.responder.settle())
         hits.append(warm.reused)
+        assert warm.reused % 16 == 0 or one.stats.computed_tokens == 0
         assert cold.reused == 0
 
     def ask(question: str) -> None:
@@ -121,7 +126,6 @@ def test_exact_mode_over_a_chat_with_edits(kind: str) -> None:
         del chat.messages[3:]
     ask("Is the tent in it?")
     ask("And the stove?")
-    assert all(hit % 16 == 0 for hit in hits)
     assert hits[1:4] == sorted(hits[1:4])
     assert min(hits[1:]) > 0
 
@@ -149,3 +153,27 @@ def test_what_stands_behind_a_prompt_is_never_read(model: LoadedModel, fill: flo
     for buffer in lane.keys + lane.values:
         buffer[:, :, len(BASE) :] = fill
     assert torch.equal(model.forward(OTHER, lane, len(BASE)), whole)
+
+
+@pytest.mark.parametrize("is_lean", [True, False])
+def test_room_for_an_answer_changes_no_number(is_lean: bool) -> None:
+    """In exact mode, with heads whose rows lie at odd addresses. Where a head begins hung on how long the answer might
+    get, and on whether the cache was used; with it, on some processors, the order in which a kernel adds up. Lanes of
+    whole blocks begin every head at an even address."""
+    model = make_model(is_lean=is_lean, heads={"hidden_size": 24, "head_dim": 6})
+    ids = [(11 * index + index // 9) % 300 for index in range(70)]
+    for length in (33, 70):
+        seen = []
+        for new_tokens in range(1, 12):
+            store = KVStore(model.layout, 4096 * model.layout.bytes_per_token, fill=NAN)
+            warm = PrefixCache(store, "tiny", 100, Ticks(), step=16)
+            for cache in (NullCache(store), warm, warm):
+                run = cache.begin(ids[:length], new_tokens)
+                assert run.lane.capacity % 16 == 0
+                cache.restore(run)
+                for start, end in pieces(run.reused, length, 16, is_exact=True):
+                    logits = model.forward(ids[start:end], run.lane, start)
+                    cache.commit(run, ids[start:end], settled=end % 16 == 0)
+                cache.finish(run)
+                seen.append(logits)
+        assert all(torch.equal(seen[0], other) for other in seen)

@@ -243,3 +243,18 @@ def test_a_forgotten_conversation_keeps_nothing_resident() -> None:
     assert again[0].divergence is not None
     assert again[0].divergence.cause == "new"
     assert again[0].reused_tokens > 0
+
+
+def test_past_turns_are_bounded_by_bytes_and_the_newest_stays(
+    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.turn.responder.REMEMBERED_BYTES", 50_000)
+    responder = make_responder(tiny)
+    for number in range(8):
+        chat = Chat(responder, "Be brief. " * 30, name=f"chat {number}")
+        chat.ask(QUESTION)
+    assert list(responder.past)[-1] == "chat 7"
+    assert 1 < len(responder.past) < 8
+    monkeypatch.setattr("engine.turn.responder.REMEMBERED_BYTES", 0)
+    chat.ask(QUESTION)
+    assert list(responder.past) == ["chat 7"]

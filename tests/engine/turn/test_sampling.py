@@ -149,25 +149,32 @@ def test_min_p(min_p: float, kept: int) -> None:
     assert len(allowed(LOGITS, plain(min_p=min_p))) == kept
 
 
+def penalty(factor: float, seen: list[int], spared: set[int] | None = None) -> Penalty:
+    """A penalty that has seen these tokens."""
+    made = Penalty(factor, spared or set())
+    for token in seen:
+        made.see(token)
+    return made
+
+
 def test_the_penalty_makes_seen_tokens_less_likely() -> None:
-    penalised = Penalty(2.0, [4, 3, 4])(LOGITS)
+    penalised = penalty(2.0, [4, 3, 4])(LOGITS)
     assert penalised.tolist() == [2.0, 1.0, 0.0, -2.0, 1.5, -5.0]
     assert LOGITS[4] == 3.0, "the logits themselves are left alone"
     assert sample(penalised, plain(temperature=0.0), make_generator(plain())) == 0
 
 
-@given(st.lists(st.integers(0, 5)), st.lists(st.integers(0, 5)))
-def test_tokens_seen_one_by_one_count_as_those_of_the_prompt(prompt: list[int], answer: list[int]) -> None:
-    penalise = Penalty(1.5, prompt)
-    for token in answer:
-        penalise.see(token)
-    assert torch.equal(penalise(LOGITS), Penalty(1.5, prompt + answer)(LOGITS))
+@given(st.lists(st.integers(0, 5)), st.sets(st.integers(0, 5)))
+def test_spared_tokens_are_never_penalised(seen: list[int], spared: set[int]) -> None:
+    penalised = penalty(1.5, seen, spared)(LOGITS)
+    changed = {token for token in range(6) if penalised[token] != LOGITS[token]}
+    assert changed == {token for token in seen if LOGITS[token] != 0} - spared
 
 
 @given(logit_lists, st.lists(st.integers(0, 1), max_size=5))
 def test_a_penalty_of_one_changes_nothing(values: list[float], seen: list[int]) -> None:
     logits = torch.tensor(values)
-    assert torch.equal(Penalty(1.0, seen)(logits), logits)
+    assert torch.equal(penalty(1.0, seen)(logits), logits)
 
 
 def test_margin_is_the_distance_of_the_two_best() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ from engine.turn.responder import Responder
 from engine.types import Message, ModelSpec
 from tests.engine.model_zoo import GROUPED, LONGROPE, ModelCase
 from tests.engine.tiny_models import make_tokenizer
-from tests.engine.turns import GREEDY, NAN, Chat, SpyModel, Ticks, cold_answer, events
+from tests.engine.turns import GREEDY, NAN, Chat, SpyModel, Ticks, cold_answer, events, finish
 from tests.engine.worker_driver import PATIENCE_S, Driver, request
 
 STEP = 16
 SWITCH = 192
+PLAIN = replace(GREEDY, repetition_penalty=1.0)
 ROPE = LONGROPE | {"original_max_position_embeddings": SWITCH}
 CASE = ModelCase("LongRoPE", "phi3", GROUPED | {"rope_parameters": ROPE, "original_max_position_embeddings": SWITCH})
 
@@ -48,16 +50,17 @@ def long_chat() -> Chat:
 
 
 def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
-    """ENGINE_BUGS kind E38: a turn that could have grown past the switch was computed in the long regime; so will be
-    the next one, and so is what is settled in between."""
+    """ENGINE_BUGS kind E38: a turn that grew past the switch ended in the long regime; so does the next one, and so is
+    what is settled in between."""
     chat = long_chat
     chat.messages.append(Message("user", "Where is my parcel, and when will it be here?"))
-    looks = iter([False] * 40)
-    *_, last = events(chat.responder, chat.request(sampling=LONG_ANSWER), is_cancelled=lambda: next(looks, True))
+    length = len(chat.responder._builder.build(chat.messages).ids)
+    crossing = replace(LONG_ANSWER, max_tokens=SWITCH + 20 - length)
+    *_, last = events(chat.responder, chat.request(sampling=crossing))
     past = chat.responder._past["chat"]
     total = len(past.ids)
     assert past.reusable < total // STEP * STEP
-    assert total < SWITCH < past.length
+    assert length < SWITCH < past.length
     list(chat.responder.settle())
     assert list(chat.responder.settle()) == []
     chat.messages += [Message("assistant", last.text, last.token_ids), Message("user", "Thanks.")]  # type: ignore[union-attr]
@@ -68,6 +71,29 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     assert chat.reused == total // STEP * STEP
     assert warm.token_ids == cold.token_ids
     assert torch.equal(spy.logits[-1], expected)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("step", [0, STEP])
+@pytest.mark.parametrize("room", [4, 30])
+def test_an_answer_hangs_on_the_tokens_that_are_there(long_chat: Chat, step: int, room: int) -> None:
+    """The position code is that of the length reached, as in transformers' `generate`: how long the answer may get
+    changes none of its tokens, be it far from the switch, at it, or past it; nor does the cache."""
+    chat = long_chat
+    chat.responder.cache.step = step
+    chat.messages.append(Message("user", "Where is it? " * 11))
+    length = len(chat.responder._builder.build(chat.messages).ids)
+    assert length < SWITCH
+    short, long = (replace(PLAIN, max_tokens=SWITCH - length + more) for more in (1, room))
+    answers = [cold_answer(chat, sampling=sampling).token_ids for sampling in (short, long)]
+    assert answers[1][: len(answers[0])] == answers[0]
+    for _ in range(2):
+        warm = finish(chat.responder, chat.request(sampling=long))[1]
+        assert warm.token_ids == answers[1]
+    ids = [*chat.responder._builder.build(chat.messages).ids, *answers[1]]
+    model = chat.responder.model._model.network.model  # type: ignore[attr-defined]
+    with torch.inference_mode():
+        for end in range(length, len(ids)):
+            assert int(model(torch.tensor([ids[:end]]), use_cache=False).logits[0, -1].argmax()) == ids[end]
 
 
 def test_a_chat_that_outgrows_the_short_positions_was_not_evicted(long_chat: Chat) -> None:

@@ -1,0 +1,104 @@
+"""Tells the weights of one model from those of another: a hash of all of them, remembered until a file changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from engine.library.places import blocks_dir
+from engine.library.resolve import Progress
+
+STAGE = "Checking the weights"
+PIECE_BYTES = 8 << 20
+"""Between two looks at whether it was stopped."""
+
+SETTLED_S = 2.0
+"""A file that changed less than this ago may change again without another time: its hash is not remembered."""
+
+MOST_REMEMBERED = 1000
+"""Files; the oldest are forgotten first."""
+
+log = logging.getLogger("headstart")
+
+
+def content_digest(folder: Path, progress: Progress) -> str:
+    """A digest of a model's config and of every byte of its weights, of files too that its index names elsewhere.
+    `progress` may raise to stop it."""
+    known = _read_known()
+    found = hashlib.sha256((folder / "config.json").read_bytes())
+    is_new = False
+    for file in sorted(_weight_files(folder)):
+        key, now = _identity(file), time.time()
+        if (digest := known.pop(key, "")) == "":
+            digest = _hash(file, progress)
+            is_new = True
+        if _identity(file) == key and file.stat().st_mtime < now - SETTLED_S:
+            known[key] = digest  # at the end: the newest
+        found.update(digest.encode())
+    if is_new:
+        _write_known(known)
+    return found.hexdigest()[:16]
+
+
+def _weight_files(folder: Path) -> Iterator[Path]:
+    """All files of weights in the folder, and those that an index names outside of it."""
+    files = set(folder.rglob("*.safetensors"))
+    for index in folder.glob("*.safetensors.index.json"):
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # then nothing is loaded through it
+            names = json.loads(index.read_text("utf-8"))["weight_map"].values()
+            files |= {folder / name for name in names}
+    yield from (file for file in files if file.is_file())
+
+
+def _hash(file: Path, progress: Progress) -> str:
+    found, done, size = hashlib.sha256(), 0, file.stat().st_size
+    with file.open("rb") as opened:
+        while piece := opened.read(PIECE_BYTES):
+            progress(STAGE, min(1.0, done / size))
+            found.update(piece)
+            done += len(piece)
+    return found.hexdigest()
+
+
+def _identity(file: Path) -> str:
+    """What changes when a file is changed or replaced."""
+    status = file.stat()
+    return f"{file.resolve()}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}|{status.st_ino}"
+
+
+def _known_path() -> Path:
+    return blocks_dir().with_name("weights.json")
+
+
+def _read_known() -> dict[str, str]:
+    """The hashes of files by what they were; none where that cannot be read."""
+    try:
+        known = json.loads(_known_path().read_bytes())
+    except (OSError, RuntimeError, ValueError, RecursionError):
+        return {}
+    is_sound = isinstance(known, dict) and all(isinstance(digest, str) for digest in known.values())
+    return known if is_sound else {}
+
+
+def _write_known(known: dict[str, str]) -> None:
+    """Remember; where that cannot be written, the next start computes it again."""
+    newest = dict(list(known.items())[-MOST_REMEMBERED:])
+    try:
+        path = _known_path()
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        try:
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                json.dump(newest, file)
+            os.replace(draft, path)
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+    except (OSError, RuntimeError) as error:
+        log.info("The hashes of the weights are not remembered: %s", error)

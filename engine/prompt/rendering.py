@@ -1,0 +1,252 @@
+"""Chat templates -> text, in a process of its own, which is ended where a template takes too much time or memory.
+
+A template comes with a model, and it is a program. Jinja's sandbox keeps it away from files and from Python itself, but
+not from loops without end or texts of gigabytes, and nothing in our own process could stop it in the middle of one.
+
+This file is also the program of that process: it imports nothing of Headstart, so that it starts in a moment.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import lru_cache
+from hashlib import sha256
+from typing import IO, Any
+
+import jinja2
+import psutil
+from jinja2 import nodes
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.utils import Namespace
+
+MOST_SECONDS = 1.5
+"""What one rendering may take of the processor. Real templates take some milliseconds."""
+
+MOST_WAIT_S = 30.0
+"""How long it may take on a computer that is busy with other things."""
+
+MOST_BYTES = 150_000_000
+"""Memory for the process, and as much again as 20 times what it is given to read."""
+
+MOST_TEXT = 1_000_000
+"""Characters that a template may write, and as many again as 4 times what it is given."""
+
+POLL_S = 0.02
+TRUSTED = frozenset({"872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788"})
+"""SHA-256 of templates that are known to be harmless, which are rendered without the process: the default model's."""
+
+
+class TemplateRefusedError(Exception):
+    """The template raised an error: `str(error)` is what it said."""
+
+
+class TemplateEndlessError(Exception):
+    """The template took more time or memory than a template may, or wrote too much."""
+
+
+class Renderer:
+    """Renders chat templates. The process is started when it is needed, and again after it had to be ended."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def render(self, template: str, seen: Mapping[str, Any], now: datetime) -> str:
+        """The text that a template makes of what it gets to see; `now` is what it may print as the time.
+
+        Raises TemplateRefusedError, TemplateEndlessError, or OSError where no process can be started.
+        """
+        if sha256(template.encode("utf-8", "replace")).hexdigest() in TRUSTED:
+            return _rendered(template, seen, now.isoformat(), sys.maxsize)
+        request = {"template": template, "seen": seen, "now": now.isoformat()}
+        line = json.dumps(request, default=str).encode() + b"\n"
+        with self._one_at_a_time:
+            reply = self._ask(line)
+        if not reply:
+            raise TemplateEndlessError("the process was ended")
+        said = json.loads(reply)
+        if "text" in said:
+            return str(said["text"])
+        raise (TemplateEndlessError if said["is_endless"] else TemplateRefusedError)(said["error"])
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def _ask(self, line: bytes) -> bytes:
+        """The answer of the process to one line; empty where it had to be ended."""
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._process = _start()
+        is_done = threading.Event()
+        watcher = threading.Thread(target=_watch, args=(self._process, is_done, MOST_BYTES + 20 * len(line)))
+        watcher.start()
+        try:
+            reply = _exchange(self._process, line)
+        finally:
+            is_done.set()
+            watcher.join()
+        if not reply:
+            self.close()
+        return reply
+
+
+def _exchange(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(line)
+        process.stdin.flush()
+    except OSError:  # it has ended
+        return b""
+    return process.stdout.readline()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # exists on Windows only
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-P", __file__]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, creationflags=no_window)
+
+
+def _watch(process: subprocess.Popen[bytes], is_done: threading.Event, most_bytes: int) -> None:
+    """End the process where it takes too much. It cannot watch itself: one long operation holds its interpreter."""
+    began = time.monotonic()
+    with suppress(psutil.Error):  # it has ended by itself
+        watched = psutil.Process(process.pid)
+        before = _processor_seconds(watched)
+        while not is_done.wait(POLL_S):
+            spent = _processor_seconds(watched) - before
+            waited = time.monotonic() - began
+            if spent > MOST_SECONDS or waited > MOST_WAIT_S or watched.memory_info().rss > most_bytes:
+                process.kill()
+                return
+
+
+def _processor_seconds(watched: psutil.Process) -> float:
+    times = watched.cpu_times()
+    return float(times.user + times.system)
+
+
+RENDERER = Renderer()
+"""One process for all models."""
+
+atexit.register(RENDERER.close)
+
+
+class _Generation(Extension):
+    """Templates for training mark what the model wrote with this tag, which changes nothing of the text."""
+
+    tags = {"generation"}  # noqa: RUF012 - Jinja's own declaration
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("_as_it_is"), [], [], body).set_lineno(line)
+
+    @staticmethod
+    def _as_it_is(caller: Any) -> Any:
+        return caller()
+
+
+class _SafeNamespace(Namespace):
+    """A namespace without private names."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            raise SecurityError(f"{name} is a private name")
+        super().__setitem__(name, value)
+
+
+def _namespace(*values: Any, **named: Any) -> Namespace:
+    made = _SafeNamespace()
+    for name, value in dict(*values, **named).items():
+        made[name] = value
+    return made
+
+
+def _dict(*values: Any, **named: Any) -> dict[Any, Any]:
+    return dict(*values, **named)
+
+
+def _to_json(
+    value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, sort_keys: bool = False
+) -> str:
+    """JSON as chat templates expect it: Jinja's own would escape it for HTML."""
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+def _raise(message: str) -> None:
+    raise jinja2.TemplateError(message)
+
+
+@lru_cache(maxsize=8)
+def _compiled(template: str) -> jinja2.Template:
+    """With the settings, filters and functions that chat templates are written for."""
+    world = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols])
+    world.filters["tojson"] = _to_json
+    world.globals.update(raise_exception=_raise, namespace=_namespace, dict=_dict)
+    return world.from_string(template)
+
+
+def _rendered(template: str, seen: Mapping[str, Any], now: str, most: int) -> str:
+    """The text that a template writes. Raises TemplateRefusedError, TemplateEndlessError."""
+    parts: list[str] = []
+    left = most
+    try:
+        clock = {"strftime_now": datetime.fromisoformat(now).strftime}
+        for part in _compiled(template).generate({**seen, **clock}):
+            parts.append(part)
+            left -= len(part)
+            if left < 0:
+                raise TemplateEndlessError(f"it writes more than {most} characters")
+    except MemoryError as error:
+        raise TemplateEndlessError("it takes too much memory") from error
+    except TemplateEndlessError:
+        raise
+    except Exception as error:  # a template may raise anything
+        raise TemplateRefusedError(str(error)[:1000]) from error
+    return "".join(parts)
+
+
+def _limit_memory(most_bytes: int) -> None:
+    """Where the system can refuse memory, it does so before the watcher notices."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+def _serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
+    """The process: a JSON object a line in, and one out. It ends when nobody is there any more."""
+    for line in lines:
+        _limit_memory(MOST_BYTES + 20 * len(line))
+        request = json.loads(line)
+        said: dict[str, Any]
+        try:
+            said = {"text": _rendered(**request, most=MOST_TEXT + 4 * len(line))}
+        except (TemplateRefusedError, TemplateEndlessError) as error:
+            said = {"error": str(error), "is_endless": isinstance(error, TemplateEndlessError)}
+        answers.write(json.dumps(said).encode() + b"\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the program that asks; this one ends with it
+    _serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,67 @@
+"""What takes seconds listens meanwhile: a forward pass between its layers, and long texts while they are encoded.
+
+So a stop, a closed window or a preview need not wait for it, however slow the model is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+LOOK_EVERY_S = 0.02
+"""Between two looks at whether work in a thread of its own is done."""
+
+Listen = Callable[[], None]
+Result = TypeVar("Result")
+
+
+class StoppedError(Exception):
+    """Raised by whoever listens: nobody wants the present work any more."""
+
+
+def _nobody() -> None:
+    """Who listens where nobody else does."""
+
+
+_listen: ContextVar[Listen] = ContextVar("listen", default=_nobody)
+
+
+@contextmanager
+def listening(listen: Listen) -> Iterator[None]:
+    """Have forward passes inside call `listen` between their layers. What it raises ends the pass half-way."""
+    token = _listen.set(listen)
+    try:
+        yield
+    finally:
+        _listen.reset(token)
+
+
+def between_layers() -> None:
+    """Called by every forward pass once a layer."""
+    _listen.get()()
+
+
+def in_own_thread(work: Callable[[], Result], lock: threading.Lock, listen: Listen) -> Result:
+    """The result of `work`, which runs in a thread of its own and holds `lock`. `listen` is called meanwhile; what it
+    raises comes out at once, and the work is left to end alone, or not begun."""
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        with lock:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(work())
+                except BaseException as error:
+                    future.set_exception(error)
+
+    threading.Thread(target=run, name="headstart-text").start()  # the program's end waits for it: no daemon
+    try:
+        while not wait([future], LOOK_EVERY_S).done:
+            listen()
+    finally:
+        future.cancel()
+    return future.result()

@@ -1,0 +1,155 @@
+"""What the user wrote is for nobody else, and gone where it was deleted."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.history.file import History
+from app.history.schema import MIGRATIONS
+from engine import Sampling
+
+DAY = date(2026, 3, 14)
+SECRET = "the heron stands in the reeds "
+
+needs_permissions = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "history.sqlite3"
+
+
+def modes(path: Path) -> dict[str, str]:
+    """The permissions of the folder and of what is in it."""
+    return {each.name: oct(each.stat().st_mode & 0o777) for each in (path.parent, *path.parent.iterdir())}
+
+
+def is_found(path: Path) -> bool:
+    """Whether the secret stands in any file of the folder."""
+    return any(SECRET.encode() in each.read_bytes() for each in path.parent.iterdir())
+
+
+@needs_permissions
+@pytest.mark.parametrize("is_there_already", [False, True])
+def test_nobody_else_can_read_the_conversations(path: Path, is_there_already: bool) -> None:
+    if is_there_already:
+        History(path).close()
+        path.chmod(0o644)
+        path.parent.chmod(0o755)
+    history = History(path)
+    history.create(SECRET, Sampling(), DAY)
+    assert modes(path) == {"data": "0o700", "history.sqlite3": "0o600", "history.sqlite3-wal": "0o600"}
+    history.close()
+
+
+@needs_permissions
+def test_a_file_that_its_owner_protects_stays_protected(path: Path) -> None:
+    History(path).close()
+    path.chmod(0o444)
+    History(path).close()
+    assert modes(path)["history.sqlite3"] == "0o400"
+
+
+@needs_permissions
+def test_a_folder_of_everybody_stays_open(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+    History(tmp_path / "history.sqlite3").close()
+    assert tmp_path.stat().st_mode & 0o7777 == 0o1777
+
+
+def begin(history: History, text: str, title: str = "") -> int:
+    number = history.create("", Sampling(), DAY, title).id
+    history.append(number, None, "user", text)
+    return number
+
+
+def delete_conversation(history: History) -> None:
+    for texts in (1, 400, 4_000):
+        number = begin(history, SECRET * texts, SECRET)
+        history.note_system_prompt(history.append(number, None, "assistant", "").id, SECRET * texts)
+        assert is_found(history.path)
+        history.delete(number)
+
+
+def discard_message(history: History) -> None:
+    number = begin(history, "Kept")
+    for texts in (1, 400):
+        history.discard(history.append(number, None, "user", SECRET * texts).id, None)
+
+
+def rename_conversation(history: History) -> None:
+    number = begin(history, "Kept", SECRET)
+    history.rename(number, "x")
+
+
+def change_system_prompt(history: History) -> None:
+    number = history.create(SECRET * 300, Sampling(), DAY).id
+    history.set_system_prompt(number, "x")
+
+
+def delete_preset(history: History) -> None:
+    history.presets.delete(history.presets.add("One", SECRET * 300).id)
+
+
+def change_preset(history: History) -> None:
+    preset = history.presets.add(SECRET, SECRET * 300)
+    history.presets.replace(preset.id, "x")
+    history.presets.rename(preset.id, "y")
+
+
+WAYS = [
+    delete_conversation,
+    discard_message,
+    rename_conversation,
+    change_system_prompt,
+    delete_preset,
+    change_preset,
+]
+
+
+class Careless(sqlite3.Connection):
+    """SQLite as many build it: without overwriting what is deleted."""
+
+    def __init__(self, *values: object, **options: object) -> None:
+        super().__init__(*values, **options)  # type: ignore[arg-type]
+        self.execute("PRAGMA secure_delete=OFF")
+
+
+@pytest.fixture
+def careless(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *values, **options: connect(*values, factory=Careless, **options))
+
+
+@pytest.mark.usefixtures("careless")
+@pytest.mark.parametrize("remove", WAYS)
+def test_what_was_removed_is_in_no_file(path: Path, remove: Callable[[History], None]) -> None:
+    history = History(path)
+    for number in range(20):
+        begin(history, f"Other {number} " * 50, f"Title {number}")
+    remove(history)
+    assert not is_found(path)
+    assert len(history.conversations("Other")) == 20
+    history.close()
+
+
+@pytest.mark.usefixtures("careless")
+def test_what_an_older_version_deleted_goes_with_the_update(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("app.history.schema.MIGRATIONS", MIGRATIONS[:4])
+        history = History(path)
+        number = begin(history, SECRET * 400)
+        history.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DELETE FROM message WHERE conversation_id = ?", (number,))
+        db.commit()
+    assert is_found(path)
+    History(path).close()
+    assert not is_found(path)

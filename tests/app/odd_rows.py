@@ -1,0 +1,102 @@
+"""A conversation file with values in it that Headstart never writes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+
+from app.history.file import History
+from app.placeholders import Cure
+from engine import Divergence, Sampling, TtftParts, TurnStats
+
+DAY = date(2026, 3, 14)
+STATS = TurnStats(7, 100, 64, 36, 12, 0.25, TtftParts(prefill=0.2), 41.5, 1.5, True, 1 << 33)
+DIVERGENCE = Divergence(64, 1, "edited", "old", "new", 36)
+
+TABLES = {
+    "conversation": "id title system_prompt sampling day created updated leaf_id cures seen_from_id",
+    "message": "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
+    " sent_system_id left_out",
+    "sent_system": "id conversation_id text",
+    "preset": "id name system_prompt cures updated",
+}
+COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns.split()]
+
+STRANGE_FIGURES = (
+    json.dumps({**asdict(STATS), "prompt_tokens": 2**62, "reused_tokens": -5, "ttft_s": 1e18, "cold_ttft_s": -1}),
+    json.dumps({**asdict(STATS), "prompt_tokens": 0, "cache_bytes": -(2**62), "tokens_per_s": 1e18}),
+    json.dumps({**asdict(DIVERGENCE), "message_index": 2**40, "position": -9, "recomputed_tokens": 2**62}),
+    json.dumps({**asdict(DIVERGENCE), "message_index": -(2**40), "old_text": "\0" * 1000}),
+)
+"""Of the right types, and never measured."""
+
+WRONG_FIELDS = (
+    '{"temperature": "hot"}',
+    '{"temperature": NaN, "seed": 1.5}',
+    '{"top_p": 7}',
+    '[{"name": 1}]',
+    '[{"name": "date", "kind": "gone", "value": []}]',
+    '{"prompt_tokens": "many", "parts": []}',
+    '{"position": 1, "message_index": 1, "cause": "none", "old_text": 1, "new_text": null, "recomputed_tokens": {}}',
+    '{"date": {"date": 1}}',
+)
+VALUES: tuple[object, ...] = (
+    *(None, "", "text", "\0", "null", "[]", "{}", '"x"', "[1, 2]", "{broken", "NaN", "[" * 100_000, "9" * 5_000),
+    *(b"", b"\xff\xfe\xfd", b"12345", -1, 0, 1, 3, 1.5, 2**62, 1e300, float("inf"), float("-inf")),
+    *WRONG_FIELDS,
+    *STRANGE_FIGURES,
+)
+IDS = (-7, 0, 2**30)
+"""An id is always a whole number: SQLite sees to that. Qt's signals carry those of 31 bits."""
+
+Change = tuple[str, str, int, object]
+"""Table, column, number of the row, new value."""
+
+
+def make_file(path: Path) -> None:
+    """Two conversations of two branches each and a preset, without the constraints that would refuse odd values."""
+    history = History(path)
+    for title in ("One", "Two"):
+        number = begin(history, title)
+        first = ask(history, number, None)
+        ask(history, number, first)
+        ask(history, number, first)
+    history.presets.add("Preset", "Be brief.")
+    history.close()
+    loosen(path)
+
+
+def begin(history: History, title: str) -> int:
+    """A conversation under a system prompt with a cure; its id."""
+    return history.create("Today is {{date}}.", Sampling(), DAY, title, (Cure("date", "frozen", "now"),)).id
+
+
+def loosen(path: Path) -> None:
+    """Take away the constraints that would refuse odd values."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA writable_schema=ON")
+        db.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '')")
+        db.commit()
+
+
+def ask(history: History, number: int, parent: int | None) -> int:
+    """A question and its answer under this message; the id of the answer."""
+    question = history.append(number, parent, "user", "Why?", filled=(("date", "now"),))
+    answer = history.append(number, question.id, "assistant", "")
+    history.note_system_prompt(answer.id, "Today is now.")
+    history.finish(answer.id, "Because.", (1, 2, 3), STATS, DIVERGENCE, "end")
+    return answer.id
+
+
+def spoil(path: Path, changes: Iterable[Change]) -> None:
+    """Write odd values into rows, counted from the first one of their table."""
+    with closing(sqlite3.connect(path)) as db:
+        for table, column, row, value in changes:
+            where = f"rowid = (SELECT rowid FROM {table} ORDER BY rowid LIMIT 1 OFFSET ?)"
+            db.execute(f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {where}", (value, row))
+        db.commit()

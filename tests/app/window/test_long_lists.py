@@ -1,0 +1,90 @@
+"""Long chats and long lists: counted in statements and pieces, since clocks say little on a busy computer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from app.history.file import PIECE_MESSAGES, History
+from engine import Divergence, Sampling, TtftParts, TurnStats
+from tests.app.window.conftest import Screen, settle
+
+DAY = date(2026, 3, 14)
+TURNS = 60
+STATS = TurnStats(7, 100, 64, 36, 12, 0.25, TtftParts(prefill=0.2), 41.5, 1.5, True, 1 << 33)
+DIVERGENCE = Divergence(64, 1, "edited", "old", "new", 36)
+
+
+def write_long_chat(path: Path) -> None:
+    """A chat in which every prompt left the cache."""
+    history = History(path)
+    with history.together():
+        number, last = history.create("Be brief.", Sampling(), DAY, "Long").id, None
+        for _ in range(TURNS):
+            question = history.append(number, last, "user", "Why?").id
+            last = history.append(number, question, "assistant", "").id
+            history.note_system_prompt(last, "Be brief.")
+            history.finish(last, "Because.", (1, 2), STATS, DIVERGENCE, "end")
+    history.close()
+
+
+def test_a_long_chat_is_opened_with_a_handful_of_statements(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:
+    write_long_chat(tmp_path / "history.sqlite3")
+    screen = make_screen()
+    statements: list[str] = []
+    screen.application.history.db.set_trace_callback(statements.append)
+    screen.window.sidebar.list.opened.emit(1)
+    settle()
+    assert len(screen.session.messages) == 2 * TURNS
+    assert len(screen.texts()) >= 50
+    assert len(statements) < 12, statements
+
+
+def write_many_chats(path: Path, count: int) -> None:
+    """Chats of one message, the oldest of which holds a word that no other has."""
+    history = History(path)
+    with history.together():
+        for number in range(count):
+            history.append(history.create("", Sampling(), DAY, f"Chat {number}").id, None, "user", f"word{number}.")
+    history.close()
+
+
+def test_a_search_lets_the_window_go_on_between_its_pieces(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:
+    write_many_chats(tmp_path / "history.sqlite3", 5 * PIECE_MESSAGES)
+    screen = make_screen()
+    statements: list[str] = []
+    screen.application.history.db.set_trace_callback(statements.append)
+    screen.window.sidebar.search.setText("word0.")
+    assert len(statements) <= 3  # the list and at most two pieces; the event loop does the rest
+    while len(statements) < 7:
+        settle()
+    settle()
+    assert [row.title for row in screen.window.sidebar.list.rows] == ["Chat 0"]
+    count = len(statements)
+    settle()
+    assert len(statements) == count  # it has come to its end
+
+
+def test_what_was_found_stays_while_a_chat_changes(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:
+    write_many_chats(tmp_path / "history.sqlite3", 5 * PIECE_MESSAGES)
+    screen = make_screen()
+    screen.window.sidebar.search.setText("word0.")
+    while not screen.window.sidebar.list.rows:
+        settle()
+    seen: list[int] = []
+    screen.window.sidebar.list.model().modelReset.connect(lambda: seen.append(len(screen.window.sidebar.list.rows)))
+    screen.session.rename(1, "Another name")
+    while not seen:
+        settle()
+    assert seen == [1]
+    assert screen.window.sidebar.list.rows[0].title == "Another name"
+
+
+def test_a_search_ends_with_the_window(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:
+    write_many_chats(tmp_path / "history.sqlite3", 5 * PIECE_MESSAGES)
+    screen = make_screen()
+    screen.window.sidebar.search.setText("word0.")
+    screen.window.close()
+    settle()
+    assert not screen.window.notice.isVisible()

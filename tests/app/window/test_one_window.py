@@ -1,0 +1,82 @@
+"""A second start brings the window of the first to the front; a socket left by one that was killed is no first."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtNetwork import QLocalServer
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app import application
+from app.history.file import History
+from app.window.one_window import OneWindow, show_first, socket_name
+from tests.app.fake_engine import FakeEngine
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[QWidget]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.showMinimized()
+    return window
+
+
+def second_start(qtbot: QtBot, path: Path) -> bool:
+    """What `show_first` says in another process, while this one is the first Headstart."""
+    asks = (
+        "import sys, pathlib; from app.window.one_window import show_first; "
+        "sys.exit(show_first(pathlib.Path(sys.argv[1])))"
+    )
+    second = subprocess.Popen([sys.executable, "-c", asks, str(path)], cwd=ROOT)
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=60_000)
+    return second.returncode == 1
+
+
+def test_the_first_window_comes_to_the_front(qtbot: QtBot, window: QWidget, tmp_path: Path) -> None:
+    first = OneWindow(window, tmp_path / "history.sqlite3")
+    assert second_start(qtbot, tmp_path / "history.sqlite3")
+    assert not window.windowState() & Qt.WindowState.WindowMinimized
+    assert not second_start(qtbot, tmp_path / "other.sqlite3"), "other conversations are another Headstart"
+    first.close()
+    assert not second_start(qtbot, tmp_path / "history.sqlite3")
+
+
+def test_a_socket_left_behind_is_taken_over(qtbot: QtBot, window: QWidget, tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    left = QLocalServer()
+    assert left.listen(socket_name(path))
+    stale = Path(left.fullServerName())
+    left.close()
+    stale.touch()
+    assert not show_first(path)
+    first = OneWindow(window, path)
+    assert second_start(qtbot, path)
+    first.close()
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_second_start_ends_quietly_where_the_first_answers(
+    qapp: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], answers: bool
+) -> None:
+    path, engine = tmp_path / "history.sqlite3", FakeEngine()
+    first = History(path)
+    monkeypatch.setattr(application, "Engine", lambda: engine)
+    monkeypatch.setattr(application, "default_path", lambda: path)
+    monkeypatch.setattr(application, "show_first", lambda asked: answers and asked == path)
+    if answers:
+        assert application.run(argparse.Namespace()) == 0
+        assert "its window is in front now" in capsys.readouterr().out
+    else:
+        with pytest.raises(application.InUseError):
+            application.run(argparse.Namespace())
+    assert engine.closed
+    first.close()

@@ -1,0 +1,317 @@
+"""Files that would hang, freeze or fill the memory if they were simply opened: each is one sentence, at once.
+
+All are judged by one process of their own, which may take 200 MB and no more: a pipe that is waited for, or a file that
+is read whole, fails the test and harms nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.library.resolve import check_model, resolve
+from engine.llama import checkpoint as plain
+from engine.types import HeadstartError
+from tests.engine.model_files import write_folder, write_gguf, write_safetensors
+
+MEMORY = 200 * 10**6
+PATIENCE_S = 120
+CHECK = f"""
+import json, sys
+from engine.library.resolve import check_model
+from engine.types import HeadstartError
+try:
+    import resource
+    pages = int(open("/proc/self/statm").read().split()[5])
+    resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + {MEMORY},) * 2)
+except (ImportError, OSError):
+    pass
+for path in json.loads(sys.argv[1]):
+    try:
+        check_model(path)
+        print(json.dumps("no objection"), flush=True)
+    except HeadstartError as error:
+        print(json.dumps(str(error)), flush=True)
+    except BaseException as error:
+        print(json.dumps(repr(error)), flush=True)
+"""
+GGUF = b"GGUF" + struct.pack("<I", 3)
+NAMES = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "chat_template.jinja",
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "vocab.json",
+    "anything.txt",
+)
+Make = Callable[[Path], object]
+Factory = pytest.TempPathFactory
+
+
+def sparse(path: Path, size: int, start: bytes = b"") -> None:
+    """A file that begins with `start` and goes on with zeros that take no room on the disk."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(start)
+    os.truncate(path, size)
+
+
+def pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def folder_instead(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+def listening(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.path.relpath(path))
+
+
+def device(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/zero")
+
+
+def config(**values: object) -> Make:
+    """Changes some of the configuration."""
+    return lambda folder: (folder / "config.json").write_text(json.dumps({"model_type": "llama", **values}))
+
+
+def text(name: str, content: str) -> Make:
+    return lambda folder: (folder / name).write_text(content)
+
+
+def inside(name: str, make: Make) -> Make:
+    return lambda folder: make(folder / name)
+
+
+def tensors(header: object) -> Make:
+    """A safetensors file with this header."""
+    packed = json.dumps(header).encode()
+    return lambda folder: (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(packed)) + packed)
+
+
+def offsets(*values: object) -> Make:
+    return tensors({"weight": {"dtype": "F32", "shape": [1], "data_offsets": values}})
+
+
+NOT_READABLE = "not a readable safetensors file: download it again"
+FOLDERS: list[tuple[Make, str]] = [
+    *[(inside(name, pipe), "cannot be read: it is no ordinary file") for name in NAMES],
+    *[(inside(name, device), "cannot be read: it is no ordinary file") for name in NAMES],
+    (inside("model.safetensors", listening), "cannot be read: it is no ordinary file"),
+    *[(inside(name, folder_instead), "cannot be read: it is no ordinary file") for name in NAMES[:7]],
+    *[(inside(name, lambda path: sparse(path, 300 * 10**6)), "300 MB, far more") for name in NAMES[:6]],
+    (inside("model.safetensors.index.json", lambda path: sparse(path, 300 * 10**6)), "300 MB, far more"),
+    (inside("model.safetensors", lambda path: sparse(path, 2**31, struct.pack("<Q", 2 * 10**9))), NOT_READABLE),
+    (tensors([{}] * 1_500_000), NOT_READABLE),
+    (offsets("0", "4"), NOT_READABLE),
+    (offsets(0, "4"), NOT_READABLE),
+    (offsets(0, 4.0), NOT_READABLE),
+    (offsets(-4, -2), NOT_READABLE),
+    (offsets(4), NOT_READABLE),
+    (tensors({"weight": [1]}), NOT_READABLE),
+    (text("config.json", "[" * 100_000), "config.json in model is damaged: download it again"),
+    (text("config.json", '{"a":' * 900 + "1" + "}" * 900), "config.json in model"),
+    (text("config.json", '{"num_hidden_layers": ' + "9" * 5000 + "}"), "config.json in model is damaged"),
+    (text("generation_config.json", "[" * 100_000), "generation_config.json in model is damaged"),
+    (text("tokenizer_config.json", "[]"), "tokenizer_config.json in model is damaged"),
+    (text("model.safetensors.index.json", '{"weight_map": ["model.safetensors"]}'), "index.json in model is damaged"),
+    (text("model.safetensors.index.json", "{}"), "index.json in model is damaged"),
+    (config(num_hidden_layers=10**9), "says 1000000000 for num_hidden_layers, which no model has"),
+    (config(num_hidden_layers=5000), "says 5000 for num_hidden_layers, and there are 1 tensors"),
+    (config(text_config={"num_hidden_layers": 10**9}), "says 1000000000 for num_hidden_layers"),
+    (config(vision_config={"depth": 10**9}), "says 1000000000 for depth"),
+    (config(max_position_embeddings=0), "says 0 for max_position_embeddings, which no model has"),
+    (config(max_position_embeddings=-1), "says -1 for max_position_embeddings"),
+    (config(hidden_size=1.5), r"says 1\.5 for hidden_size"),
+    (config(hidden_size=float("inf")), "says inf for hidden_size"),
+    (config(num_attention_heads=True), "says True for num_attention_heads"),
+    (config(vocab_size="many"), "says many for vocab_size"),
+    (config(intermediate_size=[32, -1]), "says -1 for intermediate_size"),
+    (config(num_local_experts=0, num_key_value_heads=None), "no objection"),
+]
+
+READABLE = "not a readable GGUF file: download it again"
+TENSOR = struct.pack("<Q1s", 1, b"a")
+
+
+def zeros(counts: bytes) -> Make:
+    return lambda path: sparse(path, 10**9, GGUF + counts)
+
+
+def versioned(version: bytes) -> Make:
+    return lambda path: path.write_bytes(b"GGUF" + version + bytes(100))
+
+
+def of_type(number: int) -> Make:
+    start = GGUF + struct.pack("<QQ", 1, 0) + TENSOR
+    return lambda path: path.write_bytes(start + struct.pack("<IQIQ", 1, 32, number, 0) + bytes(100))
+
+
+def strings(count: int) -> bytes:
+    """One entry of metadata: a list of so many strings."""
+    return struct.pack("<QQ", 0, 1) + TENSOR + struct.pack("<IIQ", 9, 8, count)
+
+
+GGUFS: list[tuple[Make, str]] = [
+    (pipe, "cannot be read: it is no ordinary file|is not a model"),
+    (folder_instead, "cannot be read: it is no ordinary file|holds no model"),
+    (device, "cannot be read: it is no ordinary file|is not a model"),
+    (zeros(b""), "holds no model"),
+    (zeros(struct.pack("<QQ", 10**7, 0)), READABLE),
+    (zeros(struct.pack("<QQ", 0, 10**8)), READABLE),
+    (zeros(strings(10**8)), READABLE),
+    (zeros(struct.pack("<QQQ", 0, 1, 9 * 10**8)), "holds no model"),
+    (zeros(struct.pack("<QQ", 1, 0) + TENSOR + struct.pack("<I", 1_200_000)), READABLE),
+    (versioned(struct.pack("<I", 1)), "of version 1, from August 2023, .* get a newer GGUF file"),
+    (versioned(struct.pack(">I", 3)), "big-endian computers: get the usual, little-endian file"),
+    (versioned(struct.pack("<I", 77)), READABLE),
+    *[(of_type(number), "ARM processors .* get this model as Q4_0") for number in (31, 32, 33)],
+    (of_type(36), "ARM processors .* get this model as IQ4_NL"),
+    (of_type(120), r"a type that is not known here \(number 120\): get this model as Q8_0"),
+    (of_type(5_000_000), READABLE),
+]
+
+
+def judged(paths: list[Path]) -> Iterator[str]:
+    """What the check says of each path; in a process of its own."""
+    command = [sys.executable, "-c", CHECK, json.dumps([str(path) for path in paths])]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    return map(json.loads, run.stdout.splitlines())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_odd_files_in_a_folder_are_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = [write_folder(tmp_path / str(number) / "model") for number in range(len(FOLDERS))]
+    for folder, (make, _) in zip(folders, FOLDERS, strict=True):
+        make(folder)
+    wrong = [
+        (folder.parent.name, words, said)
+        for folder, (_, words), said in zip(folders, FOLDERS, judged(folders), strict=True)
+        if not re.search(words, said)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("in_folder", [True, False])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_odd_gguf_files_are_sentences(tmp_path: Path, in_folder: bool) -> None:
+    files = [tmp_path / str(number) / "odd.gguf" for number in range(len(GGUFS))]
+    for file, (make, _) in zip(files, GGUFS, strict=True):
+        file.parent.mkdir()
+        make(file)
+    paths = [file.parent for file in files] if in_folder else files
+    wrong = [
+        (file.parent.name, words, said)
+        for file, (_, words), said in zip(files, GGUFS, judged(paths), strict=True)
+        if not re.search(words, said)
+    ]
+    assert wrong == []
+
+
+def test_a_gguf_that_counts_what_no_model_has_is_a_sentence(tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "tiny.gguf")
+    whole = path.read_bytes()
+    for name, value in (("context_length", 0), ("block_count", 10**9), ("embedding_length", 10**9)):
+        key = f"llama.{name}".encode() + struct.pack("<I", 4)
+        at = whole.index(key) + len(key)
+        path.write_bytes(whole[:at] + struct.pack("<I", value) + whole[at + 4 :])
+        (said,) = judged([path])
+        assert re.search(READABLE if name == "block_count" else f"says {value} for {name}", said)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+WHOLE: dict[str, object] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"},
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+    "rms_norm_eps": 1e-6,
+    "vocab_size": 340,
+    "max_position_embeddings": 1024,
+    "tie_word_embeddings": True,
+    "dtype": "float32",
+    "eos_token_id": 2,
+    "layer_types": ["full_attention"],
+    "text_config": {},
+    "sliding_window": None,
+    "quantization_config": None,
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@given(value=anything)
+def test_any_value_in_a_configuration_is_taken_or_refused(name: str, value: object, tmp_path_factory: Factory) -> None:
+    """Nothing but sentences comes out of the checks, and a plain configuration is one that makes sense."""
+    folder = _folder(tmp_path_factory)
+    (folder / "config.json").write_text(json.dumps({**WHOLE, name: value}))
+    assert_taken_or_refused(folder)
+
+
+@pytest.mark.parametrize("name", ["generation_config.json", "tokenizer_config.json", "model.safetensors.index.json"])
+@given(key=st.sampled_from(["eos_token_id", "tokenizer_class", "weight_map", "chat_template"]), value=anything)
+def test_any_value_beside_it_too(name: str, key: str, value: object, tmp_path_factory: Factory) -> None:
+    folder = _folder(tmp_path_factory)
+    (folder / "config.json").write_text(json.dumps(WHOLE))
+    (folder / name).write_text(json.dumps({key: value}))
+    assert_taken_or_refused(folder)
+    (folder / name).unlink()
+
+
+@given(key=st.sampled_from(["dtype", "shape", "data_offsets", "weight", "__metadata__"]), value=anything)
+def test_any_value_in_a_safetensors_header_too(key: str, value: object, tmp_path_factory: Factory) -> None:
+    folder = _folder(tmp_path_factory)
+    entry = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+    tensors({"weight": {**entry, key: value}, **({key: value} if key in ("weight", "__metadata__") else {})})(folder)
+    assert_taken_or_refused(folder)
+    write_safetensors(folder / "model.safetensors")
+
+
+def assert_taken_or_refused(folder: Path) -> None:
+    """The checks end in a refusal or in none, and so does `resolve`."""
+    for check in (check_model, lambda path: resolve(path, lambda stage, fraction: None)):
+        with contextlib.suppress(HeadstartError):
+            check(str(folder))
+    config = plain.read_config(folder)
+    assert config is None or config.sizes.heads % config.sizes.kv_heads == 0
+
+
+_folders: list[Path] = []
+
+
+def _folder(factory: Factory) -> Path:
+    """One folder for all examples."""
+    if not _folders:
+        _folders.append(write_folder(factory.mktemp("any") / "model"))
+    return _folders[0]

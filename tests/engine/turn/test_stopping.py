@@ -1,0 +1,176 @@
+"""Slow models and long texts: a stop, a preview, a command and the end of the program do not wait for them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cache.store import Lane
+from engine.events import CacheView, Failed, Loaded, Preview
+from engine.models.loaded import LoadedModel
+from engine.prompt.template import PromptBuilder
+from engine.stopping import StoppedError, between_layers, listening
+from engine.types import Message, ModelSpec
+from tests.engine.tiny_models import make_model
+from tests.engine.turns import SpyModel, Ticks, events, finish, make_responder
+from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, request
+
+LONG = "Where is my parcel? " * 3000
+
+
+@pytest.mark.parametrize("is_lean", [True, False])
+def test_every_forward_pass_listens_between_its_layers(is_lean: bool) -> None:
+    """The two kinds of networks that there are; what one that was broken off wrote disturbs nobody."""
+    model = make_model(is_lean=is_lean)
+    lane = Lane(model.layout, 64)
+    looks = iter([None])
+
+    def listen() -> None:
+        if next(looks, StoppedError):
+            raise StoppedError
+
+    with listening(listen), pytest.raises(StoppedError):
+        model.forward([*range(40)], lane, 0)
+    fresh = Lane(model.layout, 64)
+    assert model.forward([*range(20)], lane, 0).equal(model.forward([*range(20)], fresh, 0))
+
+
+class Endless:
+    """A forward pass that is never done by itself, of as many layers as it takes."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.reached = threading.Event()
+        patch.setattr(LoadedModel, "forward", self.forward)
+
+    def forward(self, *_: object) -> None:
+        self.reached.set()
+        while True:
+            between_layers()
+            threading.Event().wait(0.001)
+
+
+@pytest.fixture
+def endless(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A request that such a pass is reading."""
+    with monkeypatch.context() as patch:
+        pass_ = Endless(patch)
+        number = driver.engine.submit(request())
+        assert pass_.reached.wait(PATIENCE_S)
+        yield number
+
+
+def test_a_stop_is_heard_within_a_piece(driver: Driver, endless: int) -> None:
+    driver.engine.cancel(endless)
+    stopped = driver.finished(endless)
+    assert (stopped.reason, stopped.token_ids) == ("stopped", ())
+
+
+def test_previews_and_commands_are_heard_within_a_piece(driver: Driver, endless: int) -> None:
+    asked = driver.engine.preview(request("And another?"))
+    assert isinstance(driver.end(asked), Preview)
+    driver.engine.forget("chat")
+    driver.until(lambda: [event for event in driver.of(0) if isinstance(event, CacheView)])
+    driver.engine.cancel(endless)
+    driver.finished(endless)
+
+
+def test_the_end_of_the_program_is_heard_within_a_piece(driver: Driver, endless: int) -> None:
+    assert driver.engine.close(PATIENCE_S)
+    assert isinstance(driver.end(endless), Failed)
+
+
+def test_a_request_is_heard_within_a_step_of_idle_work(
+    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exact mode reads the answer again; the next question goes first, and the reading is taken up behind it."""
+    engine = driver.engine
+    assert isinstance(driver.end(engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", exact=True))), Loaded)
+    no_time = pytest.MonkeyPatch()
+    no_time.setattr("engine.worker.Engine._work_idly", lambda _: None)
+    driver.finished(engine.submit(request("Where is my parcel? " * 12, sampling=replace(GREEDY, max_tokens=200))))
+    driver.quiet()
+    with monkeypatch.context() as patch:
+        pass_ = Endless(patch)
+        no_time.undo()
+        assert pass_.reached.wait(PATIENCE_S)
+        asked = engine.preview(request())
+        assert isinstance(driver.end(asked), Preview)
+    driver.finished(engine.submit(request()))
+
+
+class HeldTokenizer:
+    """Encoding takes as long as the test wants, for a long text."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.reached, self.go_on = threading.Event(), threading.Event()
+        self._build = PromptBuilder.build
+        patch.setattr(PromptBuilder, "build", lambda builder, *values: self.build(builder, *values))
+
+    def build(self, builder: PromptBuilder, messages: tuple[Message, ...], *values: Any) -> object:
+        if len(messages[-1].content) >= len(LONG):
+            self.reached.set()
+            assert self.go_on.wait(PATIENCE_S)
+        return self._build(builder, messages, *values)
+
+
+@pytest.fixture
+def tokenizer(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldTokenizer]:
+    held = HeldTokenizer(monkeypatch)
+    yield held
+    held.go_on.set()
+
+
+def test_a_stop_is_heard_while_a_long_text_is_encoded(driver: Driver, tokenizer: HeldTokenizer) -> None:
+    """What comes next waits for the text that nobody wants any more, and can itself be stopped."""
+    engine = driver.engine
+    first = engine.submit(request(LONG))
+    assert tokenizer.reached.wait(PATIENCE_S)
+    engine.cancel(first)
+    assert driver.finished(first).reason == "stopped"
+    second = engine.submit(request())
+    engine.cancel(second)
+    assert driver.finished(second).reason == "stopped"
+    third = engine.submit(request())
+    tokenizer.go_on.set()
+    assert driver.finished(third).reason == "length"
+
+
+def test_the_end_is_heard_while_a_long_text_is_encoded(driver: Driver, tokenizer: HeldTokenizer) -> None:
+    asked = [driver.engine.submit(request(LONG)), driver.engine.preview(request(LONG))]
+    assert tokenizer.reached.wait(PATIENCE_S)
+    assert driver.engine.close(PATIENCE_S)
+    assert all(isinstance(driver.end(number), Failed) for number in asked)
+
+
+def test_a_stop_goes_before_the_preview_of_a_long_text(
+    driver: Driver, tokenizer: HeldTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = driver.engine
+    running = engine.submit(request(sampling=replace(GREEDY, max_tokens=900)))
+    driver.until(lambda: driver.of(running))
+    asked = engine.preview(request(LONG))
+    assert tokenizer.reached.wait(PATIENCE_S)
+    engine.cancel(running)
+    assert driver.finished(running).reason == "stopped"
+    tokenizer.go_on.set()
+    assert isinstance(driver.end(asked), Preview)
+
+
+@pytest.mark.parametrize(("seconds", "longest"), [(0.001, 512), (0.02, 64), (5.0, 16)])
+def test_pieces_are_as_long_as_the_model_is_fast(tiny: LoadedModel, seconds: float, longest: int) -> None:
+    """`seconds` a token: no piece takes longer than two seconds, but for the shortest there is."""
+    clock, spy = Ticks(0.0), SpyModel(tiny)
+    responder = make_responder(spy, clock=clock)
+    spy.before_forward = lambda call: setattr(clock, "now", clock.now + seconds * spy.calls[call - 1][1])
+    responder.warm_up()
+    spy.calls.clear()
+    matched, _ = finish(responder, request("parcel " * 700))
+    pieces = [count for _, count in spy.calls if count > 1]
+    assert max(pieces) == longest
+    assert sum(pieces) >= matched.prompt_tokens - 1
+    assert list(events(responder, request())), "and it goes on"
