@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -25,7 +26,6 @@ from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.composer.trimming import Trimming
-from app.demo.script import read_script
 from app.history.file import History, default_path
 from app.placeholders import Values, current_values
 from app.proof.presenter import Proving
@@ -230,7 +230,8 @@ def _app() -> QApplication:
 
 
 def _support_prompt() -> str:
+    """The system prompt that the empty window offers to try; "" where its file is missing."""
     try:
-        return read_script().system_prompt
+        return (files("resources") / "demo" / "support_bot.md").read_text("utf-8").strip()
     except OSError:
         return ""

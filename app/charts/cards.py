@@ -13,7 +13,7 @@ from app.charts.export import Table
 from app.charts.memory import PARTS, MemoryPlot
 from app.charts.series import TTFT_PARTS, MemorySeries, Savings, TurnSeries, used_bytes
 from app.theme import Theme
-from app.words import scaled, seconds, size
+from app.words import scaled, seconds, size, time_ago
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
@@ -134,7 +134,9 @@ class MemoryCard(Card):
         row, used = rows[self.place], int(used_bytes(rows)[self.place])
         if self.hovering:
             evicted = f"\nevicted {size(row['evicted_bytes'])}" if row["evicted_bytes"] else ""
-            self.say(words.ago(rows["time_s"][-1] - row["time_s"]), size(used), _parts(row, used) + evicted)
+            age_s = rows["time_s"][-1] - row["time_s"]
+            name = "Newest" if age_s < 1 else time_ago(age_s)
+            self.say(name, size(used), _parts(row, used) + evicted)
         else:
             budget = f"budget {size(row['budget_bytes'])}"
             self.say("Cache memory", size(used), f"{budget}\n{weights}" if weights else budget)

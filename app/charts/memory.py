@@ -8,12 +8,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app import words
 from app.charts.axes import Mark
 from app.charts.plot import PixelItem, Plot, mixed
 from app.charts.series import MEMORY, Rows, thin, used_bytes
-from app.charts.words import time_ago
 from app.theme import SMALL, Theme, text_font
+from app.words import size, time_ago
 
 ROOM_FOR_WORDS = 56
 """A plot lower than this many pixels marks evictions without saying how much; hovering does."""
@@ -58,7 +57,7 @@ class MemoryPlot(Plot):
         self.memory.to_scale = used >= FULL_SCALE_SHARE * budget
         top = max(used, budget) / 0.9 if self.to_scale else used / 0.7
         self.set_range(*_stretch(rows), top or 1.0)
-        self.mark([Mark(used / top, words.size(used))] if used else [], _time_marks(rows))
+        self.mark([Mark(used / top, size(used))] if used else [], _time_marks(rows))
 
     def places(self) -> int:
         return len(self.memory.rows)
@@ -128,20 +127,20 @@ class MemoryItem(PixelItem):
         for x, y in zip(xs[places].tolist(), ys[places].tolist(), strict=True):
             painter.drawPolygon(QPolygonF([QPointF(x - 4, y - 9), QPointF(x + 4, y - 9), QPointF(x, y - 2)]))
         if len(places) and self.area().height() >= ROOM_FOR_WORDS:
-            text = f"evicted {words.size(self.rows['evicted_bytes'][places[-1]])}"
-            size = painter.fontMetrics().size(0, text)
-            left = min(x + 8, self.area().right() - size.width())
-            under = ys[(xs >= left) & (xs <= left + size.width())]
-            top = float(min(y, under.min(initial=y))) - size.height() - 2
+            text = f"evicted {size(self.rows['evicted_bytes'][places[-1]])}"
+            room = painter.fontMetrics().size(0, text)
+            left = min(x + 8, self.area().right() - room.width())
+            under = ys[(xs >= left) & (xs <= left + room.width())]
+            top = float(min(y, under.min(initial=y))) - room.height() - 2
             self._paint_text(painter, QPointF(left, top), text, self.theme.evicted)
 
     def _paint_text(self, painter: QPainter, corner: QPointF, text: str, color: str) -> None:
         """Text with its top left at `corner`, moved inside the plot."""
-        size = painter.fontMetrics().size(0, text)
-        left = min(corner.x(), self.area().right() - size.width())
+        room = painter.fontMetrics().size(0, text)
+        left = min(corner.x(), self.area().right() - room.width())
         top = max(corner.y(), self.area().top())
         painter.setPen(QColor(color))
-        painter.drawText(QRectF(left, top, size.width() + 1, size.height()), Qt.AlignmentFlag.AlignLeft, text)
+        painter.drawText(QRectF(left, top, room.width() + 1, room.height()), Qt.AlignmentFlag.AlignLeft, text)
 
 
 def _time_marks(rows: Rows) -> list[Mark]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from app.charts.series import ShownTurn
+from app.charts.words import read_again
 from app.chat.bridge import Bridge
+from app.chat.places import place_of
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.history.file import History, StoredMessage
-from app.transcript.divergence_box import in_short, is_worth_saying
-from app.window.reuse_presenter import place_of
+from app.widgets.words import is_worth_saying
 from app.window.window import Window
 from engine import HeadstartError, ModelInfo, TurnStats
 
@@ -70,7 +71,7 @@ class ChartPresenter(QObject):
             had_system_prompt = self._session.had_system_prompt(message.id)
             place = place_of(message.divergence, branch, had_system_prompt, message.left_out)
             assert message.divergence is not None
-            said = f"Turn {number} {in_short(message.divergence, place)}"
+            said = f"Turn {number} {read_again(message.divergence, place)}"
         self._charts.show_miss(said)
 
     def _turns_in_view(self) -> list[ShownTurn]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.chat.savings import Savings
 from engine import CacheView, TtftParts, TurnStats
 
 Rows = NDArray[Any]
@@ -81,33 +82,6 @@ class ShownTurn(NamedTuple):
     stats: TurnStats
     message_id: int = 0
     conversation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Savings:
-    """What the cache saved: time to first token in seconds, and tokens not read again. `estimated` where the cold time
-    of any turn is an estimate. The seconds can be negative; `shown_seconds` are not."""
-
-    seconds: float = 0.0
-    tokens: int = 0
-    estimated: bool = False
-
-    @property
-    def shown_seconds(self) -> float:
-        """Reuse that cost more than it gave has saved nothing."""
-        return max(0.0, self.seconds)
-
-    def plus(self, stats: TurnStats) -> Savings:
-        """With one finished turn more. Only a turn that reused something and whose first token came counts: without
-        reuse it was the cold run itself. Its seconds count where the cold time was measured, or where most of the
-        prompt was reused: elsewhere the difference would be little but the estimate's error."""
-        if stats.ttft_s is None or not stats.reused_tokens:
-            return self
-        tokens = self.tokens + stats.reused_tokens
-        if not stats.cold_measured and stats.reused_tokens < stats.computed_tokens:
-            return Savings(self.seconds, tokens, self.estimated)
-        seconds = self.seconds + stats.cold_ttft_s - stats.ttft_s
-        return Savings(seconds, tokens, self.estimated or not stats.cold_measured)
 
 
 class TurnSeries:

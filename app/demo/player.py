@@ -14,10 +14,11 @@ from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.demo.pace import Pace
-from app.demo.report import Aside, Report, compare, make_row
+from app.demo.report import Aside, Report, make_row
 from app.demo.script import Script, Step, too_long
 from app.history.file import History, StoredMessage
 from app.placeholders import Cure, current_values, values_at, with_cure
+from app.proof.compare import compare
 from engine import Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
 
 MOST_WRITTEN = 48

@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from app.proof.compare import Parted
 from engine import HeadstartError, ModelInfo, TurnStats
-
-NEAR_TIE = 0.3
-"""Two tokens whose logits are closer than this may change places when sums are rounded in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +27,6 @@ class Row:
     ttft_s: float
     tokens_per_s: float
     cache_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Parted:
-    """The first token (counted from 0) in which the two answers of a turn differ, and how close the choice was: the
-    distance between the two best logits there, None where the engine reported none."""
-
-    turn: int
-    token: int
-    margin: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +112,6 @@ def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:
         tokens_per_s=stats.tokens_per_s,
         cache_bytes=stats.cache_bytes,
     )
-
-
-def compare(turn: int, on: Sequence[int], off: Sequence[int], margins: Sequence[float]) -> Parted | None:
-    """Where two answers to the same prompt part, None where they are equal. `margins` belong to the answer `off`."""
-    if tuple(on) == tuple(off):
-        return None
-    shorter = min(len(on), len(off))
-    token = next((index for index in range(shorter) if on[index] != off[index]), shorter)
-    return Parted(turn, token, margins[token] if token < len(margins) else None)
 
 
 def save_report(report: Report, folder: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.demo.report import NEAR_TIE, Parted, Report, Row, times_sooner
+from app.demo.report import Report, Row, times_sooner
+from app.proof.compare import NEAR_TIE, Parted
 
 MOST_NAMED = 3
 """So many turns that were not sooner are named one by one."""

@@ -11,7 +11,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
-from app.demo.report import NEAR_TIE, Parted, compare
+from app.proof.compare import NEAR_TIE, Parted, compare
 from app.words import seconds
 from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
 

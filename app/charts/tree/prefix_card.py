@@ -126,7 +126,7 @@ class RunList(QWidget):
             node = self.layout_.nodes[row.run]
             self._paint_bar(painter, bar, node)
             name, tail = tree_words.name_and_tail(self.layout_, row.run, self.titles)
-            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {tree_words.counted(node)}")
+            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {tree_words.tokens_of(node)}")
         for number, text in enumerate(self.lines[len(self._rows) :], len(self._rows)):
             self._paint_text(painter, 0, number, text)
 
@@ -160,7 +160,7 @@ class RunList(QWidget):
 
     def _label(self, row: Row) -> str:
         name = tree_words.label(self.layout_, row.run, self.titles)
-        return f"{name} {tree_words.counted(self.layout_.nodes[row.run])}"
+        return f"{name} {tree_words.tokens_of(self.layout_.nodes[row.run])}"
 
     def _at(self, at: QPoint) -> int:
         number = at.y() // PITCH

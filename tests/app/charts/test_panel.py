@@ -14,8 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS, SEGMENT_PIXELS, segments
 from app.charts.panel import ChartPanel
-from app.charts.series import Savings, ShownTurn
+from app.charts.series import ShownTurn
 from app.charts.tree.prefix_card import LABEL
+from app.chat.savings import Savings
 from app.theme import DARK, LIGHT
 from engine import CacheView, TtftParts, TurnStats
 from tests.app import tree_pictures

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from app.charts import words
-from app.charts.series import MemorySeries, Ring, Savings, ShownTurn, TurnSeries, thin
+from app.charts.series import MemorySeries, Ring, ShownTurn, TurnSeries, thin
+from app.chat.savings import Savings
 from engine import CacheView, TtftParts, TurnStats
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.charts.series import Savings
-from app.chat.savings import SavedTotal
+from app.chat.savings import SavedTotal, Savings
 from app.settings import Settings
 from engine import HeadstartError, Request, TurnStats
 from tests.app.conftest import Desk

@@ -11,9 +11,10 @@ import pytest
 
 from app.demo.page import TITLES, as_page
 from app.demo.page_charts import HEIGHT, TOP, Scale, first_token_chart, memory_chart, nice_step, tokens_chart
-from app.demo.report import Aside, Parted, Report, Row
+from app.demo.report import Aside, Report, Row
 from app.demo.report_words import gain
 from app.demo.script import NAMES
+from app.proof.compare import Parted
 from app.theme import DARK, LIGHT
 from tests.app.fake_engine import MODEL
 

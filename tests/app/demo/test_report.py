@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.demo.report import Parted, Report, compare, make_row
+from app.demo.report import Report, make_row
 from engine import HeadstartError, TtftParts, TurnStats
 from tests.app.fake_engine import MODEL
 
@@ -51,19 +51,6 @@ def test_csv_holds_the_same_rows_as_json(report: Report) -> None:
     rows = list(csv.DictReader(io.StringIO(report.as_csv())))
     content = json.loads(report.as_json())["turns"]
     assert [{name: str(value) for name, value in row.items()} for row in content] == rows
-
-
-@pytest.mark.parametrize(
-    ("on", "off", "parted"),
-    [
-        ((1, 2, 3), (1, 2, 3), None),
-        ((1, 2, 3), (1, 9, 3), Parted(4, 1, 0.2)),
-        ((1, 2), (1, 2, 3), Parted(4, 2, 0.3)),
-        ((1, 2, 3, 4), (1, 2, 3), Parted(4, 3, None)),
-    ],
-)
-def test_compare_finds_the_first_difference(on: tuple[int, ...], off: tuple[int, ...], parted: Parted | None) -> None:
-    assert compare(4, on, off, (0.1, 0.2, 0.3)) == parted
 
 
 def test_a_turn_without_any_token_is_an_error() -> None:

@@ -71,7 +71,7 @@ def test_a_run_on_disk_only_says_so_everywhere() -> None:
     layout = lay_out(ON_DISK)
     figures = tree_words.figures(ON_DISK[2])
     assert figures == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 25 h ago · on disk only"
-    assert [tree_words.counted(node) for node in ON_DISK[1:3]] == ["96", "512 on disk"]
+    assert [tree_words.tokens_of(node) for node in ON_DISK[1:3]] == ["96", "512 on disk"]
     assert tree_words.freed(layout, 2) == "frees 736 tokens on disk, with 2 runs behind it"
     assert tree_words.totals(view(ON_DISK)) == (
         "2 runs · 3,104 tokens · 72 MB · 3,008 pinned · on disk only: 4 runs · 1,744 tokens · 40 MB"
