@@ -33,7 +33,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "theme", "placeholders", "crash", "measured"},
+    {"words", "files", "theme", "placeholders", "crash", "measured"},
     {"settings"},
     {"widgets", "history"},
     {"chat"},
@@ -53,7 +53,7 @@ TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"history", "words", "placeholders", "measured", "settings", "command"}
+WITHOUT_QT = {"history", "words", "files", "placeholders", "measured", "settings", "command"}
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf", "accelerate"}
 

@@ -16,7 +16,7 @@ SCALE_WIDTH = 56
 AXIS_HEIGHT = 16
 GAP = 6
 """Least distance between two words, and from the plot to its scale, in pixels."""
-STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+SCALE_ENDS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """A scale ends at one of these times a power of ten, so that half of it is a short number too."""
 
 
@@ -113,7 +113,10 @@ class Axis(_Words):
 
 def scale_end(largest: float) -> float:
     """The short number that a scale ends at, a little above the largest value; 0 for nothing."""
-    if not largest > 0:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(largest))
-    return next(step * power for step in (*STEPS, 12.0) if step * power >= 1.02 * largest)
+    return round_up(1.02 * largest, SCALE_ENDS) if largest > 0 else 0.0
+
+
+def round_up(value: float, steps: Sequence[float]) -> float:
+    """The smallest of `steps` (from 1 to 10) times a power of ten that is at least `value`, which is above 0."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in steps if step * power >= value)

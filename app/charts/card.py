@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QPalette, QResizeEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QEnterEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.axes import Axis, Scale
-from app.charts.export import Table
-from app.charts.legend import Legend
-from app.charts.plot import Plot
-from app.charts.save_button import SaveButton
+from app.charts.plot import Plot, mixed
+from app.charts.saving import SaveButton, Table, as_csv, as_png, as_svg
 from app.theme import LARGE, SMALL, Theme, text_font
 from app.widgets.explain import Explain
+
+PICTURE_MARGIN = 16
+"""Pixels around a chart that is saved as a picture."""
 
 
 class Card(QWidget):
@@ -47,6 +48,8 @@ class Card(QWidget):
         self._explain = Explain(about) if about else None
         self.scale, self.axis = Scale(theme), Axis(theme, across)
         self._save = SaveButton(self) if plot is not None else None
+        if self._save is not None:
+            self._save.save_wanted.connect(self.save_wanted)
         self._hint = QLabel(plot or self)
         self._hint.setFont(text_font(SMALL))
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -140,13 +143,25 @@ class Card(QWidget):
         if self.plot is not None:
             self.plot.set_theme(theme)
 
+    def rendered(self, kind: str) -> bytes:
+        """The chart as the bytes of a file of this kind: the newest state, whatever is hovered, without buttons."""
+        if kind == "csv":
+            return as_csv(self.table())
+        copy = self.copy()
+        copy.hide_buttons()
+        copy.resize(self.width() + 2 * PICTURE_MARGIN, self.height() + 2 * PICTURE_MARGIN)
+        copy.redraw()
+        data = as_png(copy) if kind == "png" else as_svg(copy, self.accessibleName())
+        copy.deleteLater()
+        return data
+
     def hide_buttons(self) -> None:
-        """For a picture: no buttons, on the theme's own ground."""
+        """Make this a chart for a picture: without buttons, and on the theme's own background."""
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, self.theme.panel)
         self.setPalette(palette)
         self.setAutoFillBackground(True)
-        self.setContentsMargins(16, 16, 16, 16)
+        self.setContentsMargins(*[PICTURE_MARGIN] * 4)
         for button in (self._explain, self._save):
             if button is not None:
                 button.hide()
@@ -213,6 +228,47 @@ class Card(QWidget):
             beside.addWidget(self.scale)
             column.addLayout(beside, 1)
             column.addWidget(self.axis)
+
+
+class Legend(QWidget):
+    """Small squares with a word each: `entries` are the word, the theme's colour, and how strongly it is filled; 0 is
+    hollow with a bar inside.
+
+    `ground` is the theme's colour behind what is explained.
+    """
+
+    def __init__(self, entries: Sequence[tuple[str, str, float]], theme: Theme, ground: str = "panel") -> None:
+        super().__init__()
+        self._entries, self._theme, self._ground = tuple(entries), theme, ground
+        self.setFont(text_font(SMALL))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Colours: " + ", ".join(word for word, _, _ in entries))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colours at run time."""
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        width = sum(24 + metrics.horizontalAdvance(word) for word, _, _ in self._entries) - 10
+        return QSize(max(0, width), metrics.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        x, metrics = 0, self.fontMetrics()
+        for word, color, strength in self._entries:
+            full = QColor(getattr(self._theme, color))
+            painter.setPen(full)
+            painter.setBrush(mixed(full.name(), getattr(self._theme, self._ground), strength))
+            square = QRectF(x + 0.5, metrics.height() / 2 - 4.5, 9, 9)
+            painter.drawRoundedRect(square, 2, 2)
+            if not strength:
+                painter.fillRect(square.adjusted(2, 2, -5, -2), full)
+            painter.setPen(QColor(self._theme.soft))
+            painter.drawText(x + 14, metrics.ascent(), word)
+            x += 24 + metrics.horizontalAdvance(word)
 
 
 def _label(size: int, text: str = "", bold: bool = False) -> QLabel:

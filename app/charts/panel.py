@@ -7,16 +7,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.charts.bars import MOST_SLOTS
 from app.charts.cards import Card, FirstTokenCard, MemoryCard, SavedCard, TokensCard
-from app.charts.saver import Saver
-from app.charts.scope_switch import ScopeSwitch
+from app.charts.saving import Saver
 from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
 from app.charts.tree.prefix_card import PrefixCard
 from app.charts.tree.words import Titles
-from app.theme import GRID, LIGHT, Theme
+from app.theme import GRID, LIGHT, SMALL, Theme
 from engine import CacheView, TurnStats
 
 REDRAW_MS = 80
@@ -67,10 +66,12 @@ class ChartPanel(QWidget):
         self.first_token.chosen.connect(self._on_chosen)
         self.tokens.chosen.connect(self._on_chosen)
         for card in self.cards:
-            card.save_wanted.connect(lambda kind, card=card: self.saver.ask(card, kind))
+            card.save_wanted.connect(
+                lambda kind, card=card: self.saver.ask(card.accessibleName(), kind, card.rendered(kind))
+            )
 
     def add_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
-        """A turn that is complete; see ShownTurn."""
+        """Show a turn that is complete: its answer is `message_id`, `conversation` is as in ShownTurn."""
         self._live = None
         self.turns.add(stats, message_id, conversation)
         self._change(self.first_token, self.tokens, self.saved)
@@ -199,3 +200,43 @@ class ChartPanel(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(scroll)
+
+
+class ScopeSwitch(QWidget):
+    """Two words, the chosen one underlined. Signals: changed(bool): whether all turns are wanted now."""
+
+    changed = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName("Turns in the charts")
+        self.one, self.all = QPushButton("This conversation"), QPushButton("All")
+        self.one.setAccessibleName("Show the turns of this conversation")
+        self.all.setAccessibleName("Show the turns of all conversations")
+        group = QButtonGroup(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        for button in (self.one, self.all):
+            button.setCheckable(True)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            group.addButton(button)
+            row.addWidget(button)
+        row.addStretch(1)
+        self.one.setChecked(True)
+        self.all.toggled.connect(self.changed)
+        self.set_theme(theme)
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether all turns are chosen."""
+        return self.all.isChecked()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colours at run time."""
+        self.setStyleSheet(f"""
+            QPushButton {{ border: none; border-bottom: 2px solid transparent; border-radius: 0; padding: 0 0 2px 0;
+                min-height: 18px; background: transparent; color: {theme.soft}; font-size: {SMALL}px; }}
+            QPushButton:checked {{ color: {theme.text}; border-bottom-color: {theme.accent}; }}
+            QPushButton:hover {{ color: {theme.text}; background: transparent; }}
+            QPushButton:focus {{ color: {theme.accent}; }}""")

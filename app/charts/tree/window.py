@@ -13,7 +13,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.charts.legend import Legend
+from app.charts.card import Legend
 from app.charts.tree import words as tree_words
 from app.charts.tree.picture import STRENGTHS
 from app.charts.tree.view import TreeView

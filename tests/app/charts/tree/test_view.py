@@ -55,7 +55,7 @@ def test_pointing_at_a_run_tells_its_text_and_figures(qtbot: QtBot, window: Tree
     point_at(qtbot, window.view, 1)
     assert window.details.splitlines() == [
         "Returns",
-        "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 32 min ago · 3 hits",
+        "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 31 min ago · 3 hits",
         "A jacket from the sale",
     ]
     point_at(qtbot, window.view, 0)

@@ -37,7 +37,7 @@ def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened
 
 
 def test_figures_are_those_of_the_run() -> None:
-    assert tree_words.figures(FEW[1]) == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 32 min ago · 3 hits"
+    assert tree_words.figures(FEW[1]) == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 31 min ago · 3 hits"
     assert tree_words.figures(FEW[0]).endswith("used just now · 12 hits · pinned")
     assert tree_words.beginning(FEW[1]) == "A jacket from the sale"
     assert tree_words.beginning(FEW[1]._replace(text="x" * 999)) == "x" * 239 + "…"
