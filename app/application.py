@@ -28,7 +28,7 @@ from app.chat.session import Session
 from app.composer.trimming import Trimming
 from app.history.file import History, default_path
 from app.placeholders import Values, current_values
-from app.proof.presenter import Proving
+from app.proof.presenter import ProofPresenter
 from app.settings import Settings
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import Curing
@@ -63,10 +63,22 @@ class Application(QObject):
         presets = self.history.presets
         self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter, presets)
         saved = SavedTotal(self.bridge, settings, self)
-        self.chart_presenter = ChartPresenter(self.window, self.session, self.bridge, self.history, saved)
-        self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
+        notice, show_message = self.window.notice, self.window.transcript.show_message
+        self.chart_presenter = ChartPresenter(
+            self.window.charts,
+            self.session,
+            self.bridge,
+            self.history,
+            saved,
+            show_message=show_message,
+            say=notice.show_notice,
+            say_error=notice.show_error,
+        )
+        self.tree_presenter = TreePresenter(self.window.charts, self.session, self.bridge, show_message)
         self.curing = Curing(self.window, self.session, self.presenter)
-        self.proving = Proving(self.window, self.session, self.bridge, self.history)
+        self.proving = ProofPresenter(
+            self.window, self.session, self.bridge, self.history, say=notice.show_notice, say_error=notice.show_error
+        )
         self.trimming = Trimming(
             self.window, self.session, self.bridge, settings, lambda: self.presenter.send(self.window.composer.text)
         )
@@ -80,6 +92,10 @@ class Application(QObject):
             action.triggered.connect(partial(self.choose_theme, name))
         self.window.commands.themes[self.settings.theme].setChecked(True)
         _app().styleHints().colorSchemeChanged.connect(self._on_system_scheme)
+        self.window.commands.tree.triggered.connect(self.tree_presenter.open)
+        self.window.commands.prove.triggered.connect(self.proving.prove_newest)
+        self.window.transcript.prove.connect(self.proving.prove)
+        self.window.closing.connect(self.tree_presenter.close)
         self.window.closing.connect(self.close)
 
     def open(self, spec: ModelSpec | None = None) -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, QTimer
 
 from app import theme
+from app.charts.panel import ChartPanel
 from app.charts.tree import words as tree_words
 from app.charts.tree.layout import find_again
 from app.charts.tree.window import TreeWindow
 from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.file import StoredMessage
-from app.window.window import Window
 from engine import CacheView, NodeView
 
 REFRESH_MS = 250
@@ -31,11 +31,15 @@ NOT_KEPT = (
 
 
 class TreePresenter(QObject):
-    """One for a window and a session. Attributes: tree: the open tree window, None while there is none."""
+    """One for a panel of charts, which holds the tree in short, and a session. `show_message` scrolls the transcript to
+    a message. Attributes: tree: the open tree window, None while there is none."""
 
-    def __init__(self, window: Window, session: Session, bridge: Bridge) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self, charts: ChartPanel, session: Session, bridge: Bridge, show_message: Callable[[int], object]
+    ) -> None:
+        super().__init__(charts)
+        self._charts = charts
+        self._show_message = show_message
         self._session = session
         self._bridge = bridge
         self.tree: TreeWindow | None = None
@@ -48,21 +52,19 @@ class TreePresenter(QObject):
         self._on_list()
 
     def _connect(self) -> None:
-        bridge, window = self._bridge, self._window
+        bridge, charts = self._bridge, self._charts
         for happened in (bridge.loaded, bridge.matched, bridge.prefill, bridge.finished, bridge.failed):
             happened.connect(self.refresh_soon)
         bridge.cache_view.connect(self._on_cache_view)
         self._session.conversations_changed.connect(self._on_list)
-        window.charts.visibility_changed.connect(self.refresh_soon)
-        window.charts.prefixes.tree_wanted.connect(self.open)
-        window.charts.prefixes.open_wanted.connect(self.show_run)
-        window.commands.tree.triggered.connect(self.open)
-        window.closing.connect(self.close)
+        charts.visibility_changed.connect(self.refresh_soon)
+        charts.prefixes.tree_wanted.connect(self.open)
+        charts.prefixes.open_wanted.connect(self.show_run)
 
     def open(self) -> None:
         """Show the tree in a window of its own, or bring it to the front."""
         if self.tree is None:
-            self.tree = tree = TreeWindow(theme.current(), self._window)
+            self.tree = tree = TreeWindow(theme.current(), self._charts.window())
             tree.visibility_changed.connect(self._on_tree_visibility)
             tree.view.open_wanted.connect(self.show_run)
             tree.view.keep_wanted.connect(self.keep)
@@ -87,14 +89,14 @@ class TreePresenter(QObject):
     def refresh(self) -> None:
         """Show the newest picture now, wherever it is visible."""
         view = self._bridge.read_cache_view()
-        if self._window.charts.isVisible():
-            self._window.charts.show_prefixes(view, self._titles)
+        if self._charts.isVisible():
+            self._charts.show_prefixes(view, self._titles)
         if self.tree is not None:
             self.tree.show_view(view, self._titles)
 
     def refresh_soon(self, event: object = None) -> None:
         """Something happened: a newer picture follows within REFRESH_MS, if anybody sees it."""
-        visible = self._window.charts.isVisible() or self.tree is not None
+        visible = self._charts.isVisible() or self.tree is not None
         if visible and not 0 <= self._timer.remainingTime() <= REFRESH_MS:
             self._timer.start(REFRESH_MS)
 
@@ -102,8 +104,8 @@ class TreePresenter(QObject):
         """Open a conversation where the run that begins at this token of its prompt stands."""
         self._session.open(conversation_id)
         if token and (message_id := message_at(self._session.messages, token)):
-            self._window.transcript.show_message(message_id)
-        self._window.activateWindow()
+            self._show_message(message_id)
+        self._charts.window().activateWindow()
 
     def keep(self, node: NodeView) -> None:
         """Pin a run, with all before it. One on disk only cannot be."""
@@ -138,7 +140,7 @@ class TreePresenter(QObject):
         self.refresh_soon()
 
     def _on_time(self) -> None:
-        if not self._window.charts.isVisible() and self.tree is None:
+        if not self._charts.isVisible() and self.tree is None:
             return
         self.refresh()
         if self._bridge.busy:
