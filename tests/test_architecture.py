@@ -60,7 +60,6 @@ HEAVY = {"torch", "transformers", "safetensors", "gguf", "accelerate"}
 
 STILL_TO_CUT = {
     "app/composer/trimming.py: composer may not know app.window.window.Window",
-    "app/demo/demo.py: demo may not know app.command.progress_line.ProgressLine",
     "app/system_prompt/editor.py: system_prompt may not know app.composer.next_prompt.NextPrompt",
     "app/system_prompt/presets.py: system_prompt may not know app.sidebar.badges.Badges",
     "app/transcript/cure_offer.py: transcript may not know app.window.presenter.Presenter",

@@ -13,7 +13,6 @@ from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal, SignalInstance
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.demo.pace import Pace
 from app.demo.report import Aside, Report, make_row
 from app.demo.script import Script, Step, too_long
 from app.history.file import History, StoredMessage
@@ -28,6 +27,9 @@ GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=MOST_WRITT
 REST_MS = 400
 """Before a cold turn: what the window asks of the engine after a change (a preview) is then answered, not timed."""
 
+SPEEDS = (("Slow", 4000), ("Normal", 1500), ("Fast", 0))
+"""Names, and the milliseconds a turn is left on screen before the next one begins."""
+
 STOPPED = "The demo was closed before its end. Run it again to get the report."
 
 
@@ -40,6 +42,46 @@ class DemoClock:
     def values(self) -> dict[str, str]:
         """What placeholders stand for."""
         return values_at(datetime.now() + timedelta(days=self.days), current_values()["uuid"])
+
+
+class Pace(QObject):
+    """`running` goes on turn after turn; `next_turn` lets one more through. Signals: changed() after each of them."""
+
+    changed = Signal()
+
+    def __init__(self, running: bool, rest_ms: int, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.running = running
+        self.rest_ms = rest_ms
+        self._passes = 0
+
+    def start(self) -> None:
+        """Go on turn after turn."""
+        self.running = True
+        self.changed.emit()
+
+    def pause(self) -> None:
+        """Stay after the turn that is being played."""
+        self.running = False
+        self.changed.emit()
+
+    def next_turn(self) -> None:
+        """Play one more turn, then stay."""
+        self.running = False
+        self._passes += 1
+        self.changed.emit()
+
+    def set_rest(self, rest_ms: int) -> None:
+        """How long a turn stays on screen while it runs, in milliseconds."""
+        self.rest_ms = rest_ms
+        self.changed.emit()
+
+    def take(self) -> bool:
+        """Whether the next turn may begin now; a single turn that was asked for is used up."""
+        if not self.running and self._passes:
+            self._passes -= 1
+            return True
+        return self.running
 
 
 class Player(QObject):

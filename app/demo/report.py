@@ -1,17 +1,26 @@
-"""What the demo measured, as report.json and report.csv. No Qt."""
+"""What the demo measured, and with what; as report.json and report.csv. No Qt."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
+import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+import psutil
+
 from app.proof.compare import Parted
-from engine import HeadstartError, ModelInfo, TurnStats
+from engine import HeadstartError, ModelInfo, TurnStats, describe_devices
+
+PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
+"""Those whose versions stand in the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,10 @@ class Row:
     ttft_s: float
     tokens_per_s: float
     cache_bytes: int
+
+
+Pair = tuple[Row, Row]
+"""A turn with the cache and without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,10 @@ class Report:
     def answers_equal(self) -> bool:
         """Whether the two passes wrote the same tokens in every turn."""
         return not self.parted
+
+    def pairs(self) -> list[Pair]:
+        """Each turn with the cache on and off."""
+        return list(zip(self.rows("on"), self.rows("off"), strict=True))
 
     def rows(self, cache: Literal["off", "on"]) -> list[Row]:
         """The rows of one pass, by turn."""
@@ -112,6 +129,25 @@ def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:
         tokens_per_s=stats.tokens_per_s,
         cache_bytes=stats.cache_bytes,
     )
+
+
+def machine() -> str:
+    """Processor, graphics cards, cores, memory and system; never the computer's name. Imports torch."""
+    names = dict.fromkeys(device.name for device in reversed(describe_devices().devices))
+    memory = psutil.virtual_memory().total / 1e9
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{', '.join(names)}, {os.cpu_count() or 1} cores, {memory:.0f} GB memory, {system}"
+
+
+def versions() -> dict[str, str]:
+    """What the figures were measured with."""
+    found = {"python": sys.version.split()[0]}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
 
 
 def save_report(report: Report, folder: Path) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.demo.report import Report, Row, times_sooner
+from app.demo.report import Pair, Report, Row, times_sooner
 from app.proof.compare import NEAR_TIE, Parted
 
 MOST_NAMED = 3
 """So many turns that were not sooner are named one by one."""
 MISSED_SHARE = 0.1
 """Where less than this share of a prompt was reused, both runs read nearly all of it."""
-Pair = tuple[Row, Row]
-"""A turn with the cache and without."""
 
 
 def as_table(report: Report) -> str:
@@ -24,13 +22,13 @@ def as_table(report: Report) -> str:
         "            tokens of the prompt         first token             tokens a second",
         "turn    total   reused computed      on     off  sooner            on      off",
     ]
-    lines += [_table_line(on, off) for on, off in _pairs(report)]
+    lines += [_table_line(on, off) for on, off in report.pairs()]
     return "\n".join([*lines, "", gain(report), agreement(report)])
 
 
 def gain(report: Report) -> str:
     """What the cache saved, and which turns were not sooner."""
-    pairs = _pairs(report)[1:]
+    pairs = report.pairs()[1:]
     if not pairs:
         return "One turn is always cold: play two or more to see what the cache saves."
     others = [pair for pair in pairs if _is_miss(pair) or _times(pair) < 1.05]
@@ -47,10 +45,6 @@ def agreement(report: Report) -> str:
         return f"The answers with the cache and without are equal, token by token{_in_all(count)}."
     parts = ", ".join(map(_parting, report.parted))
     return f"The answers are equal in {count - len(report.parted)} of {count} turns. They part {parts}. {_why(report)}"
-
-
-def _pairs(report: Report) -> list[Pair]:
-    return list(zip(report.rows("on"), report.rows("off"), strict=True))
 
 
 def _times(pair: Pair) -> float:

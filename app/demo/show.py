@@ -8,11 +8,9 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QPushButton
 
 from app.demo.bar import DemoBar
-from app.demo.pace import SPEEDS, Pace
-from app.demo.page import TITLES
-from app.demo.player import Player
+from app.demo.player import SPEEDS, Pace, Player
 from app.demo.report import Row
-from app.demo.script import Script, Step
+from app.demo.script import TITLES, Script, Step
 from app.window.window import Window
 
 NORMAL = 1
