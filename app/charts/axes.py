@@ -43,7 +43,7 @@ class _Words(QWidget):
         return [text for text, _ in self._placed()]
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._theme = theme
         self.update()
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
-from PySide6.QtWidgets import QWidget
 
 from app.charts.axes import Mark, scale_end
 from app.charts.plot import PixelItem, Plot, mixed
@@ -46,11 +45,11 @@ class BarsPlot(Plot):
 
     leads_somewhere = True
 
-    def __init__(self, theme: Theme, value: Callable[[float], str], parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, value: Callable[[float], str]) -> None:
         """`value` says a value of the scale in words, the unit on a line of its own where it is one."""
         self.bars = BarsItem(theme)
         self._value = value
-        super().__init__(self.bars, theme, parent)
+        super().__init__(self.bars, theme)
         self.set_layers(())
 
     @property

@@ -41,9 +41,9 @@ class Card(QWidget):
         super().__init__()
         self.plot, self.theme = plot, theme
         self.place, self.hovering = -1, False
-        self._name = _label(SMALL, text=name)
-        self._number = _label(LARGE, bold=True)
-        self._note, self._more = _label(SMALL), _label(SMALL)
+        self._name = label(SMALL, text=name)
+        self._number = label(LARGE, bold=True)
+        self._note, self._more = label(SMALL), label(SMALL)
         self._legend = Legend(legend, theme)
         self._explain = Explain(about) if about else None
         self.scale, self.axis = Scale(theme), Axis(theme, across)
@@ -118,9 +118,9 @@ class Card(QWidget):
     def say(self, name: str, number: str, note: str, hint: str = "", more: str = "") -> None:
         """New words; `hint` stands in the middle of an empty plot, `more` on a line of its own."""
         words = ((self._name, name), (self._number, number), (self._note, note), (self._hint, hint), (self._more, more))
-        for label, text in words:
-            if label.text() != text:
-                label.setText(text)
+        for line, text in words:
+            if line.text() != text:
+                line.setText(text)
         self._hint.setVisible(bool(hint))
         self._more.setVisible(bool(more))
         self._legend.setVisible(not hint)
@@ -132,11 +132,11 @@ class Card(QWidget):
                 self.plot.setAccessibleName(f"{name}: {spoken}")
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self.theme = theme
         self._number.setStyleSheet(f"color: {theme.text}; background: transparent;")
-        for label in (self._name, self._note, self._more):
-            label.setStyleSheet(f"color: {theme.soft}; background: transparent;")
+        for line in (self._name, self._note, self._more):
+            line.setStyleSheet(f"color: {theme.soft}; background: transparent;")
         self._hint.setStyleSheet(f"color: {theme.soft}; background: {theme.panel};")
         for part in (self._legend, self.scale, self.axis):
             part.set_theme(theme)
@@ -245,7 +245,7 @@ class Legend(QWidget):
         self.setAccessibleName("Colours: " + ", ".join(word for word, _, _ in entries))
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._theme = theme
         self.update()
 
@@ -271,8 +271,9 @@ class Legend(QWidget):
             x += 24 + metrics.horizontalAdvance(word)
 
 
-def _label(size: int, text: str = "", bold: bool = False) -> QLabel:
-    label = QLabel(text)
-    label.setFont(text_font(size, bold))
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
+def label(size: int, text: str = "", bold: bool = False) -> QLabel:
+    """A line of plain text, `size` pixels high."""
+    made = QLabel(text)
+    made.setFont(text_font(size, bold))
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    return made

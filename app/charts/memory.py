@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
 
 from app.charts.axes import Mark
 from app.charts.plot import PixelItem, Plot, mixed
@@ -34,9 +33,9 @@ PARTS = (
 class MemoryPlot(Plot):
     """Steps, because memory keeps its size from one picture to the next."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.memory = MemoryItem(theme)
-        super().__init__(self.memory, theme, parent)
+        super().__init__(self.memory, theme)
         self.set_rows(np.zeros(0, MEMORY))
 
     @property

@@ -120,7 +120,7 @@ class ChartPanel(QWidget):
         self._change(self.cache)
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.panel))
         self.setPalette(palette)
@@ -233,7 +233,7 @@ class ScopeSwitch(QWidget):
         return self.all.isChecked()
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self.setStyleSheet(f"""
             QPushButton {{ border: none; border-bottom: 2px solid transparent; border-radius: 0; padding: 0 0 2px 0;
                 min-height: 18px; background: transparent; color: {theme.soft}; font-size: {SMALL}px; }}

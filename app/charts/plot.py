@@ -34,8 +34,8 @@ class Plot(pg.GraphicsView):
     leads_somewhere = False
     """Whether a click on a place does something, which the mouse then shows."""
 
-    def __init__(self, item: PixelItem, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=theme.panel)
+    def __init__(self, item: PixelItem, theme: Theme) -> None:
+        super().__init__(background=theme.panel)
         self.item = item
         self._hover = -1
         self.scale: tuple[Mark, ...] = ()
@@ -51,7 +51,7 @@ class Plot(pg.GraphicsView):
         self.setMinimumHeight(LEAST_HEIGHT)
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time: the ground here, the rest in the item."""
+        """Use the colours of this theme from now on: the background here, the rest in the item."""
         self.setBackground(theme.panel)
         self.item.set_theme(theme)
 

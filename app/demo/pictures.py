@@ -70,12 +70,12 @@ class Watcher(QObject):
         self._window.charts.show_total(self._window.charts.turns.saved())  # as measured; it was added up from estimates
         chosen = self._application.settings.theme
         for name in THEMES:
-            wear(self._application, name)
+            change_theme(self._application, name)
             self.miss[name] = self._window.grab()
-        wear(self._application, chosen)
+        change_theme(self._application, chosen)
 
 
-def wear(application: Application, name: str) -> None:
+def change_theme(application: Application, name: str) -> None:
     """Change the theme, and wait until everything has its colours."""
     application.choose_theme(name)
     QApplication.processEvents()
@@ -88,7 +88,7 @@ def save_pictures(application: Application, watcher: Watcher, folder: Path) -> N
     window = application.window
     window.resize(PICTURE_SIZE)
     for name in reversed(THEMES):
-        wear(application, name)
+        change_theme(application, name)
         save_picture(window, folder / f"window-{name}.png")
         save_picture(window.composer.next_prompt, folder / f"ribbon-{name}.png")
         save_picture(window.charts, folder / f"charts-{name}.png")

@@ -13,7 +13,7 @@ from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal, SignalInstance
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.demo.report import Aside, Report, make_row
+from app.demo.report import Aside, Report, Row, make_row
 from app.demo.script import Script, Step, too_long
 from app.history.file import History, StoredMessage
 from app.placeholders import Cure, current_values, values_at, with_cure
@@ -88,14 +88,13 @@ class Player(QObject):
     """One demo. Each method returns when its part has been played; the window stays alive meanwhile.
 
     `say` gets a line about each turn. All methods raise HeadstartError when the engine fails or the window is closed.
-    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, ended(int turn) when the
-    window has come to rest after it, played() after the last.
+    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, and
+    ended(int turn) when the window has come to rest after it.
     """
 
     begun = Signal(int, object)
     measured = Signal(object)
     ended = Signal(int)
-    played = Signal()
 
     def __init__(
         self,
@@ -103,16 +102,15 @@ class Player(QObject):
         bridge: Bridge,
         history: History,
         say: Callable[[str], None],
-        clock: DemoClock | None = None,
-        pace: Pace | None = None,
+        clock: DemoClock,
     ) -> None:
         super().__init__()
-        self.pace = pace or Pace(running=True, rest_ms=0)
+        self.pace = Pace(running=True, rest_ms=0)
         self._session = session
         self._bridge = bridge
         self._history = history
         self._say = say
-        self._clock = clock or DemoClock()
+        self._clock = clock
         self._chats: dict[int, int] = {}
         self._loop: QEventLoop | None = None
         self._stopped = False
@@ -170,7 +168,6 @@ class Player(QObject):
             self._play_turn(turn, turns, step, report)
             self.rest()
             self.ended.emit(turn)
-        self.played.emit()
 
     def rest(self, ms: int | None = None) -> None:
         """Let the window come to rest."""
@@ -219,7 +216,7 @@ class Player(QObject):
             self._keep_measured(answer, cold)
         self._note(report, make_row(turn, "off", cold.stats), turns)
 
-    def _note(self, report: Report, row: Any, turns: int) -> None:
+    def _note(self, report: Report, row: Row, turns: int) -> None:
         report.turns.append(row)
         self._say(
             f"cache {row.cache}, turn {row.turn} of {turns}: {row.reused_tokens:,} of {row.prompt_tokens:,} tokens"
@@ -265,8 +262,9 @@ class Player(QObject):
         assert answer.stats is not None
         assert cold.stats.ttft_s is not None
         stats = replace(answer.stats, cold_ttft_s=cold.stats.ttft_s, cold_measured=True)
-        m = answer
-        self._history.finish(m.id, m.content, m.token_ids, stats, m.divergence, m.finish_reason)
+        self._history.finish(
+            answer.id, answer.content, answer.token_ids, stats, answer.divergence, answer.finish_reason
+        )
         self._session.choose_sibling(answer.id)
 
     def _outcome(

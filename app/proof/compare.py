@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+Half = Literal["warm", "cold"]
+"""The two runs of a prompt: with the cache, and without."""
 NEAR_TIE = 0.3
 """Two tokens whose logits are closer than this may change places when sums are rounded in another order."""
 

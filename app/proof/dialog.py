@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.proof.compare import Half
 from app.widgets import words
 from app.widgets.explain import Explain
 from app.words import seconds
 from engine import Matched, Prefill, TurnStats
 
-Half = Literal["warm", "cold"]
 WIDTH = 520
 BAR, LINE, NUMBER = 12, 20, 28
 NUMBER_WIDTH = 96

@@ -11,8 +11,9 @@ from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.file import History, StoredMessage
+from app.proof.compare import Half
 from app.proof.dialog import ProofDialog
-from app.proof.proof import Half, Proof, ProofResult, check_ready, gain, own_figures, verdict
+from app.proof.proof import Proof, ProofResult, check_ready, gain, own_figures, verdict
 from engine import HeadstartError, Matched, Request
 
 

@@ -6,16 +6,14 @@ No widgets. The conversation, its figures and the totals hear nothing of it; the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
-from app.proof.compare import NEAR_TIE, Parted, compare
+from app.proof.compare import NEAR_TIE, Half, Parted, compare
 from app.words import seconds
 from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
 
-Half = Literal["warm", "cold"]
 QUOTED = 24
 """Characters shown of each answer from the place where they part."""
 

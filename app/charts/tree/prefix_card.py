@@ -55,20 +55,15 @@ class PrefixCard(QWidget):
         self.set_theme(theme)
         self.show_view(CacheView(0, 0.0, 0, 0, 0, 0, 0, 0), {})
 
-    @property
-    def lines(self) -> list[str]:
-        """What the list says, a line a run, the last one about those left out."""
-        return self.runs.lines
-
     def show_view(self, view: CacheView, titles: Titles) -> None:
         """A newer picture of the cache."""
         self.runs.show_layout(lay_out(view.nodes), titles)
-        spoken = ", ".join(self.lines)
+        spoken = ", ".join(self.runs.lines)
         if spoken != self.accessibleDescription():
             self.setAccessibleDescription(spoken)
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._name.setStyleSheet(f"color: {theme.soft}; background: transparent;")
         self.runs.set_theme(theme)
 
@@ -96,7 +91,7 @@ class RunList(QWidget):
 
     @property
     def lines(self) -> list[str]:
-        """See PrefixCard."""
+        """What the list says, a line a run; the last line is about those that are left out."""
         if not self._rows:
             return ["Nothing is cached yet."]
         said = [self._label(row) for row in self._rows]
@@ -110,7 +105,7 @@ class RunList(QWidget):
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._theme = theme
         self.update()
 
@@ -122,7 +117,7 @@ class RunList(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_lines(painter)
         for number, row in enumerate(self._rows):
-            bar = self._bar(number)
+            bar = self.bar_of(number)
             node = self.layout_.nodes[row.run]
             self._paint_bar(painter, bar, node)
             name, tail = tree_words.name_and_tail(self.layout_, row.run, self.titles)
@@ -166,7 +161,8 @@ class RunList(QWidget):
         number = at.y() // PITCH
         return self._rows[number].run if 0 <= number < len(self._rows) else -1
 
-    def _bar(self, number: int) -> QRectF:
+    def bar_of(self, number: int) -> QRectF:
+        """Where the bar of a row of the list lies, in pixels."""
         row = self._rows[number]
         longest = max(run_width(self.layout_.nodes[other.run].tokens) for other in self._rows)
         deepest = max(_left(other) for other in self._rows)
@@ -192,7 +188,7 @@ class RunList(QWidget):
         painter.setPen(QPen(QColor(self._theme.cold), 1))
         for number, row in enumerate(self._rows):
             if row.parent_row >= 0:
-                bar, above = self._bar(number), self._bar(row.parent_row)
+                bar, above = self.bar_of(number), self.bar_of(row.parent_row)
                 x, y = above.left() + 6.5, round(bar.center().y()) + 0.5
                 painter.drawLine(QLineF(x, above.bottom(), x, y))
                 painter.drawLine(QLineF(x, y, bar.left(), y))

@@ -24,15 +24,17 @@ AGE_MS = 5000
 """Between two pictures while nothing does: only ages change."""
 
 GONE = "This run is no longer in the cache; nothing was changed."
-NOT_KEPT = (
+NOT_PINNED = (
     "This run is not pinned: what is pinned takes at most half of the cache. Unpin another run, or give the cache more"
     " memory in the preferences."
 )
 
 
 class TreePresenter(QObject):
-    """One for a panel of charts, which holds the tree in short, and a session. `show_message` scrolls the transcript to
-    a message. Attributes: tree: the open tree window, None while there is none."""
+    """One for a panel of charts, which holds the tree in short, and a session. `show_message` scrolls the transcript.
+
+    Attributes: tree: the open tree window, None while there is none; timer: runs until the next picture is taken.
+    """
 
     def __init__(
         self, charts: ChartPanel, session: Session, bridge: Bridge, show_message: Callable[[int], object]
@@ -44,10 +46,10 @@ class TreePresenter(QObject):
         self._bridge = bridge
         self.tree: TreeWindow | None = None
         self._titles: dict[int, str] = {}
-        self._to_keep: NodeView | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_time)
+        self._to_pin: NodeView | None = None
+        self.timer = QTimer(self)
+        self.timer.setSingleShot(True)
+        self.timer.timeout.connect(self._on_time)
         self._connect()
         self._on_list()
 
@@ -67,8 +69,8 @@ class TreePresenter(QObject):
             self.tree = tree = TreeWindow(theme.current(), self._charts.window())
             tree.visibility_changed.connect(self._on_tree_visibility)
             tree.view.open_wanted.connect(self.show_run)
-            tree.view.keep_wanted.connect(self.keep)
-            tree.view.release_wanted.connect(lambda node: self._act(node, self._bridge.release_prefix))
+            tree.view.pin_wanted.connect(self.pin)
+            tree.view.unpin_wanted.connect(lambda node: self._act(node, self._bridge.release_prefix))
             tree.view.drop_wanted.connect(lambda node: self._act(node, self._bridge.drop_prefix))
             self.refresh()
         self.tree.show()
@@ -79,10 +81,10 @@ class TreePresenter(QObject):
         """Close the tree and take no more pictures."""
         if self.tree is not None:
             self.tree.close()
-        self._timer.stop()
+        self.timer.stop()
 
     def set_theme(self) -> None:
-        """Colours at run time."""
+        """Use the colours of the current theme from now on."""
         if self.tree is not None:
             self.tree.set_theme(theme.current())
 
@@ -97,8 +99,8 @@ class TreePresenter(QObject):
     def refresh_soon(self, event: object = None) -> None:
         """Something happened: a newer picture follows within REFRESH_MS, if anybody sees it."""
         visible = self._charts.isVisible() or self.tree is not None
-        if visible and not 0 <= self._timer.remainingTime() <= REFRESH_MS:
-            self._timer.start(REFRESH_MS)
+        if visible and not 0 <= self.timer.remainingTime() <= REFRESH_MS:
+            self.timer.start(REFRESH_MS)
 
     def show_run(self, conversation_id: int, token: int) -> None:
         """Open a conversation where the run that begins at this token of its prompt stands."""
@@ -107,13 +109,13 @@ class TreePresenter(QObject):
             self._show_message(message_id)
         self._charts.window().activateWindow()
 
-    def keep(self, node: NodeView) -> None:
+    def pin(self, node: NodeView) -> None:
         """Pin a run, with all before it. One on disk only cannot be."""
         nodes = self._bridge.read_cache_view().nodes
         if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
-            self._say(tree_words.NOT_TO_KEEP)
+            self._say(tree_words.CANNOT_PIN)
         elif self._act(node, self._bridge.keep_prefix):
-            self._to_keep = node
+            self._to_pin = node
 
     def _act(self, node: NodeView, act: Callable[[int], None]) -> bool:
         """Do something to a run as it is now; False where it is gone."""
@@ -131,12 +133,12 @@ class TreePresenter(QObject):
             self.tree.say(sentence)
 
     def _on_cache_view(self, view: CacheView) -> None:
-        if view.request_id == 0 and self._to_keep is not None:
+        if view.request_id == 0 and self._to_pin is not None:
             nodes = self._bridge.read_cache_view().nodes
-            found = find_again(self._to_keep, nodes)
-            self._to_keep = None
+            found = find_again(self._to_pin, nodes)
+            self._to_pin = None
             if found >= 0 and not nodes[found].pinned:
-                self._say(NOT_KEPT)
+                self._say(NOT_PINNED)
         self.refresh_soon()
 
     def _on_time(self) -> None:
@@ -144,9 +146,9 @@ class TreePresenter(QObject):
             return
         self.refresh()
         if self._bridge.busy:
-            self._timer.start(WRITING_MS)
+            self.timer.start(WRITING_MS)
         elif self.tree is not None:
-            self._timer.start(AGE_MS)
+            self.timer.start(AGE_MS)
 
     def _on_tree_visibility(self) -> None:
         if self.tree is not None and not self.tree.isVisible():

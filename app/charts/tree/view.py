@@ -34,13 +34,13 @@ class TreeView(QWidget):
     when the tree changes, and there is none once it is gone.
 
     Signals: current_changed(); open_wanted(int conversation, int token): show this conversation where the run begins;
-    keep_wanted(NodeView), release_wanted(NodeView), drop_wanted(NodeView).
+    pin_wanted(NodeView), unpin_wanted(NodeView), drop_wanted(NodeView).
     """
 
     current_changed = Signal()
     open_wanted = Signal(int, int)
-    keep_wanted = Signal(object)
-    release_wanted = Signal(object)
+    pin_wanted = Signal(object)
+    unpin_wanted = Signal(object)
     drop_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -89,7 +89,7 @@ class TreeView(QWidget):
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._theme = theme
         self.update()
 
@@ -125,13 +125,13 @@ class TreeView(QWidget):
             action.triggered.connect(lambda _=False, number=owner.id: self.open_wanted.emit(number, node.start))
         menu.addSeparator()
         if node.pinned:
-            menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.release_wanted.emit(node))
+            menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.unpin_wanted.emit(node))
         elif tree_words.is_on_disk(node):
-            keep = menu.addAction("&Pin: not while it is on disk only")
-            keep.setToolTip(tree_words.NOT_TO_KEEP)
-            keep.setEnabled(False)
+            pin = menu.addAction("&Pin: not while it is on disk only")
+            pin.setToolTip(tree_words.CANNOT_PIN)
+            pin.setEnabled(False)
         else:
-            menu.addAction("&Pin, with all before it").triggered.connect(lambda: self.keep_wanted.emit(node))
+            menu.addAction("&Pin, with all before it").triggered.connect(lambda: self.pin_wanted.emit(node))
         drop = menu.addAction(f"&Drop ({tree_words.freed(self.layout_, self._current)})")
         drop.triggered.connect(lambda: self.drop_wanted.emit(node))
         return menu
@@ -220,7 +220,7 @@ class TreeView(QWidget):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.open_current()
         elif key == Qt.Key.Key_P and node:
-            (self.release_wanted if node.pinned else self.keep_wanted).emit(node)
+            (self.unpin_wanted if node.pinned else self.pin_wanted).emit(node)
         elif key == Qt.Key.Key_Delete and node:
             self.drop_wanted.emit(node)
         else:

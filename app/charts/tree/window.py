@@ -11,9 +11,9 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.charts.card import Legend
+from app.charts.card import Legend, label
 from app.charts.tree import words as tree_words
 from app.charts.tree.picture import STRENGTHS
 from app.charts.tree.view import TreeView
@@ -41,10 +41,10 @@ class TreeWindow(QWidget):
         self.setAutoFillBackground(True)
         self.view = TreeView(theme)
         self._said, self._said_of = "", -1
-        self._totals, self._legend = _label(SMALL), Legend(legend(), theme, ground="page")
-        self._name, self._figures, self._text = _label(BODY, bold=True), _label(SMALL), _label(SMALL)
+        self._totals, self._legend = label(SMALL), Legend(legend(), theme, ground="page")
+        self._name, self._figures, self._text = label(BODY, bold=True), label(SMALL), label(SMALL)
         self._text.setFont(code_font())
-        self._keys = _label(SMALL, text=KEYS)
+        self._keys = label(SMALL, text=KEYS)
         self._buttons = [_button("−", "Farther"), _button("+", "Closer"), _button("Fit", "Show all")]
         self._buttons[0].clicked.connect(lambda: self.view.zoom(-1))
         self._buttons[1].clicked.connect(lambda: self.view.zoom(1))
@@ -65,7 +65,7 @@ class TreeWindow(QWidget):
     @property
     def details(self) -> str:
         """What is said about the current run: its name, its figures, how it begins."""
-        return "\n".join(label.text() for label in (self._name, self._figures, self._text) if label.text())
+        return "\n".join(line.text() for line in (self._name, self._figures, self._text) if line.text())
 
     def show_view(self, view: CacheView, titles: Titles) -> None:
         """A newer picture of the cache."""
@@ -79,18 +79,18 @@ class TreeWindow(QWidget):
         self._describe()
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.panel))
         self.setPalette(palette)
-        for label, colour in (
+        for line, colour in (
             (self._totals, theme.soft),
             (self._name, theme.text),
             (self._figures, theme.soft),
             (self._text, theme.text),
             (self._keys, theme.faint),
         ):
-            label.setStyleSheet(f"color: {colour}; background: transparent;")
+            line.setStyleSheet(f"color: {colour}; background: transparent;")
         self._legend.set_theme(theme)
         self.view.set_theme(theme)
 
@@ -122,9 +122,9 @@ class TreeWindow(QWidget):
         texts = (self._said, "", "") if self._said else self._texts()
         heading = self.view.current_node is not None and not self._said
         self._name.setFont(text_font(BODY, bold=True) if heading else text_font(SMALL))
-        for label, text in zip((self._name, self._figures, self._text), texts, strict=True):
-            if label.text() != text:
-                label.setText(text)
+        for line, text in zip((self._name, self._figures, self._text), texts, strict=True):
+            if line.text() != text:
+                line.setText(text)
 
     def _texts(self) -> tuple[str, str, str]:
         """Whose the current run is, its figures, how it begins."""
@@ -137,14 +137,14 @@ class TreeWindow(QWidget):
         return name, tree_words.figures(node) + behind, tree_words.beginning(node)
 
     def _lay_out(self) -> None:
-        title = _label(BODY, text="Shared prefixes", bold=True)
+        title = label(BODY, text="Shared prefixes", bold=True)
         above = QVBoxLayout()
         above.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         above.setSpacing(2)
         first = QHBoxLayout()
         first.setSpacing(GRID)
-        for label in (self._totals, self._name, self._figures, self._text):
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for line in (self._totals, self._name, self._figures, self._text):
+            line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         first.addWidget(title)
         first.addWidget(Explain("tree"))
         first.addWidget(self._totals, 1)
@@ -175,13 +175,6 @@ def legend() -> list[tuple[str, str, float]]:
     ages = zip(tree_words.AGES, STRENGTHS, strict=True)
     aged = [(word, "reused", strength) for (_, word), strength in ages]
     return [("pinned", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
-
-
-def _label(size: int, text: str = "", bold: bool = False) -> QLabel:
-    label = QLabel(text)
-    label.setFont(text_font(size, bold))
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
 
 
 def _button(text: str, says: str) -> QPushButton:

@@ -20,7 +20,7 @@ ON_DISK = "on disk"
 TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
 """Where a run lies; main memory needs no word."""
 
-NOT_TO_KEEP = (
+CANNOT_PIN = (
     "This run is on disk only, so there is nothing in memory to pin. A message that begins with it brings it back."
 )
 

@@ -304,10 +304,10 @@ def test_hovering_an_eviction_says_how_much_left(panel: ChartPanel) -> None:
 
 
 def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: ChartPanel) -> None:
-    assert panel.prefixes.lines == ["Nothing is cached yet."]
+    assert panel.prefixes.runs.lines == ["Nothing is cached yet."]
     panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), tree_pictures.TITLES)
     lines = ["pinned 3,008", "Parcels 184", "Parcels, branch 32", "Parcels, branch 96", "Returns 512"]
-    assert panel.prefixes.lines == lines
+    assert panel.prefixes.runs.lines == lines
     assert panel.prefixes.accessibleDescription() == ", ".join(lines)
     runs = panel.prefixes.runs
     with qtbot.waitSignal(panel.prefixes.open_wanted) as opened:
@@ -316,8 +316,8 @@ def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: C
     with qtbot.waitSignal(panel.prefixes.tree_wanted):
         qtbot.mouseClick(runs, Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
     panel.show_prefixes(tree_pictures.view(tree_pictures.many(2000)), {})
-    assert len(panel.prefixes.lines) == 6
-    assert panel.prefixes.lines[-1] == "+1,995 more"
+    assert len(panel.prefixes.runs.lines) == 6
+    assert panel.prefixes.runs.lines[-1] == "+1,995 more"
     panel.grab()
 
 
@@ -326,8 +326,8 @@ def test_a_label_of_the_short_list_has_room_and_is_whole_where_it_is_pointed_at(
     panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), {1: title, 2: "Returns"})
     runs = panel.prefixes.runs
     for number, line in enumerate(runs.lines):
-        assert runs._bar(number).right() <= runs.width() - LABEL
-        place = runs._bar(number).center().toPoint()
+        assert runs.bar_of(number).right() <= runs.width() - LABEL
+        place = runs.bar_of(number).center().toPoint()
         QApplication.sendEvent(runs, QHelpEvent(QEvent.Type.ToolTip, place, runs.mapToGlobal(place)))
         assert QToolTip.text().split("\n")[0] == line.rpartition(" ")[0]
     assert f"{title}, branch 32" in runs.lines

@@ -139,12 +139,12 @@ def test_the_window_is_kept_as_it_was_at_the_first_miss(
 ) -> None:
     seen: list[str] = []
 
-    def wear(application: application.Application, name: str) -> None:
+    def change_theme(application: application.Application, name: str) -> None:
         charts = application.window.charts
         assert charts.saved.total == charts.turns.saved()  # as measured
         seen.append(f"{len(application.window.transcript.messages)} {name}")
 
-    monkeypatch.setattr(demo_pictures, "wear", wear)
+    monkeypatch.setattr(demo_pictures, "change_theme", change_theme)
     missed = Script(ANSWER.tokens, divergence=PARTED)
     play(tmp_path, FakeEngine(*[ANSWER] * 4, missed, missed, missed), 4, "--script", "one-token")
     assert seen == ["6 light", "6 dark", "6 light", "8 dark", "8 light"]
