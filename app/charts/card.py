@@ -19,7 +19,9 @@ PICTURE_MARGIN = 16
 
 
 class Card(QWidget):
-    """Shows what `say` was told; the same words are its accessible description. Subclasses draw and speak.
+    """One chart with its words. A subclass draws the plot (`draw`) and says what it shows (`speak`, through `say`).
+
+    What is said is the accessible description, too.
 
     Attributes: scale, axis: the words beside and under the plot, which runs over `across`; place: which row the words
     are about, -1 for the newest; hovering: whether the user chose it; theme.
@@ -66,11 +68,11 @@ class Card(QWidget):
         """Hand the series to the plot; a card without a plot has nothing to draw."""
 
     def speak(self) -> None:
-        """Say what the row at `place` is."""
+        """Say, through `say`, what the row at `place` shows."""
         raise NotImplementedError
 
     def details(self) -> list[tuple[str, str]]:
-        """More about the hovered place, as a colour ("#rrggbb") and words for each line."""
+        """What the tooltip of the hovered place says: for each line a colour ("#rrggbb") and words."""
         return []
 
     def table(self) -> Table:
@@ -82,7 +84,7 @@ class Card(QWidget):
         raise NotImplementedError
 
     def redraw(self) -> None:
-        """The series changed: new picture, new words."""
+        """Draw and say what the series hold now."""
         if self.plot is not None:
             self.draw()
             self.scale.show_marks(self.plot.scale)
@@ -116,7 +118,7 @@ class Card(QWidget):
         return self._hint.text()
 
     def say(self, name: str, number: str, note: str, hint: str = "", more: str = "") -> None:
-        """New words; `hint` stands in the middle of an empty plot, `more` on a line of its own."""
+        """Show these words. `hint` stands in the middle of an empty plot, `more` on a line of its own."""
         words = ((self._name, name), (self._number, number), (self._note, note), (self._hint, hint), (self._more, more))
         for line, text in words:
             if line.text() != text:
@@ -231,10 +233,10 @@ class Card(QWidget):
 
 
 class Legend(QWidget):
-    """Small squares with a word each: `entries` are the word, the theme's colour, and how strongly it is filled; 0 is
-    hollow with a bar inside.
+    """Explains the colours of a chart: a small square with a word for each of `entries`, which are the word, the name
+    of the theme's colour, and how strongly the square is filled. With strength 0 it is hollow with a bar inside.
 
-    `ground` is the theme's colour behind what is explained.
+    `ground` is the name of the theme's colour that lies behind the chart.
     """
 
     def __init__(self, entries: Sequence[tuple[str, str, float]], theme: Theme, ground: str = "panel") -> None:

@@ -28,9 +28,9 @@ PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token
 
 
 class FirstTokenCard(Card):
-    """Seconds to the first token, split into what it was spent on, in front of what it would have been cold.
+    """The time to first token of each turn, split into what it was spent on, in front of the time of a cold run.
 
-    `reading`: an answer is on its way, of which there are no figures yet.
+    Attributes: reading: whether an answer is on its way of which there are no figures yet.
     """
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
@@ -170,7 +170,7 @@ class SavedCard(Card):
 
 
 def since_installation(total: Savings) -> str:
-    """The running total in a line, "" while there is none."""
+    """The sum since installation as a line; "" while there is none."""
     if not total.tokens:
         return ""
     return f"since installation: {_seconds(total)}, {words.many(total.tokens)} tokens"

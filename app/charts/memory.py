@@ -31,7 +31,7 @@ PARTS = (
 
 
 class MemoryPlot(Plot):
-    """Steps, because memory keeps its size from one picture to the next."""
+    """An area chart of the cache's memory over time, in steps: memory keeps its size between two pictures."""
 
     def __init__(self, theme: Theme) -> None:
         self.memory = MemoryItem(theme)
@@ -49,7 +49,7 @@ class MemoryPlot(Plot):
         return self.memory.to_scale
 
     def set_rows(self, rows: Rows) -> None:
-        """Draw these pictures of the cache, oldest first; of very many those that can be told apart."""
+        """Draw these pictures of the cache, oldest first. Of very many only MOST_ROWS are drawn."""
         self.memory.rows = rows = thin(rows, MOST_ROWS)
         used = float(used_bytes(rows).max(initial=0.0))
         budget = float(rows["budget_bytes"][-1]) if len(rows) else 0.0
@@ -118,7 +118,7 @@ class MemoryItem(PixelItem):
             self._paint_text(painter, QPointF(area.left(), y + 4), "↑ budget, not to scale", self.theme.soft)
 
     def _paint_evictions(self, painter: QPainter) -> None:
-        """A triangle at each; the newest one says its amount, above what is drawn there."""
+        """Paint a triangle at each eviction. The newest one also says how much was evicted."""
         places = np.flatnonzero(self.rows["evicted_bytes"])
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.evicted))
@@ -143,7 +143,7 @@ class MemoryItem(PixelItem):
 
 
 def _time_marks(rows: Rows) -> list[Mark]:
-    """The two ends of the time shown."""
+    """The words at both ends of the time that is shown."""
     if not len(rows):
         return []
     age = float(rows["time_s"][-1] - rows["time_s"][0])
@@ -151,7 +151,7 @@ def _time_marks(rows: Rows) -> list[Mark]:
 
 
 def _stretch(rows: Rows) -> tuple[float, float]:
-    """The time shown: all of it, and a little more so that the newest picture has a width."""
+    """From when to when time is shown: all of it, and a little more, so that the newest picture has a width."""
     if not len(rows):
         return 0.0, 1.0
     first, last = float(rows["time_s"][0]), float(rows["time_s"][-1])

@@ -27,8 +27,8 @@ TALLEST = 256
 
 
 class ChartPanel(QWidget):
-    """Three charts, the savings and the shared prefixes. Figures are kept at once and drawn together at the next beat,
-    while visible.
+    """Three charts, the savings and the shared prefixes. Figures are stored at once; what they change is drawn together
+    at most every REDRAW_MS, and only while the panel is visible.
 
     Attributes: turns, memory (the series); scope (the switch); first_token, tokens, cache, saved (the cards, from the
     top down); prefixes (the tree in short); saver.
@@ -77,7 +77,7 @@ class ChartPanel(QWidget):
         self._change(self.first_token, self.tokens, self.saved)
 
     def update_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
-        """The figures so far of the turn that is being answered."""
+        """Show the figures so far of the turn that is being answered."""
         self.turns.update(stats, message_id, conversation)
         drawn = replace(stats, written_tokens=0, tokens_per_s=0.0, cache_bytes=0)
         if drawn != self._live:  # while it writes, nothing of what the cards show moves
@@ -85,37 +85,37 @@ class ChartPanel(QWidget):
             self._change(self.first_token, self.tokens, self.saved)
 
     def show_reading(self, reading: bool) -> None:
-        """Whether an answer is on its way, perhaps still without figures."""
+        """Say whether an answer is on its way, perhaps still without figures."""
         self.first_token.reading = reading
         self._change(self.first_token)
 
     def load_turns(self, turns: Iterable[ShownTurn]) -> None:
-        """Another conversation, branch or scope is in view; these are its finished turns."""
+        """Show these finished turns in place of those so far: another conversation, branch or scope is in view."""
         self._live = None
         self.turns.load(turns)
         self._change(self.first_token, self.tokens, self.saved)
 
     def show_miss(self, text: str) -> None:
-        """When something that had been cached was last read again, and why; "" where nothing was."""
+        """Say when something that had been cached was last read again, and why; "" where nothing was."""
         self.tokens.miss = text
         self._change(self.tokens)
 
     def add_cache_view(self, view: CacheView) -> None:
-        """A new picture of the cache, with or without its runs."""
+        """Add a newer picture of the cache to the chart of its memory."""
         self.memory.add(view)
         self._change(self.cache)
 
     def show_prefixes(self, view: CacheView, titles: Titles) -> None:
-        """A new picture of the cache, with its runs."""
+        """Show the largest runs of a newer picture of the cache."""
         self.prefixes.show_view(view, titles)
 
     def show_total(self, total: Savings) -> None:
-        """What was saved since the program was installed."""
+        """Show what was saved since the program was installed."""
         self.saved.total = total
         self._change(self.saved)
 
     def show_weights(self, weights_bytes: int) -> None:
-        """What the weights of the model take; 0 while there is none."""
+        """Show how much memory the weights of the model take; 0 while there is no model."""
         self.cache.weights_bytes = weights_bytes
         self._change(self.cache)
 
@@ -136,11 +136,11 @@ class ChartPanel(QWidget):
 
     @property
     def redraw_pending(self) -> bool:
-        """Whether the next beat will redraw."""
+        """Whether something changed and is going to be drawn."""
         return self._timer.isActive()
 
     def redraw(self) -> None:
-        """Show the series as they are now, without waiting for the next beat."""
+        """Draw the series as they are now, without waiting."""
         self._timer.stop()
         self._changed.clear()
         for card in self.cards:
@@ -203,7 +203,9 @@ class ChartPanel(QWidget):
 
 
 class ScopeSwitch(QWidget):
-    """Two words, the chosen one underlined. Signals: changed(bool): whether all turns are wanted now."""
+    """Which turns the charts show: those of this conversation, or all. The chosen word is underlined.
+
+    Signals: changed(bool): whether all turns are wanted now."""
 
     changed = Signal(bool)
 

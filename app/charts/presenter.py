@@ -79,7 +79,7 @@ class ChartPresenter(QObject):
         self._show_message(message_id)
 
     def _show_miss(self) -> None:
-        """The newest turn in view that read again what had been cached stays named, also when it is scrolled away."""
+        """Name the newest turn in view that read again what had been cached: its explanation may be scrolled away."""
         branch = self._session.messages
         turns = [message for message in branch if message.finish_reason and message.stats]
         missed = [(number, message) for number, message in enumerate(turns, 1) if _is_miss(message)]

@@ -29,14 +29,14 @@ SVG_DPI = 96
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with a heading for each column, the unit in it."""
+    """The numbers of a chart. Each column has a heading that names its unit."""
 
     heading: Sequence[str]
     rows: Iterable[Sequence[object]]
 
 
 def as_png(widget: QWidget) -> bytes:
-    """A picture of a widget in pixels."""
+    """Paint a widget into a PNG."""
     image = QImage(widget.size() * PNG_SCALE, QImage.Format.Format_ARGB32)
     image.setDevicePixelRatio(PNG_SCALE)
     image.fill(0)
@@ -49,7 +49,7 @@ def as_png(widget: QWidget) -> bytes:
 
 
 def as_svg(widget: QWidget, title: str) -> bytes:
-    """A picture of a widget in shapes."""
+    """Paint a widget into an SVG."""
     kept = QByteArray()
     buffer = QBuffer(kept)
     generator = QSvgGenerator()
@@ -65,7 +65,7 @@ def as_svg(widget: QWidget, title: str) -> bytes:
 
 
 def as_csv(table: Table) -> bytes:
-    """The numbers, with one line for the heading; nan is an empty field."""
+    """Write a table as CSV with a line for the heading; nan becomes an empty field."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.heading)
@@ -96,7 +96,7 @@ class SaveButton(QToolButton):
         self.clicked.connect(self._open)
 
     def menu_to_save(self) -> QMenu:
-        """One action for each kind of file."""
+        """A menu with an action for each kind of file."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for kind in KINDS:

@@ -1,4 +1,4 @@
-"""The numbers behind the charts: numpy rings that turns and cache pictures are added to. No Qt."""
+"""The numbers behind the charts: ring buffers of numpy rows for turns and for pictures of the cache. No Qt."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MEMORY = np.dtype(
 
 
 class Ring:
-    """The newest `capacity` rows of one dtype; adding never allocates."""
+    """A ring buffer: it keeps the newest `capacity` rows of one dtype, and adding a row never allocates memory."""
 
     def __init__(self, capacity: int, dtype: np.dtype[Any]) -> None:
         self._data: Rows = np.zeros(capacity, dtype)
@@ -85,7 +85,7 @@ class ShownTurn(NamedTuple):
 
 
 class TurnSeries:
-    """The turns in view. The newest may be live: still being answered, replaced by each update."""
+    """The turns that the charts show. The newest one may be live: it is being answered, and each update replaces it."""
 
     def __init__(self, capacity: int = 512) -> None:
         self._ring = Ring(capacity, TURN)
@@ -176,7 +176,7 @@ def used_bytes(rows: Rows) -> NDArray[np.int64]:
 
 
 def thin(rows: Rows, most: int) -> Rows:
-    """At most `most` MEMORY rows that look the same: of neighbours the fullest, with all that was evicted among them.
+    """Reduce MEMORY rows to `most` that look the same: the fullest of neighbours stays, with all that was evicted.
 
     The newest row stays as it is.
     """

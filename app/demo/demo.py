@@ -180,8 +180,8 @@ def turns_of(asked: int | None, script: Script) -> int:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[None]:
-    """Make the folder. What is still empty in the end goes again. Raises HeadstartError where files cannot be written
-    to it."""
+    """Make the folder, and remove it again where it is still empty in the end. Raises HeadstartError where files cannot
+    be written to it."""
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         check_folder(folder)

@@ -81,7 +81,7 @@ class ChartScale:
 
 
 def _chart(name: str, bars: Sequence[Bar], words: Callable[[float], str], legend: tuple[tuple[str, str], ...]) -> Chart:
-    """`words` says a value beside its grid line."""
+    """Draw the bars over a grid; `words` turns the value of a grid line into words."""
     scale = ChartScale(max((bar.base + bar.value for bar in bars), default=0.0))
     turns = max((bar.turn for bar in bars), default=0)
     grid = [

@@ -148,7 +148,7 @@ def save_explainer(explained: Explained, path: Path) -> None:
 
 
 def without_tools(answer: Answer) -> None:
-    """On a picture there is nothing to press, so there is no room for it either."""
+    """Hide the buttons under an answer and the room for them: on a picture there is nothing to press."""
     policy = answer.tools.sizePolicy()
     policy.setRetainSizeWhenHidden(False)
     answer.tools.setSizePolicy(policy)
@@ -175,7 +175,7 @@ def nothing_read_again(stats: TurnStats | None) -> QLabel:
 
 
 def save_picture(widget: QWidget, path: Path) -> None:
-    """What a widget looks like now, as PNG. Raises OSError."""
+    """Write what a widget looks like now as PNG. Raises OSError."""
     save_image(widget.grab(), path)
 
 

@@ -85,7 +85,7 @@ class Pace(QObject):
 
 
 class Player(QObject):
-    """One demo. Each method returns when its part has been played; the window stays alive meanwhile.
+    """Plays one demo. Each method returns when its part has been played; Qt's event loop runs meanwhile.
 
     `say` gets a line about each turn. All methods raise HeadstartError when the engine fails or the window is closed.
     Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, and
@@ -116,13 +116,13 @@ class Player(QObject):
         self._stopped = False
 
     def stop(self) -> None:
-        """The window was closed: what is being played raises."""
+        """End the demo because the window was closed: the method that is being played raises."""
         self._stopped = True
         if self._loop is not None:
             self._loop.quit()
 
     def wait_for_model(self) -> ModelInfo:
-        """The model that the application is loading."""
+        """Wait until the application has loaded its model, and return what that is."""
         if self._session.model is None:
             self._outcome(lambda: True, self._session.model_changed)
         assert self._session.model is not None
@@ -142,14 +142,14 @@ class Player(QObject):
         raise HeadstartError(too_long(script, fitting, turns, self._system_tokens(script), model))
 
     def _tokens(self, script: Script, chat: int, turns: int) -> int:
-        """What the questions of a conversation and their answers take, as far as this turn."""
+        """How many tokens a conversation of the script takes up to this turn, with the longest answers."""
         questions = [step.question for step in script.steps[:turns] if step.chat == chat]
         if not questions:
             return 0
         return self._preview(script.system_prompt, questions).prompt_tokens + MOST_WRITTEN * len(questions)
 
     def _system_tokens(self, script: Script) -> int:
-        """What the system prompt takes with the shortest question and its answer."""
+        """How many tokens the system prompt takes with the shortest question and its answer."""
         return self._preview(script.system_prompt, ["?"]).prompt_tokens + MOST_WRITTEN
 
     def play(self, script: Script, turns: int, report: Report) -> None:
@@ -170,7 +170,7 @@ class Player(QObject):
             self.ended.emit(turn)
 
     def rest(self, ms: int | None = None) -> None:
-        """Let the window come to rest."""
+        """Wait, so that what the window asked of the engine meanwhile is answered before anything is timed."""
         timer = QTimer()
         timer.setSingleShot(True)
         self._outcome(lambda: timer.start(REST_MS if ms is None else ms) is None, timer.timeout)

@@ -77,7 +77,7 @@ class Report:
         return list(zip(self.rows("on"), self.rows("off"), strict=True))
 
     def rows(self, cache: Literal["off", "on"]) -> list[Row]:
-        """The rows of one pass, by turn."""
+        """The rows with the cache on, or off, by turn."""
         return sorted((row for row in self.turns if row.cache == cache), key=lambda row: row.turn)
 
     def as_json(self) -> str:
@@ -109,7 +109,7 @@ class Report:
         return sorted(self.turns, key=lambda row: (row.turn, row.cache))
 
     def add_answers(self, turn: int, answer: str, cold_answer: str) -> None:
-        """What the two passes wrote in a turn."""
+        """Remember what the two runs of a turn wrote."""
         other = "" if cold_answer == answer else cold_answer
         self.asides[turn] = replace(self.asides[turn], answer=answer, cold_answer=other)
 
@@ -140,7 +140,7 @@ def machine() -> str:
 
 
 def versions() -> dict[str, str]:
-    """What the figures were measured with."""
+    """The versions of Python and of the packages that the figures were measured with."""
     found = {"python": sys.version.split()[0]}
     for name in PACKAGES:
         try:

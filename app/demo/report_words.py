@@ -70,7 +70,7 @@ def _turns(pairs: Sequence[Pair]) -> str:
 
 
 def _other(pair: Pair) -> str:
-    """A turn that read nearly everything again, or was not sooner for another reason."""
+    """Say of a turn that it read nearly everything again, or why else it was not sooner."""
     on, times = pair[0], _times(pair)
     if times >= 1.05:
         pace = f"was {times:.1f} times sooner, but by chance:"

@@ -34,7 +34,7 @@ class TwoTimes(QWidget):
         self.show_times(None, None)
 
     def show_times(self, warm: float | None, cold: float | None, is_reused: bool = False) -> None:
-        """Seconds; None while they are not measured. Where nothing was reused the two differ by chance only."""
+        """Show both times in seconds; None while one is not measured. Without reuse they differ by chance only."""
         self.warm, self.cold, self._is_reused = warm, cold, is_reused
         self.setAccessibleName(self.text)
         self.update()
@@ -129,27 +129,27 @@ class DemoBar(QWidget):
         row.addWidget(self.times, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def say(self, sentence: str) -> None:
-        """What happens now."""
+        """Show a sentence about what happens now."""
         self.says.setText(sentence)
 
     def show_times(self, warm: float | None, cold: float | None, is_reused: bool = False) -> None:
-        """The two times of the turn that was played last, in seconds, and whether anything was reused in it."""
+        """Show the two times of the turn that was played last, in seconds, and whether anything was reused in it."""
         self.times.show_times(warm, cold, is_reused)
 
     def set_running(self, running: bool) -> None:
-        """Whether it goes on by itself."""
+        """Show whether the demo goes on by itself."""
         self._running = running
         self.play_button.setText("Pause" if running else "Start")
         self.next_button.setEnabled(not running)
 
     def end(self, sentence: str) -> None:
-        """All turns are played: the buttons have done their work."""
+        """Show that all turns are played; the buttons are hidden."""
         self.say(sentence)
         for button in (self.play_button, self.next_button, self.speeds):
             button.hide()
 
     def add_button(self, button: QPushButton) -> None:
-        """One more button behind the others."""
+        """Add a button behind the others."""
         self._buttons.insertWidget(self._buttons.count() - 1, button)
 
     def _on_play(self) -> None:
@@ -189,7 +189,7 @@ class DemoShow(QObject):
         player.measured.connect(self._on_measured)
 
     def end(self, open_page: Callable[[], object]) -> None:
-        """All is played and written; the window stays until it is closed."""
+        """Show that everything is played and written. The window stays until it is closed."""
         self.bar.end("Played to the end. The window stays open; close it when you have seen enough.")
         page = QPushButton("Show the page", self.bar)
         page.clicked.connect(open_page)
@@ -197,7 +197,7 @@ class DemoShow(QObject):
         self._hold(False)
 
     def _hold(self, held: bool) -> None:
-        """What a visitor writes or opens while a turn is played would come in between."""
+        """Lock or unlock the composer and the list: what somebody writes or opens would disturb the turn."""
         window = self._window
         window.composer.edit.setReadOnly(held)
         for part in (window.empty, window.sidebar.list, window.commands.new):

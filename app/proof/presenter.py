@@ -101,7 +101,7 @@ class ProofPresenter(QObject):
         proof.start()
 
     def _compare(self, answer: StoredMessage, half: Half, found: Matched) -> None:
-        """The cache may hold more, or less, of the prompt than when the turn was answered."""
+        """Say what the turn itself reused: the cache may hold more, or less, of its prompt now."""
         if half == "warm" and answer.stats is not None and self.dialog is not None:
             self.dialog.show_own(own_figures(self._number(answer), answer.stats, found))
 

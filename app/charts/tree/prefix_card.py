@@ -56,7 +56,7 @@ class PrefixCard(QWidget):
         self.show_view(CacheView(0, 0.0, 0, 0, 0, 0, 0, 0), {})
 
     def show_view(self, view: CacheView, titles: Titles) -> None:
-        """A newer picture of the cache."""
+        """Show a newer picture of the cache."""
         self.runs.show_layout(lay_out(view.nodes), titles)
         spoken = ", ".join(self.runs.lines)
         if spoken != self.accessibleDescription():
@@ -76,7 +76,7 @@ class PrefixCard(QWidget):
 
 
 class RunList(QWidget):
-    """The bars. Signals: chosen(int): the run that was clicked."""
+    """The largest runs as bars, one a line. Signals: chosen(int): the index of the run that was clicked."""
 
     chosen = Signal(int)
 
@@ -99,7 +99,7 @@ class RunList(QWidget):
         return [*said, f"+{hidden:,} more"] if hidden else said
 
     def show_layout(self, layout: TreeLayout, titles: Titles) -> None:
-        """Another tree, or the same one a moment later."""
+        """Show another tree, or the same one a moment later."""
         self.layout_, self.titles = layout, titles
         self._rows = largest_runs(layout, MOST_ROWS)
         self.update()
@@ -134,7 +134,7 @@ class RunList(QWidget):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        """A run that is pointed at says more."""
+        """Show a tooltip with more about the run that is pointed at."""
         if isinstance(event, QHelpEvent):
             index = self._at(event.pos())
             if index >= 0:
@@ -172,7 +172,7 @@ class RunList(QWidget):
         return QRectF(left, number * PITCH + (PITCH - BAR) / 2, width, BAR)
 
     def _paint_bar(self, painter: QPainter, bar: QRectF, node: NodeView) -> None:
-        """Filled, or hollow with a bar inside where the run is on disk only."""
+        """Paint a run as a filled bar, or as a hollow one with a small bar inside where it is on disk only."""
         colour = QColor(self._theme.pinned if node.pinned else self._theme.reused)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
@@ -184,7 +184,7 @@ class RunList(QWidget):
         painter.drawRoundedRect(bar, 3, 3)
 
     def _paint_lines(self, painter: QPainter) -> None:
-        """From each run to those behind it."""
+        """Paint lines from each run to those that continue it."""
         painter.setPen(QPen(QColor(self._theme.cold), 1))
         for number, row in enumerate(self._rows):
             if row.parent_row >= 0:

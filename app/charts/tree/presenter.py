@@ -97,20 +97,20 @@ class TreePresenter(QObject):
             self.tree.show_view(view, self._titles)
 
     def refresh_soon(self, event: object = None) -> None:
-        """Something happened: a newer picture follows within REFRESH_MS, if anybody sees it."""
+        """Show a newer picture within REFRESH_MS, if the tree is visible anywhere."""
         visible = self._charts.isVisible() or self.tree is not None
         if visible and not 0 <= self.timer.remainingTime() <= REFRESH_MS:
             self.timer.start(REFRESH_MS)
 
     def show_run(self, conversation_id: int, token: int) -> None:
-        """Open a conversation where the run that begins at this token of its prompt stands."""
+        """Open a conversation and scroll to the message in which this token of its prompt lies."""
         self._session.open(conversation_id)
         if token and (message_id := message_at(self._session.messages, token)):
             self._show_message(message_id)
         self._charts.window().activateWindow()
 
     def pin(self, node: NodeView) -> None:
-        """Pin a run, with all before it. One on disk only cannot be."""
+        """Pin a run and everything before it. A run that is on disk only cannot be pinned."""
         nodes = self._bridge.read_cache_view().nodes
         if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
             self._say(tree_words.CANNOT_PIN)
@@ -118,7 +118,7 @@ class TreePresenter(QObject):
             self._to_pin = node
 
     def _act(self, node: NodeView, act: Callable[[int], None]) -> bool:
-        """Do something to a run as it is now; False where it is gone."""
+        """Call `act` with the run's present block; return False where the run is gone."""
         nodes = self._bridge.read_cache_view().nodes
         found = find_again(node, nodes)
         if found < 0:

@@ -75,7 +75,7 @@ class TreeView(QWidget):
         return round(self.camera.rows * TALLEST_ROW + 2 * MARGIN)
 
     def show_view(self, view: CacheView, titles: Titles) -> None:
-        """A newer picture of the cache. What is looked at stays where it is, as far as it is still there."""
+        """Show a newer picture of the cache. The current run stays where it is, as far as it is still there."""
         self.titles = titles
         before = self.current_node
         stood = self._corner(self._current)
@@ -101,7 +101,7 @@ class TreeView(QWidget):
             self.update()
 
     def zoom(self, steps: float, at: QPointF | None = None) -> None:
-        """Closer by so many steps, around a point; None takes the current run's, or the middle of the view."""
+        """Zoom in by so many steps around a point; None takes the middle of the current run, or of the view."""
         point = at or self._focus()
         self.camera.zoom_by(steps, point.x(), point.y())
         self.update()
@@ -112,7 +112,7 @@ class TreeView(QWidget):
         self.update()
 
     def menu(self) -> QMenu | None:
-        """What can be done with the current run."""
+        """The menu of what can be done with the current run; None where there is none."""
         node = self.current_node
         if node is None:
             return None
@@ -253,7 +253,7 @@ class TreeView(QWidget):
         self.update()
 
     def _focus(self) -> QPointF:
-        """The middle of what is seen of the current run, or of the view."""
+        """The middle of the visible part of the current run, or of the view where no run is current."""
         shown = self.rect().toRectF()
         if self._current >= 0:
             block = TreePicture(self.layout_, self.camera, self.titles, self._theme).block(self._current)

@@ -68,13 +68,13 @@ class TreeWindow(QWidget):
         return "\n".join(line.text() for line in (self._name, self._figures, self._text) if line.text())
 
     def show_view(self, view: CacheView, titles: Titles) -> None:
-        """A newer picture of the cache."""
+        """Show a newer picture of the cache."""
         self._totals.setText(tree_words.totals(view))
         self._totals.setToolTip(self.totals)
         self.view.show_view(view, titles)
 
     def say(self, sentence: str) -> None:
-        """Something to know, in place of the details until another run is looked at."""
+        """Show a sentence in place of the details, until another run is looked at."""
         self._said, self._said_of = sentence, self._looked_at()
         self._describe()
 
@@ -127,7 +127,7 @@ class TreeWindow(QWidget):
                 line.setText(text)
 
     def _texts(self) -> tuple[str, str, str]:
-        """Whose the current run is, its figures, how it begins."""
+        """The details of the current run: its conversations, its figures, and how its text begins."""
         node, layout = self.view.current_node, self.view.layout_
         if node is None:
             return (HINT if layout.nodes else "", "", "")
@@ -171,7 +171,7 @@ class TreeWindow(QWidget):
 
 
 def legend() -> list[tuple[str, str, float]]:
-    """What the colours of the tree say."""
+    """The entries of the legend: what the colours of the tree mean."""
     ages = zip(tree_words.AGES, STRENGTHS, strict=True)
     aged = [(word, "reused", strength) for (_, word), strength in ages]
     return [("pinned", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
