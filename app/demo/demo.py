@@ -16,7 +16,7 @@ from PySide6.QtGui import QDesktopServices
 from app.application import Application, build, qt_application, spec_of
 from app.demo.page import as_html, page_of
 from app.demo.page_picture import as_picture
-from app.demo.pictures import MISS, PICTURE_SIZE, THEMES, Watcher, refuse_folder, save_image, save_pictures
+from app.demo.pictures import MISS, PICTURE_SIZE, THEMES, Watcher, save_image, save_pictures
 from app.demo.player import DemoClock, Player
 from app.demo.report import Report, machine, save_report, versions
 from app.demo.report_words import as_table
@@ -199,6 +199,11 @@ def check_folder(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise HeadstartError(
-            f"The report cannot be written to {folder}: {error.strerror}. Give --out another folder.", str(error)
-        ) from error
+        raise refuse_folder(folder, error) from error
+
+
+def refuse_folder(folder: Path, error: OSError) -> HeadstartError:
+    """The error to raise where something cannot be written to the folder."""
+    return HeadstartError(
+        f"The report cannot be written to {folder}: {error.strerror}. Give --out another folder.", str(error)
+    )

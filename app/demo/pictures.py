@@ -15,7 +15,7 @@ from app.charts.tree.window import TreeWindow
 from app.demo.player import Player
 from app.history.file import History
 from app.transcript.message import Answer, MessageContent
-from engine import HeadstartError, TurnStats
+from engine import TurnStats
 
 PICTURE_SIZE = QSize(1280, 800)
 TREE_SIZE, TALLEST_TREE = QSize(960, 600), 1_200
@@ -183,8 +183,3 @@ def save_image(image: QImage | QPixmap, path: Path) -> None:
     """Write a picture as PNG. Raises OSError."""
     if not image.save(str(path)):
         raise OSError(None, "a picture cannot be saved", str(path))
-
-
-def refuse_folder(folder: Path, error: OSError) -> HeadstartError:
-    """The error to raise where something cannot be written to the folder."""
-    return HeadstartError(f"The report cannot be written to {folder}: {error.strerror}.", str(error))

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.tree import words as tree_words
-from app.charts.tree.layout import Row, TreeLayout, largest_runs, lay_out, run_width
+from app.charts.tree.layout import ListedRun, TreeLayout, largest_runs, lay_out, run_width
 from app.charts.tree.words import Titles
 from app.theme import SMALL, Theme, text_font
 from app.widgets.elide import elided
@@ -85,7 +85,7 @@ class RunList(QWidget):
         self.layout_ = TreeLayout()
         self.titles: Titles = {}
         self._theme = theme
-        self._rows: list[Row] = []
+        self._rows: list[ListedRun] = []
         self.setFont(text_font(SMALL))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
@@ -153,7 +153,7 @@ class RunList(QWidget):
             return True
         return super().event(event)
 
-    def _label(self, row: Row) -> str:
+    def _label(self, row: ListedRun) -> str:
         name = tree_words.label(self.layout_, row.run, self.titles)
         return f"{name} {tree_words.tokens_of(self.layout_.nodes[row.run])}"
 
@@ -201,5 +201,5 @@ class RunList(QWidget):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
-def _left(row: Row) -> int:
+def _left(row: ListedRun) -> int:
     return min(6, row.depth) * INDENT
