@@ -72,10 +72,10 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None, term
     script = script_of(options)
     turns = turns_of(options.turns, script)
     with new_folder(options.out):
-        return _run(options, script, turns, engine or Engine(), terminal or Terminal())
+        return _run(options, script, turns, engine, terminal or Terminal())
 
 
-def _run(options: argparse.Namespace, script: Script, turns: int, engine: EnginePort, terminal: Terminal) -> int:
+def _run(options: argparse.Namespace, script: Script, turns: int, engine: EnginePort | None, terminal: Terminal) -> int:
     if (options.out / "report.json").exists():
         terminal.say(f"{options.out} holds an earlier demo. Its files are replaced once this one has been played.")
     if options.offscreen:
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace, script: Script, turns: int, engine: Engine
         history = Path(folder) / "history.sqlite3"
         # Nothing on disk: the first turn is to be cold, whatever was played before.
         settings = Settings(theme="light", disk_budget_mb=0)
-        application = build(engine, settings, history, clock.values)
+        application = build(engine or Engine(), settings, history, clock.values)
         try:
             play(application, options, script, turns, clock, terminal)
         finally:
