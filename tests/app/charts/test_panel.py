@@ -73,13 +73,6 @@ def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> Non
     assert panel.first_token.hint == ""
 
 
-def test_the_first_turn_says_that_it_was_cold(panel: ChartPanel) -> None:
-    panel.add_turn(TURNS[0])
-    panel.redraw()
-    assert (panel.first_token.number, panel.first_token.note) == ("1.60 s", "as long as cold")
-    assert panel.tokens.number == "0% reused"
-
-
 def test_a_live_turn_moves_and_then_stays(panel: ChartPanel) -> None:
     panel.update_turn(turn(3137, 3096, None))
     panel.redraw()
@@ -149,13 +142,17 @@ def test_a_hovered_turn_that_is_gone_is_let_go(panel: ChartPanel) -> None:
     assert (panel.tokens.name, panel.tokens.number) == ("Tokens this turn", "0% reused")
 
 
-def test_hovering_memory_tells_its_parts(panel: ChartPanel) -> None:
+def test_hovering_memory_tells_its_parts_and_what_was_evicted_and_weights_stand_apart(panel: ChartPanel) -> None:
     panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
-    panel.add_cache_view(view(41.0, 70_000_000, 24_000_000, 120_000_000))
+    panel.add_cache_view(view(41.0, 70_000_000, 24_000_000, 120_000_000, evicted=24_000_000))
+    panel.show_weights(269_000_000)
     panel.redraw()
+    assert (panel.cache.number, panel.cache.note) == ("214 MB", "budget 1.0 GB\nweights apart: 269 MB")
     panel.cache.areas.hover(panel.cache.areas.place_at(20.0))
     assert (panel.cache.name, panel.cache.number) == ("40 s ago", "90 MB")
     assert panel.cache.note == "70 pinned, 20 in use, 0 reusable"
+    panel.cache.areas.hover(1)
+    assert panel.cache.note == "70 pinned, 24 in use, 120 reusable\nevicted 24 MB"
 
 
 def test_long_conversations_show_their_newest_turns(panel: ChartPanel) -> None:
@@ -278,29 +275,6 @@ def test_savings_here_and_since_installation(panel: ChartPanel) -> None:
     panel.redraw()
     assert (panel.saved.name, panel.saved.number) == ("Saved since installation", "about 2 min 41 s")
     assert (panel.saved.note, panel.saved.more) == ("310,220 tokens\nnot read again", "in all conversations together")
-
-
-def test_an_estimate_is_called_one(panel: ChartPanel) -> None:
-    panel.add_turn(turn(3100, 3056, 0.13, measured=False))
-    panel.redraw()
-    assert (panel.saved.number, panel.saved.note) == ("about 1.7 s", "3,056 tokens\nnot read again")
-    assert panel.first_token.note == "about 14 times sooner than cold"
-
-
-def test_weights_stand_apart_from_the_cache(panel: ChartPanel) -> None:
-    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
-    panel.show_weights(269_000_000)
-    panel.redraw()
-    assert (panel.cache.number, panel.cache.note) == ("90 MB", "budget 1.0 GB\nweights apart: 269 MB")
-    assert panel.cache.areas.rows["pinned_bytes"].tolist() == [70_000_000], "they are no part of the chart"
-
-
-def test_hovering_an_eviction_says_how_much_left(panel: ChartPanel) -> None:
-    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
-    panel.add_cache_view(view(2.0, 70_000_000, 20_000_000, 0, evicted=24_000_000))
-    panel.redraw()
-    panel.cache.areas.hover(1)
-    assert panel.cache.note == "70 pinned, 20 in use, 0 reusable\nevicted 24 MB"
 
 
 def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: ChartPanel) -> None:
