@@ -124,7 +124,7 @@ class Player(QObject):
     def wait_for_model(self) -> ModelInfo:
         """Wait until the application has loaded its model, and return what that is."""
         if self._session.model is None:
-            self._outcome(lambda: True, self._session.model_changed)
+            self._wait_for(self._session.model_changed)
         assert self._session.model is not None
         return self._session.model
 
@@ -171,9 +171,8 @@ class Player(QObject):
 
     def rest(self, ms: int | None = None) -> None:
         """Wait, so that what the window asked of the engine meanwhile is answered before anything is timed."""
-        timer = QTimer()
-        timer.setSingleShot(True)
-        self._outcome(lambda: timer.start(REST_MS if ms is None else ms) is None, timer.timeout)
+        timer = QTimer(singleShot=True, interval=REST_MS if ms is None else ms)
+        self._wait_for(timer.timeout, start=timer.start)
 
     def wait_until_closed(self) -> None:
         """Leave the window to whoever looks at it, until it is closed."""
@@ -185,9 +184,9 @@ class Player(QObject):
         if self.pace.running and self.pace.rest_ms and not is_first:
             self.rest(self.pace.rest_ms)
         while not self.pace.take():
-            self._outcome(lambda: True, self.pace.changed)
+            self._wait_for(self.pace.changed)
         while self._session.state != "idle":  # somebody asked for another answer in the meantime
-            self._outcome(lambda: True, self._session.state_changed)
+            self._wait_for(self._session.state_changed)
 
     def _prepare(self, script: Script, step: Step) -> None:
         if step.before == "next day":
@@ -225,7 +224,7 @@ class Player(QObject):
         self.measured.emit(row)
 
     def _ask(self, question: str) -> StoredMessage:
-        answer = self._outcome(lambda: self._session.send(question), self._session.message_finished)
+        answer = self._wait_for(self._session.message_finished, start=lambda: self._session.send(question))
         assert isinstance(answer, StoredMessage)
         return answer
 
@@ -248,12 +247,12 @@ class Player(QObject):
     def _end_of(self, submit: Callable[[], int], end: SignalInstance) -> object:
         """Ask the engine for something and wait for its end. Raises HeadstartError with the engine's sentence."""
         ids: list[int] = []
-
-        def begin() -> bool:
-            ids.append(submit())
-            return True
-
-        ended = self._outcome(begin, end, self._bridge.failed, ours=lambda event: event.request_id in ids)
+        ended = self._wait_for(
+            end,
+            self._bridge.failed,
+            start=lambda: ids.append(submit()),
+            is_ours=lambda event: event.request_id in ids,
+        )
         if isinstance(ended, Failed):
             raise HeadstartError(ended.sentence, ended.detail)
         return ended
@@ -267,15 +266,21 @@ class Player(QObject):
         )
         self._session.choose_sibling(answer.id)
 
-    def _outcome(
-        self, start: Callable[[], bool], *ends: SignalInstance, ours: Callable[[Any], bool] = lambda event: True
+    def _wait_for(
+        self,
+        *ends: SignalInstance,
+        start: Callable[[], object] = lambda: None,
+        is_ours: Callable[[Any], bool] = lambda event: True,
     ) -> object:
-        """Start something and wait for a signal that ends it. Raises HeadstartError on an error or a closed window."""
+        """Start something and wait until one of the signals ends it; return what that signal brought.
+
+        Raises HeadstartError on an error, when `start` returns False, and when the window is closed.
+        """
         self._loop = loop = QEventLoop()
         ended: list[object] = []
 
         def end(event: object = None) -> None:
-            if ours(event):
+            if is_ours(event):
                 ended.append(event)
                 loop.quit()
 
@@ -286,7 +291,7 @@ class Player(QObject):
         links = [(self._session.error, fail), *((signal, end) for signal in ends)]
         for signal, slot in links:
             signal.connect(slot)
-        if not self._stopped and start() and not ended:
+        if not self._stopped and start() is not False and not ended:
             loop.exec()
         for signal, slot in links:
             signal.disconnect(slot)

@@ -82,7 +82,10 @@ class TwoTimes(QWidget):
 
 
 class DemoBar(QWidget):
-    """Signals: start(), pause(), next_turn(), speed(int index into the names given)."""
+    """The bar: what happens now, three buttons, and `times`, the two times of the turn that was played last.
+
+    Signals: start(), pause(), next_turn(), speed(int index into the names given).
+    """
 
     start = Signal()
     pause = Signal()
@@ -131,10 +134,6 @@ class DemoBar(QWidget):
     def say(self, sentence: str) -> None:
         """Show a sentence about what happens now."""
         self.says.setText(sentence)
-
-    def show_times(self, warm: float | None, cold: float | None, is_reused: bool = False) -> None:
-        """Show the two times of the turn that was played last, in seconds, and whether anything was reused in it."""
-        self.times.show_times(warm, cold, is_reused)
 
     def set_running(self, running: bool) -> None:
         """Show whether the demo goes on by itself."""
@@ -209,9 +208,9 @@ class DemoShow(QObject):
     def _on_measured(self, row: Row) -> None:
         if row.cache == "on":
             self._warm, self._is_reused = row.ttft_s, row.reused_tokens > 0
-            self.bar.show_times(self._warm, None)
+            self.bar.times.show_times(self._warm, None)
         else:
-            self.bar.show_times(self._warm, row.ttft_s, self._is_reused)
+            self.bar.times.show_times(self._warm, row.ttft_s, self._is_reused)
 
 
 def _number(value: float | None) -> str:
