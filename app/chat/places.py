@@ -13,9 +13,11 @@ from engine import Divergence
 def place_of(
     divergence: Divergence | None, branch: Sequence[StoredMessage], had_system_prompt: bool, left_out: int
 ) -> str:
-    """In which message of a branch a prompt left what was cached: "in your 2nd message"; "" where in none.
-    `had_system_prompt`: whether that prompt began with one; it was without the first `left_out` messages of the
-    branch."""
+    """Say in which message of a branch a prompt stopped matching the cache: "in your 2nd message"; "" where in none.
+
+    `had_system_prompt` says whether that prompt began with a system prompt; the first `left_out` messages of the branch
+    were not part of it.
+    """
     if divergence is None or divergence.cause in ("new", "positions", "other model", "cache off"):
         return ""
     if divergence.message_index < 0:
@@ -27,8 +29,10 @@ def place_of(
 
 
 def index_in(branch: Sequence[StoredMessage], message_index: int, had_system_prompt: bool, left_out: int) -> int:
-    """Where in a branch the message of a prompt stands: -1 for the system prompt, the last one of questions that were
-    sent together."""
+    """Return where in a branch message number `message_index` of a prompt stands, -1 for the system prompt.
+
+    Questions that were sent together are one message of the prompt; the last of them is returned.
+    """
     if message_index < had_system_prompt:
         return -1
     lengths = [len(group) for group in said_together(branch[left_out:])]
@@ -36,6 +40,6 @@ def index_in(branch: Sequence[StoredMessage], message_index: int, had_system_pro
 
 
 def ordinal_place(branch: Sequence[StoredMessage], index: int) -> str:
-    """A message of a branch by its place: "your 2nd message"; -1 is the system prompt in front of it."""
+    """Name a message of a branch by its place: "your 2nd message". Index -1 is the system prompt."""
     role = branch[index].role if index >= 0 else "system"
     return ordinal_message(role, sum(message.role == role for message in branch[: index + 1]))
