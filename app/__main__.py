@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import metadata
 
 from app.command.arguments import Parser
@@ -113,11 +114,12 @@ def open_window(options: argparse.Namespace) -> int:
 
 
 def play_demo(options: argparse.Namespace) -> int:
-    """The demo; see app/demo/demo.py."""
+    """`headstart demo`"""
     check_model(options.model or "")
-    from app.demo.demo import run_demo
+    from app.demo.demo import Terminal, run_demo
 
-    return with_crash_hooks(run_demo, options)
+    line = ProgressLine()
+    return with_crash_hooks(partial(run_demo, terminal=Terminal(line.say, line.show)), options)
 
 
 def with_crash_hooks(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
@@ -143,8 +145,7 @@ def fetch(options: argparse.Namespace) -> int:
     """`headstart fetch`: bring the default model, with a line that says how far it is."""
     line = ProgressLine()
     folder = fetch_model(line.show)
-    line.end()
-    print(f"The default model is in {folder}.")
+    line.say(f"The default model is in {folder}.")
     return 0
 
 

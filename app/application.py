@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -24,13 +25,12 @@ from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.composer.trimming import Trimming
-from app.demo.script import read_script
 from app.ending import Ending, handled
 from app.history.errors import InUseError
 from app.history.file import History, default_path
 from app.history.records import label_of
 from app.placeholders import Values, current_values
-from app.proof.presenter import Proving
+from app.proof.presenter import ProofPresenter
 from app.settings import Settings
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import Curing
@@ -67,10 +67,22 @@ class Application(QObject):
         presets = self.history.presets
         self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter, presets)
         saved = SavedTotal(self.bridge, settings, self)
-        self.chart_presenter = ChartPresenter(self.window, self.session, self.bridge, self.history, saved)
-        self.tree_presenter = TreePresenter(self.window, self.session, self.bridge)
+        notice, show_message = self.window.notice, self.window.transcript.show_message
+        self.chart_presenter = ChartPresenter(
+            self.window.charts,
+            self.session,
+            self.bridge,
+            self.history,
+            saved,
+            show_message=show_message,
+            say=notice.show_notice,
+            say_error=notice.show_error,
+        )
+        self.tree_presenter = TreePresenter(self.window.charts, self.session, self.bridge, show_message)
         self.curing = Curing(self.window, self.session, self.presenter)
-        self.proving = Proving(self.window, self.session, self.bridge, self.history)
+        self.proving = ProofPresenter(
+            self.window, self.session, self.bridge, self.history, say=notice.show_notice, say_error=notice.show_error
+        )
         self.trimming = Trimming(
             self.window, self.session, self.bridge, settings, lambda: self.presenter.send(self.window.composer.text)
         )
@@ -84,6 +96,10 @@ class Application(QObject):
             action.triggered.connect(partial(self.choose_theme, name))
         self.window.commands.themes[self.settings.theme].setChecked(True)
         _app().styleHints().colorSchemeChanged.connect(self._on_system_scheme)
+        self.window.commands.tree.triggered.connect(self.tree_presenter.open)
+        self.window.commands.prove.triggered.connect(self.proving.prove_newest)
+        self.window.transcript.prove.connect(self.proving.prove)
+        self.window.closing.connect(self.tree_presenter.close)
         self.window.closing.connect(self.close)
 
     def open(self, spec: ModelSpec | None = None) -> None:
@@ -266,7 +282,8 @@ def _app() -> QApplication:
 
 
 def _support_prompt() -> str:
+    """The system prompt that the empty window offers to try; "" where its file is missing."""
     try:
-        return read_script().system_prompt
+        return (files("resources") / "demo" / "support_bot.md").read_text("utf-8").strip()
     except OSError:
         return ""

@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import platformdirs
 
+from app.files import keep_private, write_whole
 from app.measured import exact_cost
-from app.private import keep_private
 from engine import Device, Dtype, HeadstartError, InvalidRequestError, Sampling
 
 MOST_MEGABYTES = 10_000_000
@@ -139,15 +139,10 @@ class Settings:
         if self._path is None:
             return
         text = json.dumps({**self._foreign, **self.changed()}, indent=2, ensure_ascii=False)
-        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            draft.touch(0o600)
-            draft.write_text(text + "\n", "utf-8")
-            os.replace(draft, self._path)
+            write_whole(self._path, f"{text}\n".encode(), is_private=True)
         except OSError as error:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
             raise HeadstartError(
                 f"The settings cannot be written to {self._path}. Check its permissions and the free disk space.",
                 str(error),

@@ -1,4 +1,4 @@
-"""Measured figures in words, the same in every part of the window: durations and sizes. No Qt."""
+"""Measured figures in words, the same in every part of the window: durations, sizes and counts. No Qt."""
 
 from __future__ import annotations
 
@@ -27,3 +27,17 @@ def scaled(count: float, whole: float) -> tuple[str, str]:
     if 0 < whole < 999.5e3:
         return f"{count / 1e3:.0f}", "kB"
     return f"{count / 1e6:.{1 if 0 < whole < 9.95e6 else 0}f}", "MB"
+
+
+def time_ago(age_s: float) -> str:
+    """A time that has passed, in whole units: "40 s ago", "3 min ago", "2 h ago", "5 days ago"."""
+    if age_s < 60:
+        return f"{int(age_s)} s ago"
+    if age_s < 3600:
+        return f"{int(age_s) // 60} min ago"
+    return f"{int(age_s) // 3600} h ago" if age_s < 48 * 3600 else f"{int(age_s) // 86_400} days ago"
+
+
+def counted(number: int, thing: str) -> str:
+    """ "1 token", "3,012 tokens"."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -34,7 +34,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "theme", "placeholders", "ending", "measured", "private"},
+    {"words", "files", "theme", "placeholders", "ending", "measured"},
     {"settings"},
     {"widgets", "history"},
     {"chat"},
@@ -54,25 +54,13 @@ TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"history", "words", "placeholders", "measured", "settings", "command"}
+WITHOUT_QT = {"history", "words", "files", "placeholders", "measured", "settings", "command"}
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf", "accelerate"}
 
 
 STILL_TO_CUT = {
-    "app/application.py: application may not know app.demo.script.read_script",
-    "app/charts/presenter.py: charts may not know app.transcript.divergence_box.in_short",
-    "app/charts/presenter.py: charts may not know app.transcript.divergence_box.is_worth_saying",
-    "app/charts/presenter.py: charts may not know app.window.reuse_presenter.place_of",
-    "app/charts/presenter.py: charts may not know app.window.window.Window",
-    "app/charts/tree/presenter.py: charts may not know app.window.window.Window",
-    "app/chat/savings.py: chat may not know app.charts.series.Savings",
     "app/composer/trimming.py: composer may not know app.window.window.Window",
-    "app/demo/demo.py: demo may not know app.command.progress_line.ProgressLine",
-    "app/proof/presenter.py: proof may not know app.window.window.Window",
-    "app/proof/proof.py: proof may not know app.demo.report.NEAR_TIE",
-    "app/proof/proof.py: proof may not know app.demo.report.Parted",
-    "app/proof/proof.py: proof may not know app.demo.report.compare",
     "app/system_prompt/editor.py: system_prompt may not know app.composer.next_prompt.NextPrompt",
     "app/system_prompt/presets.py: system_prompt may not know app.sidebar.badges.Badges",
     "app/transcript/cure_offer.py: transcript may not know app.window.presenter.Presenter",

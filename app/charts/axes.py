@@ -16,19 +16,19 @@ SCALE_WIDTH = 56
 AXIS_HEIGHT = 16
 GAP = 6
 """Least distance between two words, and from the plot to its scale, in pixels."""
-STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+SCALE_ENDS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """A scale ends at one of these times a power of ten, so that half of it is a short number too."""
 
 
 class Mark(NamedTuple):
-    """A word at a share, 0 to 1, of the height or of the width."""
+    """A word and where it stands: a share, 0 to 1, of the height or of the width."""
 
     share: float
     text: str
 
 
 class _Words(QWidget):
-    """Quiet words that are painted where they do not overlap; the first ones go first."""
+    """Paints words in a quiet colour. A word that would overlap one before it in the list is left out."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -39,16 +39,16 @@ class _Words(QWidget):
 
     @property
     def shown(self) -> list[str]:
-        """The words for which there is room."""
+        """The words that are painted, because there is room for them."""
         return [text for text, _ in self._placed()]
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._theme = theme
         self.update()
 
     def show_marks(self, marks: Sequence[Mark]) -> None:
-        """Other words; what stands first is left out last."""
+        """Show these words from now on. The most important one stands first: it is left out last."""
         if tuple(marks) != self._marks:
             self._marks = tuple(marks)
             self.update()
@@ -64,7 +64,7 @@ class _Words(QWidget):
 
 
 class Scale(_Words):
-    """Right of a plot: values at their height."""
+    """The vertical axis, right of a plot: each value stands at its height."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -85,7 +85,7 @@ class Scale(_Words):
 
 
 class Axis(_Words):
-    """Under a plot: turns or times at their place, and what they are right of it."""
+    """The horizontal axis, under a plot: turns or times at their place, and right of them what they are (`unit`)."""
 
     def __init__(self, theme: Theme, unit: str) -> None:
         super().__init__(theme)
@@ -113,8 +113,11 @@ class Axis(_Words):
 
 
 def scale_end(largest: float) -> float:
-    """The short number that a scale ends at, a little above the largest value; 0 for nothing."""
-    if not largest > 0:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(largest))
-    return next(step * power for step in (*STEPS, 12.0) if step * power >= 1.02 * largest)
+    """Return the short number that an axis ends at, a little above the largest value; 0 where there is no value."""
+    return round_up(1.02 * largest, SCALE_ENDS) if largest > 0 else 0.0
+
+
+def round_up(value: float, steps: Sequence[float]) -> float:
+    """The smallest of `steps` (from 1 to 10) times a power of ten that is at least `value`, which is above 0."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in steps if step * power >= value)

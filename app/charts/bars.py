@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
-from PySide6.QtWidgets import QWidget
 
 from app.charts.axes import Mark, scale_end
 from app.charts.plot import PixelItem, Plot, mixed
@@ -30,9 +29,11 @@ PART_STRENGTHS = (0.25, 0.4, 0.25, 0.4, 1.0, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Bars from 0 to `top`, one a turn, in the theme colour called `color`, filled `strength` of 1. nan: no bar.
+    """One bar for each turn, from 0 to `top`, in the theme colour called `color`, at this `strength` (opacity).
 
-    `split` holds for each turn what its bar consists of, from the ground up: one row a turn, one column a part.
+    Where `top` is nan there is no bar.
+
+    `split` says what each bar consists of, from the ground up: a row for each turn, a column for each part.
     """
 
     color: str
@@ -42,15 +43,15 @@ class Layer:
 
 
 class BarsPlot(Plot):
-    """The newest turns, at most MOST_SLOTS; the newest is on the right of what is filled."""
+    """A bar chart of the newest turns, at most MOST_SLOTS of them. The newest turn is the last bar on the right."""
 
     leads_somewhere = True
 
-    def __init__(self, theme: Theme, value: Callable[[float], str], parent: QWidget | None = None) -> None:
-        """`value` says a value of the scale in words, the unit on a line of its own where it is one."""
+    def __init__(self, theme: Theme, value: Callable[[float], str]) -> None:
+        """`value` turns a value of the vertical axis into words; the unit may stand on a second line."""
         self.bars = BarsItem(theme)
         self._value = value
-        super().__init__(self.bars, theme, parent)
+        super().__init__(self.bars, theme)
         self.set_layers(())
 
     @property
@@ -69,7 +70,7 @@ class BarsPlot(Plot):
         self.mark([Mark(*half) for half in halves], self._turn_marks(first))
 
     def _turn_marks(self, first: int) -> list[Mark]:
-        """A number under each bar, the newest first."""
+        """The number of each turn under its bar, the newest first."""
         if not self.places():
             return []
         if not first:
@@ -108,7 +109,8 @@ class BarsItem(PixelItem):
             self._paint_slot(painter, slot)
 
     def heights(self, values: Sequence[float]) -> list[float]:
-        """Pixel heights of one slot's layers, back to front; what is taller by any amount is seen to be taller."""
+        """The heights of one turn's layers in pixels, from back to front. A value that is larger by any amount is drawn
+        at least MINIMUM_PIXELS taller than the one in front of it."""
         ground, made, front, tallest = self.pixel(0, 0).y(), [], 0.0, 0.0
         for value in reversed(values):
             height = 0.0
@@ -148,14 +150,14 @@ class BarsItem(PixelItem):
 
 
 def part_color(theme: Theme, part: int) -> QColor:
-    """The tint of a part of the time to first token: computing is full, what surrounds it lighter."""
+    """The colour of a part of the time to first token: computing has the full colour, all other parts are lighter."""
     return mixed(theme.computed, theme.panel, PART_STRENGTHS[part])
 
 
 def segments(parts: NDArray[np.float64], height: float) -> list[tuple[int, int, int]]:
-    """A bar of this many pixels cut into parts: from and to in pixels above the ground, and which part.
+    """Cut a bar of this height into its parts: each as (from, to, index of the part), in pixels above the ground.
 
-    Neighbours that are too low to be seen are one piece, which counts as the largest of them. Empty for nan.
+    Parts too low to be seen are joined with their neighbours, under the index of the largest. Empty for nan.
     """
     whole = float(parts.sum())
     if not whole > 0:

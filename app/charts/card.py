@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QPalette, QResizeEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QContextMenuEvent, QEnterEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.axes import Axis, Scale
-from app.charts.export import Table
-from app.charts.legend import Legend
-from app.charts.plot import Plot
-from app.charts.save_button import SaveButton
+from app.charts.plot import Plot, mixed
+from app.charts.saving import SaveButton, Table, as_csv, as_png, as_svg
 from app.theme import LARGE, SMALL, Theme, text_font
 from app.widgets.explain import Explain
 from app.widgets.plain import Label
 
+PICTURE_MARGIN = 16
+"""Pixels around a chart that is saved as a picture."""
+
 
 class Card(QWidget):
-    """Shows what `say` was told; the same words are its accessible description. Subclasses draw and speak.
+    """One chart with its words. A subclass draws the plot (`draw`) and says what it shows (`speak`, through `say`).
+
+    What is said is the accessible description, too.
 
     Attributes: scale, axis: the words beside and under the plot, which runs over `across`; place: which row the words
     are about, -1 for the newest; hovering: whether the user chose it; theme.
@@ -42,13 +45,15 @@ class Card(QWidget):
         super().__init__()
         self.plot, self.theme = plot, theme
         self.place, self.hovering = -1, False
-        self._name = _label(SMALL, text=name)
-        self._number = _label(LARGE, bold=True)
-        self._note, self._more = _label(SMALL), _label(SMALL)
+        self._name = label(SMALL, text=name)
+        self._number = label(LARGE, bold=True)
+        self._note, self._more = label(SMALL), label(SMALL)
         self._legend = Legend(legend, theme)
         self._explain = Explain(about) if about else None
         self.scale, self.axis = Scale(theme), Axis(theme, across)
         self._save = SaveButton(self) if plot is not None else None
+        if self._save is not None:
+            self._save.save_wanted.connect(self.save_wanted)
         self._hint = Label(plot or self)
         self._hint.setFont(text_font(SMALL))
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -65,11 +70,11 @@ class Card(QWidget):
         """Hand the series to the plot; a card without a plot has nothing to draw."""
 
     def speak(self) -> None:
-        """Say what the row at `place` is."""
+        """Say, through `say`, what the row at `place` shows."""
         raise NotImplementedError
 
     def details(self) -> list[tuple[str, str]]:
-        """More about the hovered place, as a colour ("#rrggbb") and words for each line."""
+        """What the tooltip of the hovered place says: for each line a colour ("#rrggbb") and words."""
         return []
 
     def table(self) -> Table:
@@ -81,7 +86,7 @@ class Card(QWidget):
         raise NotImplementedError
 
     def redraw(self) -> None:
-        """The series changed: new picture, new words."""
+        """Draw and say what the series hold now."""
         if self.plot is not None:
             self.draw()
             self.scale.show_marks(self.plot.scale)
@@ -115,11 +120,11 @@ class Card(QWidget):
         return self._hint.text()
 
     def say(self, name: str, number: str, note: str, hint: str = "", more: str = "") -> None:
-        """New words; `hint` stands in the middle of an empty plot, `more` on a line of its own."""
+        """Show these words. `hint` stands in the middle of an empty plot, `more` on a line of its own."""
         words = ((self._name, name), (self._number, number), (self._note, note), (self._hint, hint), (self._more, more))
-        for label, text in words:
-            if label.text() != text:
-                label.setText(text)
+        for line, text in words:
+            if line.text() != text:
+                line.setText(text)
         self._hint.setVisible(bool(hint))
         self._more.setVisible(bool(more))
         self._legend.setVisible(not hint)
@@ -131,24 +136,36 @@ class Card(QWidget):
                 self.plot.setAccessibleName(f"{name}: {spoken}")
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self.theme = theme
         self._number.setStyleSheet(f"color: {theme.text}; background: transparent;")
-        for label in (self._name, self._note, self._more):
-            label.setStyleSheet(f"color: {theme.soft}; background: transparent;")
+        for line in (self._name, self._note, self._more):
+            line.setStyleSheet(f"color: {theme.soft}; background: transparent;")
         self._hint.setStyleSheet(f"color: {theme.soft}; background: {theme.panel};")
         for part in (self._legend, self.scale, self.axis):
             part.set_theme(theme)
         if self.plot is not None:
             self.plot.set_theme(theme)
 
+    def rendered(self, kind: str) -> bytes:
+        """The chart as the bytes of a file of this kind: the newest state, whatever is hovered, without buttons."""
+        if kind == "csv":
+            return as_csv(self.table())
+        copy = self.copy()
+        copy.hide_buttons()
+        copy.resize(self.width() + 2 * PICTURE_MARGIN, self.height() + 2 * PICTURE_MARGIN)
+        copy.redraw()
+        data = as_png(copy) if kind == "png" else as_svg(copy, self.accessibleName())
+        copy.deleteLater()
+        return data
+
     def hide_buttons(self) -> None:
-        """For a picture: no buttons, on the theme's own ground."""
+        """Make this a chart for a picture: without buttons, and on the theme's own background."""
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, self.theme.panel)
         self.setPalette(palette)
         self.setAutoFillBackground(True)
-        self.setContentsMargins(16, 16, 16, 16)
+        self.setContentsMargins(*[PICTURE_MARGIN] * 4)
         for button in (self._explain, self._save):
             if button is not None:
                 button.hide()
@@ -217,8 +234,49 @@ class Card(QWidget):
             column.addWidget(self.axis)
 
 
-def _label(size: int, text: str = "", bold: bool = False) -> Label:
-    label = Label(text)
-    label.setFont(text_font(size, bold))
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
+class Legend(QWidget):
+    """Explains the colours of a chart: a small square with a word for each of `entries`, which are the word, the name
+    of the theme's colour, and how strongly the square is filled. With strength 0 it is hollow with a bar inside.
+
+    `ground` is the name of the theme's colour that lies behind the chart.
+    """
+
+    def __init__(self, entries: Sequence[tuple[str, str, float]], theme: Theme, ground: str = "panel") -> None:
+        super().__init__()
+        self._entries, self._theme, self._ground = tuple(entries), theme, ground
+        self.setFont(text_font(SMALL))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Colours: " + ", ".join(word for word, _, _ in entries))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of this theme from now on."""
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        width = sum(24 + metrics.horizontalAdvance(word) for word, _, _ in self._entries) - 10
+        return QSize(max(0, width), metrics.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        x, metrics = 0, self.fontMetrics()
+        for word, color, strength in self._entries:
+            full = QColor(getattr(self._theme, color))
+            painter.setPen(full)
+            painter.setBrush(mixed(full.name(), getattr(self._theme, self._ground), strength))
+            square = QRectF(x + 0.5, metrics.height() / 2 - 4.5, 9, 9)
+            painter.drawRoundedRect(square, 2, 2)
+            if not strength:
+                painter.fillRect(square.adjusted(2, 2, -5, -2), full)
+            painter.setPen(QColor(self._theme.soft))
+            painter.drawText(x + 14, metrics.ascent(), word)
+            x += 24 + metrics.horizontalAdvance(word)
+
+
+def label(size: int, text: str = "", bold: bool = False) -> Label:
+    """A line of plain text, `size` pixels high."""
+    made = Label(text)
+    made.setFont(text_font(size, bold))
+    return made

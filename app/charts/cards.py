@@ -9,11 +9,11 @@ import numpy as np
 from app.charts import words
 from app.charts.bars import MOST_SLOTS, BarsPlot, Layer, part_color
 from app.charts.card import Card
-from app.charts.export import Table
 from app.charts.memory import PARTS, MemoryPlot
+from app.charts.saving import Table
 from app.charts.series import TTFT_PARTS, MemorySeries, Savings, TurnSeries, used_bytes
 from app.theme import Theme
-from app.words import scaled, seconds, size
+from app.words import scaled, seconds, size, time_ago
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
@@ -28,9 +28,9 @@ PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token
 
 
 class FirstTokenCard(Card):
-    """Seconds to the first token, split into what it was spent on, in front of what it would have been cold.
+    """The time to first token of each turn, split into what it was spent on, in front of the time of a cold run.
 
-    `reading`: an answer is on its way, of which there are no figures yet.
+    Attributes: reading: whether an answer is on its way of which there are no figures yet.
     """
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
@@ -134,7 +134,9 @@ class MemoryCard(Card):
         row, used = rows[self.place], int(used_bytes(rows)[self.place])
         if self.hovering:
             evicted = f"\nevicted {size(row['evicted_bytes'])}" if row["evicted_bytes"] else ""
-            self.say(words.ago(rows["time_s"][-1] - row["time_s"]), size(used), _parts(row, used) + evicted)
+            age_s = rows["time_s"][-1] - row["time_s"]
+            name = "Newest" if age_s < 1 else time_ago(age_s)
+            self.say(name, size(used), _parts(row, used) + evicted)
         else:
             budget = f"budget {size(row['budget_bytes'])}"
             self.say("Cache memory", size(used), f"{budget}\n{weights}" if weights else budget)
@@ -168,7 +170,7 @@ class SavedCard(Card):
 
 
 def since_installation(total: Savings) -> str:
-    """The running total in a line, "" while there is none."""
+    """The sum since installation as a line; "" while there is none."""
     if not total.tokens:
         return ""
     return f"since installation: {_seconds(total)}, {words.many(total.tokens)} tokens"

@@ -6,14 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
 
-from app import words
 from app.charts.axes import Mark
 from app.charts.plot import PixelItem, Plot, mixed
 from app.charts.series import MEMORY, Rows, thin, used_bytes
-from app.charts.words import time_ago
 from app.theme import SMALL, Theme, text_font
+from app.words import size, time_ago
 
 ROOM_FOR_WORDS = 56
 """A plot lower than this many pixels marks evictions without saying how much; hovering does."""
@@ -33,11 +31,11 @@ PARTS = (
 
 
 class MemoryPlot(Plot):
-    """Steps, because memory keeps its size from one picture to the next."""
+    """An area chart of the cache's memory over time, in steps: memory keeps its size between two pictures."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.memory = MemoryItem(theme)
-        super().__init__(self.memory, theme, parent)
+        super().__init__(self.memory, theme)
         self.set_rows(np.zeros(0, MEMORY))
 
     @property
@@ -51,14 +49,14 @@ class MemoryPlot(Plot):
         return self.memory.to_scale
 
     def set_rows(self, rows: Rows) -> None:
-        """Draw these pictures of the cache, oldest first; of very many those that can be told apart."""
+        """Draw these pictures of the cache, oldest first. Of very many only MOST_ROWS are drawn."""
         self.memory.rows = rows = thin(rows, MOST_ROWS)
         used = float(used_bytes(rows).max(initial=0.0))
         budget = float(rows["budget_bytes"][-1]) if len(rows) else 0.0
         self.memory.to_scale = used >= FULL_SCALE_SHARE * budget
         top = max(used, budget) / 0.9 if self.to_scale else used / 0.7
         self.set_range(*_stretch(rows), top or 1.0)
-        self.mark([Mark(used / top, words.size(used))] if used else [], _time_marks(rows))
+        self.mark([Mark(used / top, size(used))] if used else [], _time_marks(rows))
 
     def places(self) -> int:
         return len(self.memory.rows)
@@ -120,7 +118,7 @@ class MemoryItem(PixelItem):
             self._paint_text(painter, QPointF(area.left(), y + 4), "↑ budget, not to scale", self.theme.soft)
 
     def _paint_evictions(self, painter: QPainter) -> None:
-        """A triangle at each; the newest one says its amount, above what is drawn there."""
+        """Paint a triangle at each eviction. The newest one also says how much was evicted."""
         places = np.flatnonzero(self.rows["evicted_bytes"])
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self.theme.evicted))
@@ -128,24 +126,24 @@ class MemoryItem(PixelItem):
         for x, y in zip(xs[places].tolist(), ys[places].tolist(), strict=True):
             painter.drawPolygon(QPolygonF([QPointF(x - 4, y - 9), QPointF(x + 4, y - 9), QPointF(x, y - 2)]))
         if len(places) and self.area().height() >= ROOM_FOR_WORDS:
-            text = f"evicted {words.size(self.rows['evicted_bytes'][places[-1]])}"
-            size = painter.fontMetrics().size(0, text)
-            left = min(x + 8, self.area().right() - size.width())
-            under = ys[(xs >= left) & (xs <= left + size.width())]
-            top = float(min(y, under.min(initial=y))) - size.height() - 2
+            text = f"evicted {size(self.rows['evicted_bytes'][places[-1]])}"
+            room = painter.fontMetrics().size(0, text)
+            left = min(x + 8, self.area().right() - room.width())
+            under = ys[(xs >= left) & (xs <= left + room.width())]
+            top = float(min(y, under.min(initial=y))) - room.height() - 2
             self._paint_text(painter, QPointF(left, top), text, self.theme.evicted)
 
     def _paint_text(self, painter: QPainter, corner: QPointF, text: str, color: str) -> None:
         """Text with its top left at `corner`, moved inside the plot."""
-        size = painter.fontMetrics().size(0, text)
-        left = min(corner.x(), self.area().right() - size.width())
+        room = painter.fontMetrics().size(0, text)
+        left = min(corner.x(), self.area().right() - room.width())
         top = max(corner.y(), self.area().top())
         painter.setPen(QColor(color))
-        painter.drawText(QRectF(left, top, size.width() + 1, size.height()), Qt.AlignmentFlag.AlignLeft, text)
+        painter.drawText(QRectF(left, top, room.width() + 1, room.height()), Qt.AlignmentFlag.AlignLeft, text)
 
 
 def _time_marks(rows: Rows) -> list[Mark]:
-    """The two ends of the time shown."""
+    """The words at both ends of the time that is shown."""
     if not len(rows):
         return []
     age = float(rows["time_s"][-1] - rows["time_s"][0])
@@ -153,7 +151,7 @@ def _time_marks(rows: Rows) -> list[Mark]:
 
 
 def _stretch(rows: Rows) -> tuple[float, float]:
-    """The time shown: all of it, and a little more so that the newest picture has a width."""
+    """From when to when time is shown: all of it, and a little more, so that the newest picture has a width."""
     if not len(rows):
         return 0.0, 1.0
     first, last = float(rows["time_s"][0]), float(rows["time_s"][-1])

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.charts.bars import MOST_SLOTS
 from app.charts.cards import Card, FirstTokenCard, MemoryCard, SavedCard, TokensCard
-from app.charts.saver import Saver
-from app.charts.scope_switch import ScopeSwitch
+from app.charts.saving import Saver
 from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
 from app.charts.tree.prefix_card import PrefixCard
 from app.charts.tree.words import Titles
-from app.theme import GRID, LIGHT, Theme
+from app.theme import GRID, LIGHT, SMALL, Theme
 from engine import CacheView, TurnStats
 
 REDRAW_MS = 80
@@ -28,8 +27,8 @@ TALLEST = 256
 
 
 class ChartPanel(QWidget):
-    """Three charts, the savings and the shared prefixes. Figures are kept at once and drawn together at the next beat,
-    while visible.
+    """Three charts, the savings and the shared prefixes. Figures are stored at once; what they change is drawn together
+    at most every REDRAW_MS, and only while the panel is visible.
 
     Attributes: turns, memory (the series); scope (the switch); first_token, tokens, cache, saved (the cards, from the
     top down); prefixes (the tree in short); saver.
@@ -67,16 +66,18 @@ class ChartPanel(QWidget):
         self.first_token.chosen.connect(self._on_chosen)
         self.tokens.chosen.connect(self._on_chosen)
         for card in self.cards:
-            card.save_wanted.connect(lambda kind, card=card: self.saver.ask(card, kind))
+            card.save_wanted.connect(
+                lambda kind, card=card: self.saver.ask(card.accessibleName(), kind, card.rendered(kind))
+            )
 
     def add_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
-        """A turn that is complete; see ShownTurn."""
+        """Show a turn that is complete: its answer is `message_id`, `conversation` is as in ShownTurn."""
         self._live = None
         self.turns.add(stats, message_id, conversation)
         self._change(self.first_token, self.tokens, self.saved)
 
     def update_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
-        """The figures so far of the turn that is being answered."""
+        """Show the figures so far of the turn that is being answered."""
         self.turns.update(stats, message_id, conversation)
         drawn = replace(stats, written_tokens=0, tokens_per_s=0.0, cache_bytes=0)
         if drawn != self._live:  # while it writes, nothing of what the cards show moves
@@ -84,42 +85,42 @@ class ChartPanel(QWidget):
             self._change(self.first_token, self.tokens, self.saved)
 
     def show_reading(self, reading: bool) -> None:
-        """Whether an answer is on its way, perhaps still without figures."""
+        """Say whether an answer is on its way, perhaps still without figures."""
         self.first_token.reading = reading
         self._change(self.first_token)
 
     def load_turns(self, turns: Iterable[ShownTurn]) -> None:
-        """Another conversation, branch or scope is in view; these are its finished turns."""
+        """Show these finished turns in place of those so far: another conversation, branch or scope is in view."""
         self._live = None
         self.turns.load(turns)
         self._change(self.first_token, self.tokens, self.saved)
 
     def show_miss(self, text: str) -> None:
-        """When something that had been cached was last read again, and why; "" where nothing was."""
+        """Say when something that had been cached was last read again, and why; "" where nothing was."""
         self.tokens.miss = text
         self._change(self.tokens)
 
     def add_cache_view(self, view: CacheView) -> None:
-        """A new picture of the cache, with or without its runs."""
+        """Add a newer picture of the cache to the chart of its memory."""
         self.memory.add(view)
         self._change(self.cache)
 
     def show_prefixes(self, view: CacheView, titles: Titles) -> None:
-        """A new picture of the cache, with its runs."""
+        """Show the largest runs of a newer picture of the cache."""
         self.prefixes.show_view(view, titles)
 
     def show_total(self, total: Savings) -> None:
-        """What was saved since the program was installed."""
+        """Show what was saved since the program was installed."""
         self.saved.total = total
         self._change(self.saved)
 
     def show_weights(self, weights_bytes: int) -> None:
-        """What the weights of the model take; 0 while there is none."""
+        """Show how much memory the weights of the model take; 0 while there is no model."""
         self.cache.weights_bytes = weights_bytes
         self._change(self.cache)
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.panel))
         self.setPalette(palette)
@@ -135,11 +136,11 @@ class ChartPanel(QWidget):
 
     @property
     def redraw_pending(self) -> bool:
-        """Whether the next beat will redraw."""
+        """Whether something changed and is going to be drawn."""
         return self._timer.isActive()
 
     def redraw(self) -> None:
-        """Show the series as they are now, without waiting for the next beat."""
+        """Draw the series as they are now, without waiting."""
         self._timer.stop()
         self._changed.clear()
         for card in self.cards:
@@ -199,3 +200,45 @@ class ChartPanel(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(scroll)
+
+
+class ScopeSwitch(QWidget):
+    """Which turns the charts show: those of this conversation, or all. The chosen word is underlined.
+
+    Signals: changed(bool): whether all turns are wanted now."""
+
+    changed = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setAccessibleName("Turns in the charts")
+        self.one, self.all = QPushButton("This conversation"), QPushButton("All")
+        self.one.setAccessibleName("Show the turns of this conversation")
+        self.all.setAccessibleName("Show the turns of all conversations")
+        group = QButtonGroup(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        for button in (self.one, self.all):
+            button.setCheckable(True)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            group.addButton(button)
+            row.addWidget(button)
+        row.addStretch(1)
+        self.one.setChecked(True)
+        self.all.toggled.connect(self.changed)
+        self.set_theme(theme)
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether all turns are chosen."""
+        return self.all.isChecked()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Use the colours of this theme from now on."""
+        self.setStyleSheet(f"""
+            QPushButton {{ border: none; border-bottom: 2px solid transparent; border-radius: 0; padding: 0 0 2px 0;
+                min-height: 18px; background: transparent; color: {theme.soft}; font-size: {SMALL}px; }}
+            QPushButton:checked {{ color: {theme.text}; border-bottom-color: {theme.accent}; }}
+            QPushButton:hover {{ color: {theme.text}; background: transparent; }}
+            QPushButton:focus {{ color: {theme.accent}; }}""")

@@ -1,4 +1,4 @@
-"""The ground every chart stands on: a still pyqtgraph view with fixed ranges, grid lines and a hovered place."""
+"""What all charts are made of: a pyqtgraph view with fixed ranges, grid lines and a hovered place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EMPTY_LINES = (0.5, 1.0)
 
 
 class Plot(pg.GraphicsView):
-    """A view without menu or dragging. `item` paints it; subclasses hold the data.
+    """A pyqtgraph view without menu and dragging. `item` paints the data, which a subclass holds.
 
     `scale` are words at shares of the height, each with a grid line; `axis` are words at shares of the width.
     Signals: hovered(int): the place (a turn, a picture) under the mouse or found with the arrow keys, -1 for none;
@@ -34,8 +34,8 @@ class Plot(pg.GraphicsView):
     leads_somewhere = False
     """Whether a click on a place does something, which the mouse then shows."""
 
-    def __init__(self, item: PixelItem, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=theme.panel)
+    def __init__(self, item: PixelItem, theme: Theme) -> None:
+        super().__init__(background=theme.panel)
         self.item = item
         self._hover = -1
         self.scale: tuple[Mark, ...] = ()
@@ -51,7 +51,7 @@ class Plot(pg.GraphicsView):
         self.setMinimumHeight(LEAST_HEIGHT)
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time: the ground here, the rest in the item."""
+        """Use the colours of this theme from now on: the background here, the rest in the item."""
         self.setBackground(theme.panel)
         self.item.set_theme(theme)
 
@@ -62,7 +62,7 @@ class Plot(pg.GraphicsView):
         self._box.setRange(bounds, padding=0, disableAutoRange=True)
 
     def mark(self, scale: Sequence[Mark], axis: Sequence[Mark]) -> None:
-        """What stands beside and under the plot, what is left out first at the end."""
+        """Set the words beside and under the plot. The last ones are left out first."""
         self.scale, self.axis = tuple(scale), tuple(axis)
         self.item.set_lines([mark.share for mark in scale])
 
@@ -71,11 +71,11 @@ class Plot(pg.GraphicsView):
         raise NotImplementedError
 
     def places(self) -> int:
-        """How many places there are to hover."""
+        """How many places (turns, pictures) there are to hover."""
         raise NotImplementedError
 
     def hover(self, place: int) -> None:
-        """Mark a place and tell it, -1 to let go."""
+        """Mark a place and emit `hovered`; -1 takes the mark away."""
         if place != self._hover:
             self._hover = place
             hand = self.leads_somewhere and place >= 0
@@ -84,7 +84,7 @@ class Plot(pg.GraphicsView):
             self.hovered.emit(place)
 
     def forget_lost_place(self) -> None:
-        """Let go of a marked place that the newest data no longer have."""
+        """Take the mark away where the newest data no longer have the marked place."""
         if self._hover >= self.places():
             self.hover(-1)
 
@@ -93,7 +93,7 @@ class Plot(pg.GraphicsView):
         self.hover(self.place_at(x))
 
     def below(self, place: int) -> QPoint:
-        """The point under a place, on the screen."""
+        """The point on the screen just below a place of the plot."""
         x = self._box.mapViewToScene(QPointF(self.x_of(place), 0)).x()
         return self.mapToGlobal(QPoint(round(x), self.height()))
 
@@ -116,7 +116,7 @@ class Plot(pg.GraphicsView):
         super().leaveEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """With the keyboard: the newest place is marked, which also shows where the focus is."""
+        """Mark the newest place when the focus comes by the Tab key, which also shows where the focus is."""
         if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
             self.hover(self.places() - 1)
         super().focusInEvent(event)
@@ -126,7 +126,7 @@ class Plot(pg.GraphicsView):
         super().focusOutEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and right walk through the places, beginning at the newest; Enter chooses; Escape lets go."""
+        """Left and right walk through the places, beginning at the newest; Enter chooses; Escape ends that."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if step and self.places():
             newest = self.places() - 1
@@ -154,7 +154,7 @@ class PixelItem(pg.GraphicsObject):
         return self._bounds
 
     def set_bounds(self, bounds: QRectF) -> None:
-        """The stretch of data that fills the view."""
+        """Set the range of the data that fills the view."""
         if bounds != self._bounds:
             self.prepareGeometryChange()
             self._bounds = bounds
@@ -171,7 +171,7 @@ class PixelItem(pg.GraphicsObject):
         self.update()
 
     def set_hover(self, place: int) -> None:
-        """Mark this place, -1 for none."""
+        """Paint a mark at this place; -1 for none."""
         self.hovered = place
         self.update()
 

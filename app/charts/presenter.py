@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 
+from app.charts.panel import ChartPanel
 from app.charts.series import ShownTurn
+from app.charts.words import read_again
 from app.chat.bridge import Bridge
+from app.chat.places import place_of
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.history.file import History, StoredMessage
-from app.transcript.divergence_box import in_short, is_worth_saying
-from app.window.reuse_presenter import place_of
-from app.window.window import Window
+from app.widgets.words import is_worth_saying
 from engine import HeadstartError, ModelInfo, TurnStats
 
 MOST_TURNS = 512
@@ -19,13 +22,29 @@ MOST_TURNS = 512
 
 
 class ChartPresenter(QObject):
-    """One for a window and a session."""
+    """One for a panel of charts and a session.
 
-    def __init__(self, window: Window, session: Session, bridge: Bridge, history: History, saved: SavedTotal) -> None:
-        super().__init__(window)
-        self._window, self._charts = window, window.charts
+    `show_message` scrolls the transcript to a message; `say` and `say_error` tell the user a sentence.
+    """
+
+    def __init__(
+        self,
+        charts: ChartPanel,
+        session: Session,
+        bridge: Bridge,
+        history: History,
+        saved: SavedTotal,
+        *,
+        show_message: Callable[[int], object],
+        say: Callable[[str], None],
+        say_error: Callable[[str, str], None],
+    ) -> None:
+        super().__init__(charts)
+        self._charts = charts
         self._session = session
         self._history = history
+        self._show_message = show_message
+        self._say_error = say_error
         session.conversation_changed.connect(self.load)
         session.stats_changed.connect(self._on_stats)
         session.state_changed.connect(lambda _: self._charts.show_reading(session.is_answering))
@@ -34,11 +53,11 @@ class ChartPresenter(QObject):
         session.model_changed.connect(self._on_model)
         bridge.finished.connect(self._on_any_finished)
         saved.changed.connect(self._charts.show_total)
-        saved.error.connect(window.notice.show_error)
+        saved.error.connect(say_error)
         self._charts.scope.changed.connect(self.load)
         self._charts.turn_chosen.connect(self.show_turn)
-        self._charts.saver.saved.connect(lambda path: window.notice.show_notice(f"The chart is saved as {path}."))
-        self._charts.saver.failed.connect(window.notice.show_error)
+        self._charts.saver.saved.connect(lambda path: say(f"The chart is saved as {path}."))
+        self._charts.saver.failed.connect(say_error)
         self._charts.show_total(saved.total)
         self.load()
 
@@ -52,15 +71,15 @@ class ChartPresenter(QObject):
         try:
             message = self._history.message(message_id)
         except HeadstartError as error:
-            self._window.notice.show_error(str(error), error.detail)
+            self._say_error(str(error), error.detail)
             return
         self._session.open(message.conversation_id)
         if message_id not in [each.id for each in self._session.messages]:
             self._session.choose_sibling(message_id)
-        self._window.transcript.show_message(message_id)
+        self._show_message(message_id)
 
     def _show_miss(self) -> None:
-        """The newest turn in view that read again what had been cached stays named, also when it is scrolled away."""
+        """Name the newest turn in view that read again what had been cached: its explanation may be scrolled away."""
         branch = self._session.messages
         turns = [message for message in branch if message.finish_reason and message.stats]
         missed = [(number, message) for number, message in enumerate(turns, 1) if _is_miss(message)]
@@ -70,7 +89,7 @@ class ChartPresenter(QObject):
             had_system_prompt = self._session.had_system_prompt(message.id)
             place = place_of(message.divergence, branch, had_system_prompt, message.left_out)
             assert message.divergence is not None
-            said = f"Turn {number} {in_short(message.divergence, place)}"
+            said = f"Turn {number} {read_again(message.divergence, place)}"
         self._charts.show_miss(said)
 
     def _turns_in_view(self) -> list[ShownTurn]:
@@ -81,7 +100,7 @@ class ChartPresenter(QObject):
         try:
             return [ShownTurn(stats, number, title) for number, title, stats in self._history.turns(MOST_TURNS)]
         except HeadstartError as error:
-            self._window.notice.show_error(str(error), error.detail)
+            self._say_error(str(error), error.detail)
             return []
 
     def _on_stats(self, message_id: int, stats: TurnStats) -> None:

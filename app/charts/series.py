@@ -1,15 +1,16 @@
-"""The numbers behind the charts: numpy rings that turns and cache pictures are added to. No Qt."""
+"""The numbers behind the charts: ring buffers of numpy rows for turns and for pictures of the cache. No Qt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.chat.savings import Savings
 from engine import CacheView, TtftParts, TurnStats
 
 Rows = NDArray[Any]
@@ -46,7 +47,7 @@ MEMORY = np.dtype(
 
 
 class Ring:
-    """The newest `capacity` rows of one dtype; adding never allocates."""
+    """A ring buffer: it keeps the newest `capacity` rows of one dtype, and adding a row never allocates memory."""
 
     def __init__(self, capacity: int, dtype: np.dtype[Any]) -> None:
         self._data: Rows = np.zeros(capacity, dtype)
@@ -83,35 +84,8 @@ class ShownTurn(NamedTuple):
     conversation: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Savings:
-    """What the cache saved: time to first token in seconds, and tokens not read again. `estimated` where the cold time
-    of any turn is an estimate. The seconds can be negative; `shown_seconds` are not."""
-
-    seconds: float = 0.0
-    tokens: int = 0
-    estimated: bool = False
-
-    @property
-    def shown_seconds(self) -> float:
-        """Reuse that cost more than it gave has saved nothing."""
-        return max(0.0, self.seconds)
-
-    def plus(self, stats: TurnStats) -> Savings:
-        """With one finished turn more. Only a turn that reused something and whose first token came counts: without
-        reuse it was the cold run itself. Its seconds count where the cold time was measured, or where most of the
-        prompt was reused: elsewhere the difference would be little but the estimate's error."""
-        if stats.ttft_s is None or not stats.reused_tokens:
-            return self
-        tokens = self.tokens + stats.reused_tokens
-        if not stats.cold_measured and stats.reused_tokens < stats.computed_tokens:
-            return Savings(self.seconds, tokens, self.estimated)
-        seconds = self.seconds + stats.cold_ttft_s - stats.ttft_s
-        return Savings(seconds, tokens, self.estimated or not stats.cold_measured)
-
-
 class TurnSeries:
-    """The turns in view. The newest may be live: still being answered, replaced by each update."""
+    """The turns that the charts show. The newest one may be live: it is being answered, and each update replaces it."""
 
     def __init__(self, capacity: int = 512) -> None:
         self._ring = Ring(capacity, TURN)
@@ -202,7 +176,7 @@ def used_bytes(rows: Rows) -> NDArray[np.int64]:
 
 
 def thin(rows: Rows, most: int) -> Rows:
-    """At most `most` MEMORY rows that look the same: of neighbours the fullest, with all that was evicted among them.
+    """Reduce MEMORY rows to `most` that look the same: the fullest of neighbours stays, with all that was evicted.
 
     The newest row stays as it is.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from app.words import seconds
+from engine import Divergence
 
 
 def exact_seconds(value: float) -> str:
@@ -20,11 +21,6 @@ def scale_seconds(value: float) -> str:
 def scale_tokens(value: float) -> str:
     """A value beside a plot, the unit under it."""
     return f"{value:,.0f}\ntokens"
-
-
-def count(number: int, thing: str) -> str:
-    """ "1 token", "3,012 tokens"."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def many(number: int) -> str:
@@ -63,22 +59,28 @@ def cold(cold_s: float, measured: bool) -> str:
     return f"cold about {cold_s:.2f} s" if cold_s < 1 else f"cold about {cold_s:,.1f} s"
 
 
-def ago(age_s: float) -> str:
-    """How long before the newest picture: "Newest", "40 s ago", "3 min ago", "2 h ago"."""
-    return "Newest" if age_s < 1 else time_ago(age_s)
+_WHY_READ_AGAIN = {
+    "new": "it was new",
+    "edited": "the text differs",
+    "date": "a date moved on",
+    "reasoning removed": "reasoning left out",
+    "tools": "other tools",
+    "trimmed": "oldest turns left out",
+    "evicted": "the cache was full",
+    "positions": "other positions, once",
+    "other model": "another model",
+    "cache off": "the cache was off",
+}
+"""Why a prompt was read again, in a few words, by the cause that the engine names."""
 
 
-def time_ago(age_s: float) -> str:
-    """A time that has passed: "40 s ago", "3 min ago", "2 h ago", "5 days ago"."""
-    if age_s < 90:
-        return f"{age_s:.0f} s ago"
-    if age_s >= 48 * 3600:
-        return f"{age_s / 86_400:.0f} days ago"
-    return f"{age_s / 60:.0f} min ago" if age_s < 5400 else f"{age_s / 3600:.0f} h ago"
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.1f} times" if ratio < 3 else f"{ratio:,.0f} times"
+def read_again(divergence: Divergence, place: str) -> str:
+    """How many tokens were read again and why, for where there is room for a few words: "read 3,128 again: a date moved
+    on", "read 3,128 again: your 2nd message changed"."""
+    why = _WHY_READ_AGAIN[divergence.cause]
+    if divergence.cause == "edited" and place.startswith("in "):
+        why = f"{place.removeprefix('in ')} changed"
+    return f"read {divergence.recomputed_tokens:,} again: {why}"
 
 
 def duration(value: float, estimated: bool = False) -> str:
@@ -91,3 +93,7 @@ def duration(value: float, estimated: bool = False) -> str:
     if value < 7200:
         return f"{about}{int(value) // 60} min {int(value) % 60} s"
     return f"{about}{int(value) // 3600:,} h {int(value) % 3600 // 60} min"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f} times" if ratio < 3 else f"{ratio:,.0f} times"

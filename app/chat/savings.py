@@ -1,17 +1,45 @@
-"""What the cache saved since the program was installed: a running total in the settings."""
+"""What the cache saved: what counts as saved, and the running total since installation, kept in the settings."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QObject, Signal
 
-from app.charts.series import Savings
 from app.chat.bridge import Bridge
 from app.settings import Settings
-from engine import Finished, HeadstartError
+from engine import Finished, HeadstartError, TurnStats
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What the cache saved: time to first token in seconds, and tokens not read again. `estimated` where the cold time
+    of any turn is an estimate. The seconds can be negative; `shown_seconds` are not."""
+
+    seconds: float = 0.0
+    tokens: int = 0
+    estimated: bool = False
+
+    @property
+    def shown_seconds(self) -> float:
+        """Reuse that cost more than it gave has saved nothing."""
+        return max(0.0, self.seconds)
+
+    def plus(self, stats: TurnStats) -> Savings:
+        """With one finished turn more. Only a turn that reused something and whose first token came counts: without
+        reuse it was the cold run itself. Its seconds count where the cold time was measured, or where most of the
+        prompt was reused: elsewhere the difference would be little but the estimate's error."""
+        if stats.ttft_s is None or not stats.reused_tokens:
+            return self
+        tokens = self.tokens + stats.reused_tokens
+        if not stats.cold_measured and stats.reused_tokens < stats.computed_tokens:
+            return Savings(self.seconds, tokens, self.estimated)
+        seconds = self.seconds + stats.cold_ttft_s - stats.ttft_s
+        return Savings(seconds, tokens, self.estimated or not stats.cold_measured)
 
 
 class SavedTotal(QObject):
-    """Counts every finished turn of the engine once, in whichever conversation; see `Savings.plus` for what counts.
+    """Counts every finished turn of the engine once, in whichever conversation it is, as `Savings.plus` does.
 
     Signals: changed(Savings), error(str sentence, str detail): once, where the total cannot be stored.
     """

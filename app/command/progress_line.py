@@ -25,7 +25,9 @@ class ProgressLine:
             print(f"\r{text:<{len(self.shown)}}" if self.overwrite else text, end=end, flush=True)
         self.shown = text
 
-    def end(self) -> None:
-        """Leave the line."""
+    def say(self, text: str) -> None:
+        """Write a line of its own, below what was shown."""
         if self.overwrite and self.shown:
             print()
+        self.shown = ""
+        print(text, flush=True)

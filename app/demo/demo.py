@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.application import Application, build, ended_by_signals, leave, qt_application, spec_of
-from app.command.progress_line import ProgressLine
-from app.demo.machine import machine
-from app.demo.page import as_page
+from app.demo.page import as_html, page_of
 from app.demo.page_picture import as_picture
-from app.demo.pictures import MISS, PICTURE_SIZE, THEMES, Watcher, refuse_folder, save_image, save_pictures
+from app.demo.pictures import MISS, PICTURE_SIZE, THEMES, Watcher, save_image, save_pictures
 from app.demo.player import DemoClock, Player
-from app.demo.report import Report, save_report
+from app.demo.report import Report, machine, save_report, versions
 from app.demo.report_words import as_table
 from app.demo.script import NAMES, Script, read_files, read_script
 from app.demo.show import DemoShow
@@ -29,7 +26,6 @@ from app.settings import Settings
 from app.theme import DARK, LIGHT
 from engine import DEVICES, DTYPES, Engine, EnginePort, HeadstartError
 
-PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
 DEFAULT_TURNS = 8
 SAYS = {
     MISS: "The window right after the turn that read the prompt again: the amber box says where it changed",
@@ -75,7 +71,15 @@ def out_folder(text: str) -> Path:
     return Path(text)
 
 
-def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> int:
+class Terminal(NamedTuple):
+    """Where the demo says what it does. `say` takes a line. `show_progress` takes what is being done while the model is
+    loaded, and the share of it that is done, None where that is not known."""
+
+    say: Callable[[str], None] = print
+    show_progress: Callable[[str, float | None], None] = lambda stage, fraction: None
+
+
+def run_demo(options: argparse.Namespace, engine: EnginePort | None = None, terminal: Terminal | None = None) -> int:
     """Play the demo and write its files; 0 when all is written.
 
     The user's conversations and settings are not touched. Raises HeadstartError with a sentence for the user when an
@@ -84,14 +88,16 @@ def run_demo(options: argparse.Namespace, engine: EnginePort | None = None) -> i
     script = script_of(options)
     turns = turns_of(options.turns, script)
     with new_folder(options.out):
-        status, engine_ended = _run(options, script, turns, engine)
+        status, engine_ended = _run(options, script, turns, engine, terminal or Terminal())
     return leave(status, engine_ended)
 
 
-def _run(options: argparse.Namespace, script: Script, turns: int, engine: EnginePort | None) -> tuple[int, bool]:
+def _run(
+    options: argparse.Namespace, script: Script, turns: int, engine: EnginePort | None, terminal: Terminal
+) -> tuple[int, bool]:
     """Play in a folder of its own, which is gone afterwards; the status, and whether the engine's thread has ended."""
     if (options.out / "report.json").exists():
-        print_line(f"{options.out} holds an earlier demo. Its files are replaced once this one has been played.")
+        terminal.say(f"{options.out} holds an earlier demo. Its files are replaced once this one has been played.")
     if options.offscreen:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     qt_application()
@@ -103,7 +109,7 @@ def _run(options: argparse.Namespace, script: Script, turns: int, engine: Engine
         application = build(engine or Engine(), settings, history, clock.values)
         with ended_by_signals(application.window) as ending:
             try:
-                play(application, options, script, turns, clock)
+                play(application, options, script, turns, clock, terminal)
             except HeadstartError:
                 if not ending.number:  # otherwise it says that the window was closed
                     raise
@@ -113,25 +119,30 @@ def _run(options: argparse.Namespace, script: Script, turns: int, engine: Engine
     return ending.status(0), application.engine_ended
 
 
-def play(application: Application, options: argparse.Namespace, script: Script, turns: int, clock: DemoClock) -> None:
+def play(
+    application: Application,
+    options: argparse.Namespace,
+    script: Script,
+    turns: int,
+    clock: DemoClock,
+    terminal: Terminal,
+) -> None:
     """Play the script in the window and write the files. On a screen, somebody starts it and closes the window."""
-    player = Player(application.session, application.bridge, application.history, print_line, clock)
+    player = Player(application.session, application.bridge, application.history, terminal.say, clock)
     show = None if options.offscreen else DemoShow(application.window, player, script, turns)
     application.window.closing.connect(player.stop)
     watcher = Watcher(application, player)
-    line = ProgressLine()
-    application.session.loading_changed.connect(lambda event: line.show(event.stage, event.fraction))
+    application.session.loading_changed.connect(lambda event: terminal.show_progress(event.stage, event.fraction))
     application.open(spec_of(options, application.settings))
     application.window.resize(PICTURE_SIZE)
     report = Report(player.wait_for_model(), versions(), script=script.name, about=script.about)
-    line.end()
     player.check_fits(script, turns, report.model)
     if show is not None:
-        print_line("The window is ready. Press Start in the bar above the conversation; nothing is played before.")
+        terminal.say("The window is ready. Press Start in the bar above the conversation; nothing is played before.")
     player.play(script, turns, report)
     leave_a_draft(application, player, script, turns)
     save(application, report, watcher, options.out)
-    print(f"\n{as_table(report)}\n\nThe report and the pictures are in {options.out}; report.html shows it all.")
+    terminal.say(f"\n{as_table(report)}\n\nThe report and the pictures are in {options.out}; report.html shows it all.")
     if show is not None:
         show.end(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str((options.out / "report.html").resolve()))))
         player.wait_until_closed()
@@ -165,10 +176,10 @@ def save_page(report: Report, folder: Path, miss: str = "") -> None:
     shown = [part for part in (miss, "window", "tree" if report.script == "tree" else "explainer") if part]
     light, dark = ([(folder / f"{part}-{name}.png").read_bytes() for part in shown] for name in THEMES)
     pictures = list(zip([SAYS[part] for part in shown], light, dark, strict=True))
-    computer = machine()
-    (folder / "report.html").write_text(as_page(report, computer, pictures), "utf-8")
+    page = page_of(report, machine())
+    (folder / "report.html").write_text(as_html(page, pictures), "utf-8")
     for colours, name in ((LIGHT, "page.png"), (DARK, "page-dark.png")):
-        save_image(as_picture(report, computer, colours), folder / name)
+        save_image(as_picture(page, colours), folder / name)
 
 
 def script_of(options: argparse.Namespace) -> Script:
@@ -211,10 +222,11 @@ def missing_folders(folder: Path) -> list[Path]:
     try:
         return [each for each in (folder, *folder.parents) if not each.exists()]
     except OSError as error:  # a name that is too long
-        raise _refuse_out(folder, error) from error
+        raise refuse_folder(folder, error) from error
 
 
-def _refuse_out(folder: Path, error: Exception) -> HeadstartError:
+def refuse_folder(folder: Path, error: Exception) -> HeadstartError:
+    """The error to raise where something cannot be written to the folder."""
     path, reason = str(folder), getattr(error, "strerror", None) or str(error)
     shown = path if len(path) <= 120 else f"{path[:120]}…"
     return HeadstartError(f"The report cannot be written to {shown}: {reason}. Give --out another folder.", str(error))
@@ -227,20 +239,4 @@ def check_folder(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        raise _refuse_out(folder, error) from error
-
-
-def versions() -> dict[str, str]:
-    """What the figures were measured with."""
-    found = {"python": sys.version.split()[0]}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def print_line(text: str) -> None:
-    """One line on standard output, at once."""
-    print(text, flush=True)
+        raise refuse_folder(folder, error) from error

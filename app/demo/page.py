@@ -1,34 +1,33 @@
-"""The demo's report as one page: self-contained HTML without scripts, light and dark, with the table and the charts."""
+"""The demo's report as a page: what it says, as plain values, and these as self-contained HTML without scripts.
+
+`page_picture` paints the same values for where no browser is at hand.
+"""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from html import escape
+from typing import NamedTuple
 
-from app.demo.page_charts import first_token_chart, memory_chart, tokens_chart
-from app.demo.page_text import as_html
-from app.demo.report import Aside, Report, Row, times_sooner
+from app.demo.page_charts import Chart, charts
+from app.demo.report import Pair, Report, times_sooner
 from app.demo.report_words import agreement, gain
+from app.demo.script import TITLES
 from app.theme import DARK, LIGHT, Theme
+from app.transcript.markdown import Block, Run, parse
 
-TITLES = {
-    "support": "A support bot that is not read twice",
-    "one-token": "One different token",
-    "tree": "A tree of shared prefixes",
-    "own": "Your own conversation",
-}
 METHOD = (
     "Each prompt is read twice: once with Headstart's cache, which keeps what was computed for the start of earlier"
     " prompts, and once without. Always the likeliest token is taken, so that the two"
     " answers can be compared."
 )
-NOTHING = "<p><em>nothing was written</em></p>"
 HEADS = ("turn", "question", "prompt", "reused", "computed", "first token", "without", "sooner")
+QUESTION = HEADS.index("question")
+"""The one column of words; all others are numbers and stand on the right."""
 Picture = tuple[str, bytes, bytes]
 """What it shows, and the PNG for light and dark."""
-Chart = tuple[str, str, tuple[tuple[str, str], ...]]
 _USED = ("page", "line", "text", "soft", "reused", "computed", "cold")
 _STYLE = """
 body { margin: 0 auto; max-width: 880px; padding: 40px 24px 64px; background: var(--page); color: var(--text);
@@ -42,10 +41,10 @@ p { margin: 0 0 12px; max-width: 68ch; }
 .numbers b { display: block; font-size: 32px; line-height: 1.2; font-variant-numeric: tabular-nums; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: right; padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
+th, td { padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 400; white-space: nowrap; }
-th:nth-child(2), td:nth-child(2) { text-align: left; min-width: 200px; }
-td small { color: var(--soft); display: block; }
+th:nth-child(2), td:nth-child(2) { min-width: 200px; }
+td small { color: var(--soft); }
 figure { margin: 0 0 24px; }
 img { display: block; width: 100%; height: auto; margin: 0 0 4px; border: 1px solid var(--line); border-radius: 6px; }
 details { border-bottom: 1px solid var(--line); padding: 6px 0; }
@@ -67,49 +66,56 @@ dd { margin: 0; }
 """
 
 
-def as_page(report: Report, machine: str, pictures: Sequence[Picture] = ()) -> str:
-    """The whole page. `machine` says what the figures were measured on."""
-    title = TITLES[report.script]
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)} – Headstart</title>
-<style>
-:root {{ {_variables(LIGHT)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}
-{_STYLE.strip()}
-</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p>{escape(report.about)} {METHOD}</p>
-{_numbers(report)}
-<p>{escape(gain(report))}</p>
-<p>{escape(agreement(report))}</p>
-{_figures(report)}
-<h2>Every turn</h2>
-<div class="wide">{table(report)}</div>
-<h2>Questions and answers</h2>
-{_answers(report)}
-{_pictures(pictures)}
-<h2>Model and machine</h2>
-{_facts(report, machine)}
-</body>
-</html>
-"""
+class TurnLine(NamedTuple):
+    """A line of the table: a cell for each of HEADS, and the notes under the question."""
+
+    cells: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
-def _variables(theme: Theme) -> str:
-    colours = asdict(theme)
-    return " ".join(f"--{name}: {colours[name]};" for name in _USED)
+class Answered(NamedTuple):
+    """A question with its turn in front, and the answers as Markdown; `cold_answer` is "" where both are equal."""
+
+    question: str
+    answer: str
+    cold_answer: str
 
 
-def last_turn(report: Report) -> tuple[tuple[str, str], ...]:
-    """The last turn in three numbers, each with what it says."""
-    warm, cold = report.rows("on")[-1], report.rows("off")[-1]
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the page says, from top to bottom. `numbers` are the last turn in three large numbers, each with what it
+    says; `facts` are what the figures were measured with and on."""
+
+    title: str
+    about: str
+    numbers: tuple[tuple[str, str], ...]
+    sentences: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    turns: tuple[TurnLine, ...]
+    answers: tuple[Answered, ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def page_of(report: Report, machine: str) -> Page:
+    """What the page says about a report. `machine` is what the figures were measured on."""
+    pairs = report.pairs()
+    return Page(
+        title=TITLES[report.script],
+        about=f"{report.about} {METHOD}",
+        numbers=_last_turn(pairs[-1]),
+        sentences=(gain(report), agreement(report)),
+        charts=charts(pairs),
+        turns=tuple(_turn_line(report, pair) for pair in pairs),
+        answers=tuple(
+            Answered(f"{turn}. {aside.question}", aside.answer, aside.cold_answer)
+            for turn, aside in sorted(report.asides.items())
+        ),
+        facts=_facts(report, machine),
+    )
+
+
+def _last_turn(pair: Pair) -> tuple[tuple[str, str], ...]:
+    warm, cold = pair
     return (
         (f"{warm.ttft_s:.2f} s", "first token of the last turn"),
         (f"{cold.ttft_s:.2f} s", "without the cache"),
@@ -117,50 +123,14 @@ def last_turn(report: Report) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _numbers(report: Report) -> str:
-    parts = last_turn(report)
-    return '<div class="numbers">' + "".join(f"<div><b>{number}</b>{said}</div>" for number, said in parts) + "</div>"
-
-
-def charts(report: Report) -> tuple[Chart, ...]:
-    """Each chart as (name, SVG, legend), the legend as (colour, what it says)."""
-    on, off = report.rows("on"), report.rows("off")
-    return (
-        (
-            "Time to first token",
-            first_token_chart(on, off),
-            (("computed", "measured, with the cache"), ("cold", "cold, without")),
-        ),
-        ("Tokens of the prompt", tokens_chart(on), (("reused", "reused"), ("computed", "computed"))),
-        ("Cache memory", memory_chart(on), (("reused", "held after the turn"),)),
-    )
-
-
-def _figures(report: Report) -> str:
-    return "\n".join(
-        f"<h2>{name}</h2>\n<figure>{chart}\n<figcaption>"
-        + "".join(f'<i class="{colour}"></i>{said}' for colour, said in legend)
-        + "</figcaption></figure>"
-        for name, chart, legend in charts(report)
-    )
-
-
-def table(report: Report) -> str:
-    """A row for each turn, as HTML."""
-    rows = "\n".join(_row(report, warm, cold) for warm, cold in zip(report.rows("on"), report.rows("off"), strict=True))
-    head = "".join(f"<th>{name}</th>" for name in HEADS)
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
-
-
-def _row(report: Report, warm: Row, cold: Row) -> str:
+def _turn_line(report: Report, pair: Pair) -> TurnLine:
+    warm, cold = pair
     aside = report.asides.get(warm.turn)
-    question = escape(aside.question) if aside else ""
     notes = [aside.note, f"Conversation: {aside.conversation}" if report.script == "tree" else ""] if aside else []
-    small = "".join(f"<small>{escape(note)}</small>" for note in notes if note)
     times = times_sooner(warm, cold)
     cells = (
         f"{warm.turn}",
-        f"{question}{small}",
+        aside.question if aside else "",
         f"{warm.prompt_tokens:,}",
         f"{warm.reused_tokens:,}",
         f"{warm.computed_tokens:,}",
@@ -168,23 +138,107 @@ def _row(report: Report, warm: Row, cold: Row) -> str:
         f"{cold.ttft_s:.2f} s",
         "–" if times is None else f"{times:.1f}×",
     )
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    return TurnLine(cells, tuple(note for note in notes if note))
 
 
-def _answers(report: Report) -> str:
-    """Each turn folded: its question, and what was written."""
-    return "\n".join(_folded(turn, aside) for turn, aside in sorted(report.asides.items()))
-
-
-def _folded(turn: int, aside: Aside) -> str:
-    others = f'<p class="soft">Without the cache:</p>{as_html(aside.cold_answer)}' if aside.cold_answer else ""
+def _facts(report: Report, machine: str) -> tuple[tuple[str, str], ...]:
+    model = report.model
+    exact = ", exact mode" if model.exact else ""
     return (
-        f"<details><summary>{turn}. {escape(aside.question)}</summary>"
-        f"{as_html(aside.answer) or NOTHING}{others}</details>"
+        ("Model", f"{model.name} ({model.architecture}), {model.weights_bytes / 1e6:,.0f} MB"),
+        ("Computed on", f"{model.device}, {model.dtype}{exact}"),
+        ("Context", f"{model.context_length:,} tokens"),
+        ("Cache", f"{model.kv_bytes_per_token:,} bytes a token, budget {model.cache_budget_bytes / 1e6:,.0f} MB"),
+        ("Machine", machine),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in report.versions.items())),
     )
 
 
-def _pictures(pictures: Sequence[Picture]) -> str:
+def as_html(page: Page, pictures: Sequence[Picture] = ()) -> str:
+    """The whole page, light and dark."""
+    numbers = "".join(f"<div><b>{number}</b>{said}</div>" for number, said in page.numbers)
+    facts = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in page.facts)
+    content = body(
+        page,
+        numbers=f'<div class="numbers">{numbers}</div>',
+        figures="\n".join(map(_figure, page.charts)),
+        table=f'<div class="wide">{table(page)}</div>',
+        answers="\n".join(map(_folded, page.answers)) + _on_screen(pictures),
+        facts=f"<dl>{facts}</dl>",
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(page.title)} – Headstart</title>
+<style>
+:root {{ {_variables(LIGHT)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}
+{_STYLE.strip()}
+</style>
+</head>
+<body>
+{content}
+</body>
+</html>
+"""
+
+
+def body(page: Page, *, numbers: str, figures: str, table: str, answers: str, facts: str) -> str:
+    """The parts of the page in their order, with their headings. The five parts that a browser and Qt need in different
+    HTML are given."""
+    sentences = "\n".join(f"<p>{escape(sentence)}</p>" for sentence in (page.about, *page.sentences))
+    about, _, others = sentences.partition("\n")
+    return f"""<h1>{escape(page.title)}</h1>
+{about}
+{numbers}
+{others}
+{figures}
+<h2>Every turn</h2>
+{table}
+<h2>Questions and answers</h2>
+{answers}
+<h2>Model and machine</h2>
+{facts}"""
+
+
+def table(page: Page, attributes: str = "") -> str:
+    """A row for each turn. Qt aligns a cell by its own attribute only."""
+    head = "".join(_cell("th", column, name) for column, name in enumerate(HEADS))
+    rows = "\n".join(f"<tr>{_cells(line)}</tr>" for line in page.turns)
+    return f"<table{attributes}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+
+
+def _cells(line: TurnLine) -> str:
+    cells = [escape(cell) for cell in line.cells]
+    cells[QUESTION] += "".join(f"<br><small>{escape(note)}</small>" for note in line.notes)
+    return "".join(_cell("td", column, cell) for column, cell in enumerate(cells))
+
+
+def _cell(tag: str, column: int, content: str) -> str:
+    return f'<{tag} align="{"left" if column == QUESTION else "right"}">{content}</{tag}>'
+
+
+def _variables(theme: Theme) -> str:
+    colours = asdict(theme)
+    return " ".join(f"--{name}: {colours[name]};" for name in _USED)
+
+
+def _figure(chart: Chart) -> str:
+    legend = "".join(f'<i class="{colour}"></i>{said}' for colour, said in chart.legend)
+    return f"<h2>{chart.name}</h2>\n<figure>{chart.svg}\n<figcaption>{legend}</figcaption></figure>"
+
+
+def _folded(answered: Answered) -> str:
+    """A turn that unfolds to what was written."""
+    cold = answered.cold_answer
+    others = f'<p class="soft">Without the cache:</p>{markdown_html(cold)}' if cold else ""
+    return f"<details><summary>{escape(answered.question)}</summary>{answer_html(answered.answer)}{others}</details>"
+
+
+def _on_screen(pictures: Sequence[Picture]) -> str:
     if not pictures:
         return ""
     shown = "\n".join(
@@ -192,27 +246,43 @@ def _pictures(pictures: Sequence[Picture]) -> str:
         f'<img src="{_inline(light)}" alt="{escape(name)}"></picture><figcaption>{escape(name)}</figcaption></figure>'
         for name, light, dark in pictures
     )
-    return f"<h2>On screen</h2>\n{shown}"
+    return f"\n<h2>On screen</h2>\n{shown}"
 
 
 def _inline(png: bytes) -> str:
     return f"data:image/png;base64,{b64encode(png).decode()}"
 
 
-def facts(report: Report, machine: str) -> dict[str, str]:
-    """What the figures were measured with and on."""
-    model = report.model
-    exact = ", exact mode" if model.exact else ""
-    return {
-        "Model": f"{model.name} ({model.architecture}), {model.weights_bytes / 1e6:,.0f} MB",
-        "Computed on": f"{model.device}, {model.dtype}{exact}",
-        "Context": f"{model.context_length:,} tokens",
-        "Cache": f"{model.kv_bytes_per_token:,} bytes a token, budget {model.cache_budget_bytes / 1e6:,.0f} MB",
-        "Machine": machine,
-        "Versions": ", ".join(f"{name} {version}" for name, version in report.versions.items()),
-    }
+def answer_html(markdown: str) -> str:
+    """An answer of the model, or that there is none."""
+    return markdown_html(markdown) or "<p><em>nothing was written</em></p>"
 
 
-def _facts(report: Report, machine: str) -> str:
-    rows = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in facts(report, machine).items())
-    return f"<dl>{rows}</dl>"
+def markdown_html(markdown: str) -> str:
+    """Markdown as plain HTML that a browser and Qt both show: paragraphs with what is bold, slanted, struck through or
+    code in them; list items keep their marker."""
+    return "".join(_block(block) for block in parse(markdown.strip()))
+
+
+def _block(block: Block) -> str:
+    marker = f"{escape(block.marker)} " if block.marker else ""
+    if block.kind == "rule":
+        return "<hr>"
+    if block.kind == "code":
+        return f"<pre>{escape(block.text)}</pre>"
+    if block.kind == "table":
+        return f"<p>{'<br>'.join(' · '.join(map(_runs, row)) for row in block.rows)}</p>"
+    text = _runs(block.runs)
+    return f"<p>{marker}{f'<b>{text}</b>' if block.kind == 'heading' else text}</p>"
+
+
+def _runs(runs: tuple[Run, ...]) -> str:
+    return "".join(map(_run, runs))
+
+
+def _run(run: Run) -> str:
+    text = escape(run.text).replace("\n", "<br>")
+    for is_so, tag in ((run.code, "code"), (run.strike, "s"), (run.italic, "em"), (run.bold, "b")):
+        if is_so:
+            text = f"<{tag}>{text}</{tag}>"
+    return text

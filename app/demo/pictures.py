@@ -16,7 +16,7 @@ from app.demo.player import Player
 from app.history.file import History
 from app.transcript.message import Answer, MessageContent
 from app.widgets.plain import Label
-from engine import HeadstartError, TurnStats
+from engine import TurnStats
 
 PICTURE_SIZE = QSize(1280, 800)
 TREE_SIZE, TALLEST_TREE = QSize(960, 600), 1_200
@@ -71,12 +71,12 @@ class Watcher(QObject):
         self._window.charts.show_total(self._window.charts.turns.saved())  # as measured; it was added up from estimates
         chosen = self._application.settings.theme
         for name in THEMES:
-            wear(self._application, name)
+            change_theme(self._application, name)
             self.miss[name] = self._window.grab()
-        wear(self._application, chosen)
+        change_theme(self._application, chosen)
 
 
-def wear(application: Application, name: str) -> None:
+def change_theme(application: Application, name: str) -> None:
     """Change the theme, and wait until everything has its colours."""
     application.choose_theme(name)
     QApplication.processEvents()
@@ -89,7 +89,7 @@ def save_pictures(application: Application, watcher: Watcher, folder: Path) -> N
     window = application.window
     window.resize(PICTURE_SIZE)
     for name in reversed(THEMES):
-        wear(application, name)
+        change_theme(application, name)
         save_picture(window, folder / f"window-{name}.png")
         save_picture(window.composer.next_prompt, folder / f"ribbon-{name}.png")
         save_picture(window.charts, folder / f"charts-{name}.png")
@@ -149,7 +149,7 @@ def save_explainer(explained: Explained, path: Path) -> None:
 
 
 def without_tools(answer: Answer) -> None:
-    """On a picture there is nothing to press, so there is no room for it either."""
+    """Hide the buttons under an answer and the room for them: on a picture there is nothing to press."""
     policy = answer.tools.sizePolicy()
     policy.setRetainSizeWhenHidden(False)
     answer.tools.setSizePolicy(policy)
@@ -177,7 +177,7 @@ def nothing_read_again(stats: TurnStats | None) -> Label:
 
 
 def save_picture(widget: QWidget, path: Path) -> None:
-    """What a widget looks like now, as PNG. Raises OSError."""
+    """Write what a widget looks like now as PNG. Raises OSError."""
     save_image(widget.grab(), path)
 
 
@@ -185,8 +185,3 @@ def save_image(image: QImage | QPixmap, path: Path) -> None:
     """Write a picture as PNG. Raises OSError."""
     if not image.save(str(path)):
         raise OSError(None, "a picture cannot be saved", str(path))
-
-
-def refuse_folder(folder: Path, error: OSError) -> HeadstartError:
-    """The error to raise where something cannot be written to the folder."""
-    return HeadstartError(f"The report cannot be written to {folder}: {error.strerror}.", str(error))

@@ -13,11 +13,11 @@ from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal, SignalInstance
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.demo.pace import Pace
-from app.demo.report import Aside, Report, compare, make_row
+from app.demo.report import Aside, Report, Row, make_row
 from app.demo.script import Script, Step, too_long
 from app.history.file import History, StoredMessage
 from app.placeholders import Cure, current_values, values_at, with_cure
+from app.proof.compare import compare
 from engine import Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
 
 MOST_WRITTEN = 48
@@ -26,6 +26,9 @@ GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=MOST_WRITT
 
 REST_MS = 400
 """Before a cold turn: what the window asks of the engine after a change (a preview) is then answered, not timed."""
+
+SPEEDS = (("Slow", 4000), ("Normal", 1500), ("Fast", 0))
+"""Names, and the milliseconds a turn is left on screen before the next one begins."""
 
 STOPPED = "The demo was closed before its end. Run it again to get the report."
 
@@ -41,18 +44,57 @@ class DemoClock:
         return values_at(datetime.now() + timedelta(days=self.days), current_values()["uuid"])
 
 
+class Pace(QObject):
+    """`running` goes on turn after turn; `next_turn` lets one more through. Signals: changed() after each of them."""
+
+    changed = Signal()
+
+    def __init__(self, running: bool, rest_ms: int, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.running = running
+        self.rest_ms = rest_ms
+        self._passes = 0
+
+    def start(self) -> None:
+        """Go on turn after turn."""
+        self.running = True
+        self.changed.emit()
+
+    def pause(self) -> None:
+        """Stay after the turn that is being played."""
+        self.running = False
+        self.changed.emit()
+
+    def next_turn(self) -> None:
+        """Play one more turn, then stay."""
+        self.running = False
+        self._passes += 1
+        self.changed.emit()
+
+    def set_rest(self, rest_ms: int) -> None:
+        """How long a turn stays on screen while it runs, in milliseconds."""
+        self.rest_ms = rest_ms
+        self.changed.emit()
+
+    def take(self) -> bool:
+        """Whether the next turn may begin now; a single turn that was asked for is used up."""
+        if not self.running and self._passes:
+            self._passes -= 1
+            return True
+        return self.running
+
+
 class Player(QObject):
-    """One demo. Each method returns when its part has been played; the window stays alive meanwhile.
+    """Plays one demo. Each method returns when its part has been played; Qt's event loop runs meanwhile.
 
     `say` gets a line about each turn. All methods raise HeadstartError when the engine fails or the window is closed.
-    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, ended(int turn) when the
-    window has come to rest after it, played() after the last.
+    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, and
+    ended(int turn) when the window has come to rest after it.
     """
 
     begun = Signal(int, object)
     measured = Signal(object)
     ended = Signal(int)
-    played = Signal()
 
     def __init__(
         self,
@@ -60,30 +102,29 @@ class Player(QObject):
         bridge: Bridge,
         history: History,
         say: Callable[[str], None],
-        clock: DemoClock | None = None,
-        pace: Pace | None = None,
+        clock: DemoClock,
     ) -> None:
         super().__init__()
-        self.pace = pace or Pace(running=True, rest_ms=0)
+        self.pace = Pace(running=True, rest_ms=0)
         self._session = session
         self._bridge = bridge
         self._history = history
         self._say = say
-        self._clock = clock or DemoClock()
+        self._clock = clock
         self._chats: dict[int, int] = {}
         self._loop: QEventLoop | None = None
         self._stopped = False
 
     def stop(self) -> None:
-        """The window was closed: what is being played raises."""
+        """End the demo because the window was closed: the method that is being played raises."""
         self._stopped = True
         if self._loop is not None:
             self._loop.quit()
 
     def wait_for_model(self) -> ModelInfo:
-        """The model that the application is loading."""
+        """Wait until the application has loaded its model, and return what that is."""
         if self._session.model is None:
-            self._outcome(lambda: True, self._session.model_changed)
+            self._wait_for(self._session.model_changed)
         assert self._session.model is not None
         return self._session.model
 
@@ -101,14 +142,14 @@ class Player(QObject):
         raise HeadstartError(too_long(script, fitting, turns, self._system_tokens(script), model))
 
     def _tokens(self, script: Script, chat: int, turns: int) -> int:
-        """What the questions of a conversation and their answers take, as far as this turn."""
+        """How many tokens a conversation of the script takes up to this turn, with the longest answers."""
         questions = [step.question for step in script.steps[:turns] if step.chat == chat]
         if not questions:
             return 0
         return self._preview(script.system_prompt, questions).prompt_tokens + MOST_WRITTEN * len(questions)
 
     def _system_tokens(self, script: Script) -> int:
-        """What the system prompt takes with the shortest question and its answer."""
+        """How many tokens the system prompt takes with the shortest question and its answer."""
         return self._preview(script.system_prompt, ["?"]).prompt_tokens + MOST_WRITTEN
 
     def play(self, script: Script, turns: int, report: Report) -> None:
@@ -127,13 +168,11 @@ class Player(QObject):
             self._play_turn(turn, turns, step, report)
             self.rest()
             self.ended.emit(turn)
-        self.played.emit()
 
     def rest(self, ms: int | None = None) -> None:
-        """Let the window come to rest."""
-        timer = QTimer()
-        timer.setSingleShot(True)
-        self._outcome(lambda: timer.start(REST_MS if ms is None else ms) is None, timer.timeout)
+        """Wait, so that what the window asked of the engine meanwhile is answered before anything is timed."""
+        timer = QTimer(singleShot=True, interval=REST_MS if ms is None else ms)
+        self._wait_for(timer.timeout, start=timer.start)
 
     def wait_until_closed(self) -> None:
         """Leave the window to whoever looks at it, until it is closed."""
@@ -145,9 +184,9 @@ class Player(QObject):
         if self.pace.running and self.pace.rest_ms and not is_first:
             self.rest(self.pace.rest_ms)
         while not self.pace.take():
-            self._outcome(lambda: True, self.pace.changed)
+            self._wait_for(self.pace.changed)
         while self._session.state != "idle":  # somebody asked for another answer in the meantime
-            self._outcome(lambda: True, self._session.state_changed)
+            self._wait_for(self._session.state_changed)
 
     def _prepare(self, script: Script, step: Step) -> None:
         if step.before == "next day":
@@ -176,7 +215,7 @@ class Player(QObject):
             self._keep_measured(answer, cold)
         self._note(report, make_row(turn, "off", cold.stats), turns)
 
-    def _note(self, report: Report, row: Any, turns: int) -> None:
+    def _note(self, report: Report, row: Row, turns: int) -> None:
         report.turns.append(row)
         self._say(
             f"cache {row.cache}, turn {row.turn} of {turns}: {row.reused_tokens:,} of {row.prompt_tokens:,} tokens"
@@ -185,7 +224,7 @@ class Player(QObject):
         self.measured.emit(row)
 
     def _ask(self, question: str) -> StoredMessage:
-        answer = self._outcome(lambda: self._session.send(question), self._session.message_finished)
+        answer = self._wait_for(self._session.message_finished, start=lambda: self._session.send(question))
         assert isinstance(answer, StoredMessage)
         return answer
 
@@ -208,12 +247,12 @@ class Player(QObject):
     def _end_of(self, submit: Callable[[], int], end: SignalInstance) -> object:
         """Ask the engine for something and wait for its end. Raises HeadstartError with the engine's sentence."""
         ids: list[int] = []
-
-        def begin() -> bool:
-            ids.append(submit())
-            return True
-
-        ended = self._outcome(begin, end, self._bridge.failed, ours=lambda event: event.request_id in ids)
+        ended = self._wait_for(
+            end,
+            self._bridge.failed,
+            start=lambda: ids.append(submit()),
+            is_ours=lambda event: event.request_id in ids,
+        )
         if isinstance(ended, Failed):
             raise HeadstartError(ended.sentence, ended.detail)
         return ended
@@ -222,19 +261,26 @@ class Player(QObject):
         assert answer.stats is not None
         assert cold.stats.ttft_s is not None
         stats = replace(answer.stats, cold_ttft_s=cold.stats.ttft_s, cold_measured=True)
-        m = answer
-        self._history.finish(m.id, m.content, m.token_ids, stats, m.divergence, m.finish_reason)
+        self._history.finish(
+            answer.id, answer.content, answer.token_ids, stats, answer.divergence, answer.finish_reason
+        )
         self._session.choose_sibling(answer.id)
 
-    def _outcome(
-        self, start: Callable[[], bool], *ends: SignalInstance, ours: Callable[[Any], bool] = lambda event: True
+    def _wait_for(
+        self,
+        *ends: SignalInstance,
+        start: Callable[[], object] = lambda: None,
+        is_ours: Callable[[Any], bool] = lambda event: True,
     ) -> object:
-        """Start something and wait for a signal that ends it. Raises HeadstartError on an error or a closed window."""
+        """Start something and wait until one of the signals ends it; return what that signal brought.
+
+        Raises HeadstartError on an error, when `start` returns False, and when the window is closed.
+        """
         self._loop = loop = QEventLoop()
         ended: list[object] = []
 
         def end(event: object = None) -> None:
-            if ours(event):
+            if is_ours(event):
                 ended.append(event)
                 loop.quit()
 
@@ -245,7 +291,7 @@ class Player(QObject):
         links = [(self._session.error, fail), *((signal, end) for signal in ends)]
         for signal, slot in links:
             signal.connect(slot)
-        if not self._stopped and start() and not ended:
+        if not self._stopped and start() is not False and not ended:
             loop.exec()
         for signal, slot in links:
             signal.disconnect(slot)

@@ -1,19 +1,26 @@
-"""What the demo measured, as report.json and report.csv. No Qt."""
+"""What the demo measured, and with what; as report.json and report.csv. No Qt."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+import os
+import platform
+import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from engine import HeadstartError, ModelInfo, TurnStats
+import psutil
 
-NEAR_TIE = 0.3
-"""Two tokens whose logits are closer than this may change places when sums are rounded in another order."""
+from app.proof.compare import Parted
+from engine import HeadstartError, ModelInfo, TurnStats, describe_devices
+
+PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgraph", "numpy")
+"""Those whose versions stand in the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +38,8 @@ class Row:
     cache_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parted:
-    """The first token (counted from 0) in which the two answers of a turn differ, and how close the choice was: the
-    distance between the two best logits there, None where the engine reported none."""
-
-    turn: int
-    token: int
-    margin: float | None
+Pair = tuple[Row, Row]
+"""A turn with the cache and without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,12 @@ class Report:
         """Whether the two passes wrote the same tokens in every turn."""
         return not self.parted
 
+    def pairs(self) -> list[Pair]:
+        """Each turn with the cache on and off."""
+        return list(zip(self.rows("on"), self.rows("off"), strict=True))
+
     def rows(self, cache: Literal["off", "on"]) -> list[Row]:
-        """The rows of one pass, by turn."""
+        """The rows with the cache on, or off, by turn."""
         return sorted((row for row in self.turns if row.cache == cache), key=lambda row: row.turn)
 
     def as_json(self) -> str:
@@ -104,7 +109,7 @@ class Report:
         return sorted(self.turns, key=lambda row: (row.turn, row.cache))
 
     def add_answers(self, turn: int, answer: str, cold_answer: str) -> None:
-        """What the two passes wrote in a turn."""
+        """Remember what the two runs of a turn wrote."""
         other = "" if cold_answer == answer else cold_answer
         self.asides[turn] = replace(self.asides[turn], answer=answer, cold_answer=other)
 
@@ -126,13 +131,23 @@ def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:
     )
 
 
-def compare(turn: int, on: Sequence[int], off: Sequence[int], margins: Sequence[float]) -> Parted | None:
-    """Where two answers to the same prompt part, None where they are equal. `margins` belong to the answer `off`."""
-    if tuple(on) == tuple(off):
-        return None
-    shorter = min(len(on), len(off))
-    token = next((index for index in range(shorter) if on[index] != off[index]), shorter)
-    return Parted(turn, token, margins[token] if token < len(margins) else None)
+def machine() -> str:
+    """Processor, graphics cards, cores, memory and system; never the computer's name. Imports torch."""
+    names = dict.fromkeys(device.name for device in reversed(describe_devices().devices))
+    memory = psutil.virtual_memory().total / 1e9
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{', '.join(names)}, {os.cpu_count() or 1} cores, {memory:.0f} GB memory, {system}"
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that the figures were measured with."""
+    found = {"python": sys.version.split()[0]}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
 
 
 def save_report(report: Report, folder: Path) -> None:

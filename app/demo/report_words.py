@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.demo.report import NEAR_TIE, Parted, Report, Row, times_sooner
+from app.demo.report import Pair, Report, Row, times_sooner
+from app.proof.compare import NEAR_TIE, Parted
 
 MOST_NAMED = 3
 """So many turns that were not sooner are named one by one."""
 MISSED_SHARE = 0.1
 """Where less than this share of a prompt was reused, both runs read nearly all of it."""
-Pair = tuple[Row, Row]
-"""A turn with the cache and without."""
 
 
 def as_table(report: Report) -> str:
@@ -23,13 +22,13 @@ def as_table(report: Report) -> str:
         "            tokens of the prompt         first token             tokens a second",
         "turn    total   reused computed      on     off  sooner            on      off",
     ]
-    lines += [_table_line(on, off) for on, off in _pairs(report)]
+    lines += [_table_line(on, off) for on, off in report.pairs()]
     return "\n".join([*lines, "", gain(report), agreement(report)])
 
 
 def gain(report: Report) -> str:
     """What the cache saved, and which turns were not sooner."""
-    pairs = _pairs(report)[1:]
+    pairs = report.pairs()[1:]
     if not pairs:
         return "One turn is always cold: play two or more to see what the cache saves."
     others = [pair for pair in pairs if _is_miss(pair) or _times(pair) < 1.05]
@@ -46,10 +45,6 @@ def agreement(report: Report) -> str:
         return f"The answers with the cache and without are equal, token by token{_in_all(count)}."
     parts = ", ".join(map(_parting, report.parted))
     return f"The answers are equal in {count - len(report.parted)} of {count} turns. They part {parts}. {_why(report)}"
-
-
-def _pairs(report: Report) -> list[Pair]:
-    return list(zip(report.rows("on"), report.rows("off"), strict=True))
 
 
 def _times(pair: Pair) -> float:
@@ -75,7 +70,7 @@ def _turns(pairs: Sequence[Pair]) -> str:
 
 
 def _other(pair: Pair) -> str:
-    """A turn that read nearly everything again, or was not sooner for another reason."""
+    """Say of a turn that it read nearly everything again, or why else it was not sooner."""
     on, times = pair[0], _times(pair)
     if times >= 1.05:
         pace = f"was {times:.1f} times sooner, but by chance:"

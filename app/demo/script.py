@@ -11,6 +11,13 @@ from typing import Literal
 from engine import HeadstartError, ModelInfo
 
 NAMES = ("support", "one-token", "tree")
+TITLES = {
+    "support": "A support bot that is not read twice",
+    "one-token": "One different token",
+    "tree": "A tree of shared prefixes",
+    "own": "Your own conversation",
+}
+"""What a script is called on its page and in its bar; "own" is one of the user's own files."""
 Before = Literal["", "next day", "cure"]
 MOST_BYTES = 5_000_000
 """A text file of the user's that is larger than this was not meant."""

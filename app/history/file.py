@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, nullcontext
 from datetime import date
 from pathlib import Path
 
+from app.files import keep_private
 from app.history.errors import DamagedFileError, in_words, is_damage, is_forbidden, set_aside
 from app.history.messages import MessageTable
 from app.history.presets import PresetTable
@@ -33,7 +34,6 @@ from app.history.records import (
 )
 from app.history.schema import ERASES_FROM, migrate, refuse_foreign
 from app.placeholders import Cure
-from app.private import keep_private
 from engine import HeadstartError, Sampling, data_dir
 
 __all__ = ["Conversation", "ConversationEntry", "History", "StoredMessage", "default_path"]

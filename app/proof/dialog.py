@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.proof.compare import Half
 from app.widgets import words
 from app.widgets.explain import Explain
 from app.widgets.plain import Label
 from app.words import seconds
 from engine import Matched, Prefill, TurnStats
 
-Half = Literal["warm", "cold"]
 WIDTH = 520
 BAR, LINE, NUMBER = 12, 20, 28
 NUMBER_WIDTH = 96
@@ -43,27 +41,27 @@ class ProofBar(QWidget):
         return f"{self._name}: " + ", ".join(part for part in parts if part)
 
     def clear(self) -> None:
-        """Say nothing yet."""
+        """Forget what an earlier run showed."""
         self.seconds, self._tokens, self._status = None, None, ""
         self._refresh()
 
     def show_status(self, status: str) -> None:
-        """What is being done, while there is no number."""
+        """Show what is being done, while there is no number."""
         self._status = status
         self._refresh()
 
     def show_tokens(self, reused: int, computed: int) -> None:
-        """How much of the prompt was in the cache."""
+        """Show how much of the prompt was in the cache."""
         self._tokens = (reused, computed)
         self._refresh()
 
     def show_seconds(self, value: float, longest: float) -> None:
-        """The time to the first token; the bar of `longest` fills the width."""
+        """Show the time to the first token. A time of `longest` seconds would fill the width."""
         self.seconds, self._longest = value, longest
         self._refresh()
 
     def set_longest(self, longest: float) -> None:
-        """The bar of this many seconds fills the width."""
+        """Scale the bar so that this many seconds fill the width."""
         self._longest = longest
         self.update()
 
@@ -191,7 +189,7 @@ class ProofDialog(QDialog):
         self.setFixedWidth(WIDTH)
 
     def set_running(self, running: bool) -> None:
-        """While it runs the button stops it, afterwards it closes the dialog."""
+        """Make the button stop the proof while it runs, and close the dialog afterwards."""
         self._running = running
         self.button.setText("Stop" if running else "Close")
         self.button.setAccessibleName("Stop the proof" if running else "Close the proof")
@@ -199,7 +197,7 @@ class ProofDialog(QDialog):
         self.again.setVisible(not running)
 
     def clear(self) -> None:
-        """Before it is run once more."""
+        """Forget what an earlier proof showed."""
         for bar in self.bars.values():
             bar.clear()
         self.own.clear()
@@ -207,23 +205,23 @@ class ProofDialog(QDialog):
         self.says.clear()
 
     def show_begun(self, half: Half) -> None:
-        """This run begins."""
+        """Show that this run begins."""
         self.bars[half].show_status("waiting for the model")
 
     def show_matched(self, half: Half, matched: Matched) -> None:
-        """What the run found in the cache."""
+        """Show what the run found in the cache."""
         self.bars[half].show_tokens(matched.reused_tokens, matched.computed_tokens)
 
     def show_own(self, text: str) -> None:
-        """What the turn itself found in the cache, where that is something else; "" where it is not."""
+        """Show what the turn itself found in the cache where that was something else; "" shows nothing."""
         self.own.setText(text)
 
     def show_reading(self, half: Half, progress: Prefill) -> None:
-        """How far the prompt is read."""
+        """Show how much of the prompt is read."""
         self.bars[half].show_status(words.reading(progress.done, progress.total, progress.seconds_left))
 
     def show_stats(self, half: Half, stats: TurnStats) -> None:
-        """The figures of the run so far."""
+        """Show the figures of the run so far."""
         if stats.ttft_s is None:
             return
         times = [bar.seconds for bar in self.bars.values() if bar.seconds is not None]
@@ -236,7 +234,7 @@ class ProofDialog(QDialog):
         )
 
     def show_result(self, headline: str, sentence: str) -> None:
-        """It has ended."""
+        """Show how the proof ended."""
         self.headline.setText(headline)
         self.says.setText(sentence)
         self.set_running(False)

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.file import History, StoredMessage
+from app.proof.compare import Half
 from app.proof.dialog import ProofDialog
-from app.proof.proof import Half, Proof, ProofResult, check_ready, gain, own_figures, verdict
-from app.window.window import Window
+from app.proof.proof import Proof, ProofResult, check_ready, gain, own_figures, verdict
 from engine import HeadstartError, Matched, Request
 
 
-class Proving(QObject):
-    """One for a window. `dialog` is the one on screen and `proof` the one that runs, None when there is none."""
+class ProofPresenter(QObject):
+    """One for a window, above which the dialogs stand. `say` and `say_error` tell the user a sentence.
 
-    def __init__(self, window: Window, session: Session, bridge: Bridge, history: History) -> None:
+    Attributes: `dialog` is the one on screen and `proof` the one that runs, None when there is none.
+    """
+
+    def __init__(
+        self,
+        window: QWidget,
+        session: Session,
+        bridge: Bridge,
+        history: History,
+        *,
+        say: Callable[[str], None],
+        say_error: Callable[[str, str], None],
+    ) -> None:
         super().__init__(window)
         self.dialog: ProofDialog | None = None
         self.proof: Proof | None = None
@@ -25,8 +40,8 @@ class Proving(QObject):
         self._session = session
         self._bridge = bridge
         self._history = history
-        window.transcript.prove.connect(self.prove)
-        window.commands.prove.triggered.connect(self.prove_newest)
+        self._say = say
+        self._say_error = say_error
 
     def prove_newest(self) -> None:
         """Prove the newest answer in view."""
@@ -34,7 +49,7 @@ class Proving(QObject):
         if answers:
             self.prove(answers[-1].id)
         else:
-            self._window.notice.show_notice("There is no answer to prove yet. Ask something first.")
+            self._say("There is no answer to prove yet. Ask something first.")
 
     def prove(self, answer_id: int) -> None:
         """Prove the answer with this id, which is in view."""
@@ -44,7 +59,7 @@ class Proving(QObject):
             check_ready(self._session.is_answering, self._session.model is not None)
             answer, request = self._find(answer_id)
         except HeadstartError as error:
-            self._window.notice.show_error(str(error), error.detail)
+            self._say_error(str(error), error.detail)
             return
         length = len(answer.token_ids) or (answer.stats.written_tokens if answer.stats else 0) or 1
         self._open(answer, request, length)
@@ -86,7 +101,7 @@ class Proving(QObject):
         proof.start()
 
     def _compare(self, answer: StoredMessage, half: Half, found: Matched) -> None:
-        """The cache may hold more, or less, of the prompt than when the turn was answered."""
+        """Say what the turn itself reused: the cache may hold more, or less, of its prompt now."""
         if half == "warm" and answer.stats is not None and self.dialog is not None:
             self.dialog.show_own(own_figures(self._number(answer), answer.stats, found))
 

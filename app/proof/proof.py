@@ -6,23 +6,21 @@ No widgets. The conversation, its figures and the totals hear nothing of it; the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
-from app.demo.report import NEAR_TIE, Parted, compare
+from app.proof.compare import NEAR_TIE, Half, Parted, compare
 from app.words import seconds
 from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
 
-Half = Literal["warm", "cold"]
 QUOTED = 24
 """Characters shown of each answer from the place where they part."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """Both runs, ended or stopped, and the first token in which they differ (None: none that both wrote)."""
+    """Both runs, ended or stopped, and the first token in which they differ; None where they are equal."""
 
     warm: Finished
     cold: Finished
@@ -118,7 +116,7 @@ class Proof(QObject):
 
 
 def proof_requests(request: Request, length: int) -> dict[Half, Request]:
-    """The two requests: greedy, `length` tokens at most, in nobody's name, with and without the cache."""
+    """The two requests, with the cache and without: greedy, at most `length` tokens, and of no conversation."""
     sampling = Sampling(temperature=0.0, top_p=1.0, max_tokens=max(1, length))
     same = replace(request, sampling=sampling, conversation="", pin_system=False, record_margins=True)
     return {"warm": replace(same, use_cache=True), "cold": replace(same, use_cache=False)}
@@ -150,7 +148,7 @@ def verdict(result: ProofResult, is_exact: bool) -> str:
 
 
 def gain(result: ProofResult) -> str:
-    """How much sooner the first token came."""
+    """How much sooner the first token came with the cache, in a sentence."""
     warm, cold = result.warm.stats, result.cold.stats
     if not warm.reused_tokens:
         return "Nothing of this prompt was in the cache any more, so both runs read all of it. Prove it once more."
@@ -161,7 +159,7 @@ def gain(result: ProofResult) -> str:
 
 
 def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
-    """What the turn itself reused, where its prompt finds something else in the cache now; "" where it does not."""
+    """What the turn itself reused, where its prompt finds something else in the cache now; otherwise ""."""
     if found.reused_tokens == own.reused_tokens:
         return ""
     waited = f" and waited {seconds(own.ttft_s)}" if own.ttft_s is not None else ""

@@ -27,18 +27,6 @@ _WHY = {
     "other model": "each model keeps a cache of its own",
     "cache off": "the cache is switched off",
 }
-_SHORT = {
-    "new": "it was new",
-    "edited": "the text differs",
-    "date": "a date moved on",
-    "reasoning removed": "reasoning left out",
-    "tools": "other tools",
-    "trimmed": "oldest turns left out",
-    "evicted": "the cache was full",
-    "positions": "other positions, once",
-    "other model": "another model",
-    "cache off": "the cache was off",
-}
 _CURES = {
     "edited": "Put what changes into the newest message.",
     "date": "A conversation keeps the date it began with; begin a new one for today's.",
@@ -132,7 +120,7 @@ class DivergenceBox(QAbstractButton):
     def show_divergence(self, divergence: Divergence | None, place: str, computed_tokens: int) -> None:
         """Explain this divergence, which lies at `place` ("in your 2nd message"); hide the box where it cost less than
         what was new. `computed_tokens` are all that the turn computed."""
-        if divergence is None or not is_worth_saying(divergence, computed_tokens):
+        if divergence is None or not words.is_worth_saying(divergence, computed_tokens):
             self.hide()
             return
         self._divergence, self._place = divergence, place
@@ -185,27 +173,12 @@ class DivergenceBox(QAbstractButton):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
 
 
-def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:
-    """Whether more had to be read again than was new to the model."""
-    again = divergence.recomputed_tokens
-    return again > 0 and again > computed_tokens - again
-
-
 def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
     """Where the prompt left what was cached. Only where a single word is another one is the difference called one."""
     is_one = is_one_word and divergence.cause != "trimmed"  # whole messages are gone, however they begin
     differs = "One different word at token {position}" if is_one else "The text differs from token {position} on"
     begins = _WITHOUT_TEXT.get(divergence.cause, differs).format(position=f"{divergence.position:,}")
     return f"{begins}, {place}" if place else begins
-
-
-def in_short(divergence: Divergence, place: str) -> str:
-    """How many tokens were read again and why, for where there is room for a few words: "read 3,128 again: a date moved
-    on", "read 3,128 again: your 2nd message changed"."""
-    why = _SHORT[divergence.cause]
-    if divergence.cause == "edited" and place.startswith("in "):
-        why = f"{place.removeprefix('in ')} changed"
-    return f"read {divergence.recomputed_tokens:,} again: {why}"
 
 
 def body(divergence: Divergence, advises: bool = True) -> str:

@@ -1,12 +1,12 @@
-"""Figures in words, as the transcript, the composer and the sidebar say them. No Qt."""
+"""Figures in words, as the transcript, the composer, the sidebar and the charts say them. No Qt."""
 
 from __future__ import annotations
 
 import time
 from datetime import datetime
 
-from app.words import seconds, size
-from engine import ModelInfo, Preview, Role, Sampling, TurnStats
+from app.words import counted, seconds, size, time_ago
+from engine import Divergence, ModelInfo, Preview, Role, Sampling, TurnStats
 
 
 def about_seconds(value: float) -> str:
@@ -75,7 +75,7 @@ def recomputes(preview: Preview) -> str:
 
 def tokens(count: int) -> str:
     """A number of tokens: "1 token", "3,120 tokens"."""
-    return "1 token" if count == 1 else f"{count:,} tokens"
+    return counted(count, "token")
 
 
 def token_cost(model: ModelInfo) -> str:
@@ -130,6 +130,12 @@ def sampling(values: Sampling) -> str:
     return f"Temperature {values.temperature:g} · top-p {values.top_p:g}"
 
 
+def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:
+    """Whether a user is told that a prompt was read again: only where more was read again than was new to the model."""
+    again = divergence.recomputed_tokens
+    return again > 0 and again > computed_tokens - again
+
+
 def ago(moment: float, now: float | None = None) -> str:
     """When something was last written in, for a list: "now", "5 min ago", "3 h ago", "yesterday", "29 Nov"."""
     now = time.time() if now is None else now
@@ -137,10 +143,8 @@ def ago(moment: float, now: float | None = None) -> str:
     then, today = datetime.fromtimestamp(moment), datetime.fromtimestamp(now)
     if age < 60:
         return "now"
-    if age < 3600:
-        return f"{age // 60:.0f} min ago"
-    if then.date() == today.date():
-        return f"{age // 3600:.0f} h ago"
+    if age < 3600 or then.date() == today.date():
+        return time_ago(age)
     if (today.date() - then.date()).days == 1:
         return "yesterday"
     return then.strftime("%d %b").lstrip("0") if then.year == today.year else then.strftime("%d %b %Y").lstrip("0")

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
+from app.chat.places import place_of
 from app.chat.session import Session
 from app.history.file import Conversation, ConversationEntry, StoredMessage
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
 from app.widgets.conversation_list import ConversationRow
-from app.window.reuse_presenter import ReusePresenter, place_of
+from app.window.reuse_presenter import ReusePresenter
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QObject, Qt
 
-from app.chat.branch import said_together
+from app.chat.places import index_in, ordinal_place, place_of
 from app.chat.session import Session
-from app.history.file import Conversation, StoredMessage
+from app.history.file import Conversation
 from app.transcript.message import Answer
-from app.widgets.words import next_prompt, ordinal_message, recomputes
+from app.widgets.words import next_prompt, recomputes
 from app.window.window import Window
-from engine import Divergence, Matched, Preview
+from engine import Matched, Preview
 
 
 class ReusePresenter(QObject):
@@ -101,34 +99,3 @@ class ReusePresenter(QObject):
             self._ribbon.show_instead(preview, heading, recomputes(preview))
         if message := self._window.transcript.message(message_id):
             message.tools.show_price(recomputes(preview))
-
-
-def place_of(
-    divergence: Divergence | None, branch: Sequence[StoredMessage], had_system_prompt: bool, left_out: int
-) -> str:
-    """In which message of a branch a prompt left what was cached: "in your 2nd message"; "" where in none.
-    `had_system_prompt`: whether that prompt began with one; it was without the first `left_out` messages of the
-    branch."""
-    if divergence is None or divergence.cause in ("new", "positions", "other model", "cache off"):
-        return ""
-    if divergence.message_index < 0:
-        return "in the tools" if divergence.cause == "tools" else "between two messages"
-    index = index_in(branch, divergence.message_index, had_system_prompt, left_out)
-    if index >= len(branch):
-        return ""
-    return f"in {ordinal_place(branch, index)}"
-
-
-def index_in(branch: Sequence[StoredMessage], message_index: int, had_system_prompt: bool, left_out: int) -> int:
-    """Where in a branch the message of a prompt stands: -1 for the system prompt, the last one of questions that were
-    sent together."""
-    if message_index < had_system_prompt:
-        return -1
-    lengths = [len(group) for group in said_together(branch[left_out:])]
-    return left_out + sum(lengths[: message_index - had_system_prompt + 1]) - 1
-
-
-def ordinal_place(branch: Sequence[StoredMessage], index: int) -> str:
-    """A message of a branch by its place: "your 2nd message"; -1 is the system prompt in front of it."""
-    role = branch[index].role if index >= 0 else "system"
-    return ordinal_message(role, sum(message.role == role for message in branch[: index + 1]))

@@ -35,3 +35,15 @@ def test_sizes(value: float, text: str) -> None:
 
 def test_parts_of_a_size_have_its_unit() -> None:
     assert words.scaled(90e6, 1.2e9) == ("0.1", "GB")
+
+
+@pytest.mark.parametrize(
+    ("age_s", "text"),
+    [(42.9, "42 s ago"), (60, "1 min ago"), (1900, "31 min ago"), (7200, "2 h ago"), (90_000, "25 h ago")],
+)
+def test_times_that_have_passed_are_in_whole_units(age_s: float, text: str) -> None:
+    assert words.time_ago(age_s) == text
+
+
+def test_one_thing_and_many() -> None:
+    assert [words.counted(number, "token") for number in (0, 1, 3_012)] == ["0 tokens", "1 token", "3,012 tokens"]

@@ -49,7 +49,8 @@ class Camera:
         return _scale(self._fit_y, ROW, self.zoom)
 
     def show(self, width: float, rows: float, view_width: float, view_height: float) -> None:
-        """Another tree or another window. Where all was in view it is again, else the top left corner stays."""
+        """Show another tree, or this one in another window size. Where all was in view it is again; otherwise the top
+        left corner stays."""
         fitted = self.fits
         self.width, self.rows = max(1.0, width), max(1.0, rows)
         self.view_width, self.view_height = max(1.0, view_width), max(1.0, view_height)
@@ -58,11 +59,11 @@ class Camera:
         self._stay_inside()
 
     def fit(self) -> None:
-        """The whole tree."""
+        """Show the whole tree."""
         self.zoom, self.left, self.top = self.farthest, -MARGIN, -MARGIN
 
     def zoom_by(self, steps: float, x: float, y: float) -> None:
-        """Closer (or farther, where negative), with the point of the tree at this pixel staying there."""
+        """Zoom in by so many steps (out where negative). The point of the tree at this pixel stays there."""
         at_x, at_y = self.to_tree(x, y)
         zoom = round(self.zoom + STEP * steps, 6)
         self.zoom = min(CLOSEST, max(self.farthest, zoom))

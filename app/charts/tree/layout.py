@@ -108,7 +108,7 @@ def find_again(node: NodeView, nodes: Sequence[NodeView]) -> int:
     return shared[0] if len(shared) == 1 else -1
 
 
-class Row(NamedTuple):
+class ListedRun(NamedTuple):
     """A run in the short list: its index among the nodes, how deep it is indented, and the row of the run before it,
     -1 for none."""
 
@@ -117,7 +117,7 @@ class Row(NamedTuple):
     parent_row: int
 
 
-def largest_runs(layout: TreeLayout, most: int) -> list[Row]:
+def largest_runs(layout: TreeLayout, most: int) -> list[ListedRun]:
     """At most `most` runs, those with the most tokens behind them, none without the run before it; in tree order."""
     heap = [(-layout.boxes[root].tokens_below, root) for root in layout.roots]
     heapify(heap)
@@ -127,11 +127,11 @@ def largest_runs(layout: TreeLayout, most: int) -> list[Row]:
         chosen.add(index)
         for child in layout.children[index]:
             heappush(heap, (-layout.boxes[child].tokens_below, child))
-    rows: list[Row] = []
+    rows: list[ListedRun] = []
     places: dict[int, int] = {}
     for index in sorted(chosen, key=lambda i: (layout.boxes[i].y, layout.boxes[i].depth)):
         places[index] = len(rows)
-        rows.append(Row(index, layout.boxes[index].depth, places.get(layout.nodes[index].parent, -1)))
+        rows.append(ListedRun(index, layout.boxes[index].depth, places.get(layout.nodes[index].parent, -1)))
     return rows
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
-from app.charts import words
 from app.charts.plot import mixed
 from app.charts.tree import words as tree_words
 from app.charts.tree.camera import Camera
 from app.charts.tree.layout import TreeLayout
 from app.charts.tree.words import Titles
 from app.theme import BODY, SMALL, Theme, text_font
+from app.words import counted
 from engine import NodeView
 
 STRENGTHS = (0.6, 0.4, 0.24, 0.1)
@@ -128,7 +128,7 @@ class TreePicture:
         name = tree_words.label(self._layout, index, self._titles)
         if room.height() < 2 * LINE:
             middle = QRectF(room.left(), room.center().y() - LINE / 2, room.width(), LINE)
-            texts = (f"{name}  {tree_words.counted(node)}", f"{name}  {node.tokens:,}", name)
+            texts = (f"{name}  {tree_words.tokens_of(node)}", f"{name}  {node.tokens:,}", name)
             self._paint_line(painter, middle, self._small, colour, *texts)
             return
         pills = (
@@ -139,7 +139,7 @@ class TreePicture:
         top = room.center().y() - (2 * LINE + (PILL + 5 if pills else 0)) / 2
         line = QRectF(room.left(), top, room.width(), LINE)
         self._paint_line(painter, line, self._bold, colour, name)
-        tokens = words.count(node.tokens, "token")
+        tokens = counted(node.tokens, "token")
         tokens += f" {tree_words.ON_DISK}" if tree_words.is_on_disk(node) and not pills else ""
         small = (f"{tokens} · {tree_words.age(node.idle_s)}", tokens, f"{node.tokens:,}")
         self._paint_line(painter, line.translated(0, LINE), self._small, colour, *small)
@@ -183,5 +183,5 @@ def badges(node: NodeView) -> list[str]:
     if node.hits:
         found.append(tree_words.hits(node.hits))
     if len(node.conversations) > 1:
-        found.append(words.count(len(node.conversations), "conversation"))
+        found.append(counted(len(node.conversations), "conversation"))
     return found

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.tree import words as tree_words
-from app.charts.tree.layout import Row, TreeLayout, largest_runs, lay_out, run_width
+from app.charts.tree.layout import ListedRun, TreeLayout, largest_runs, lay_out, run_width
 from app.charts.tree.words import Titles
 from app.theme import SMALL, Theme, text_font
 from app.widgets.elide import elided
@@ -56,20 +56,15 @@ class PrefixCard(QWidget):
         self.set_theme(theme)
         self.show_view(CacheView(0, 0.0, 0, 0, 0, 0, 0, 0), {})
 
-    @property
-    def lines(self) -> list[str]:
-        """What the list says, a line a run, the last one about those left out."""
-        return self.runs.lines
-
     def show_view(self, view: CacheView, titles: Titles) -> None:
-        """A newer picture of the cache."""
+        """Show a newer picture of the cache."""
         self.runs.show_layout(lay_out(view.nodes), titles)
-        spoken = ", ".join(self.lines)
+        spoken = ", ".join(self.runs.lines)
         if spoken != self.accessibleDescription():
             self.setAccessibleDescription(spoken)
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._name.setStyleSheet(f"color: {theme.soft}; background: transparent;")
         self.runs.set_theme(theme)
 
@@ -82,7 +77,7 @@ class PrefixCard(QWidget):
 
 
 class RunList(QWidget):
-    """The bars. Signals: chosen(int): the run that was clicked."""
+    """The largest runs as bars, one a line. Signals: chosen(int): the index of the run that was clicked."""
 
     chosen = Signal(int)
 
@@ -91,13 +86,13 @@ class RunList(QWidget):
         self.layout_ = TreeLayout()
         self.titles: Titles = {}
         self._theme = theme
-        self._rows: list[Row] = []
+        self._rows: list[ListedRun] = []
         self.setFont(text_font(SMALL))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     @property
     def lines(self) -> list[str]:
-        """See PrefixCard."""
+        """What the list says, a line a run; the last line is about those that are left out."""
         if not self._rows:
             return ["Nothing is cached yet."]
         said = [self._label(row) for row in self._rows]
@@ -105,13 +100,13 @@ class RunList(QWidget):
         return [*said, f"+{hidden:,} more"] if hidden else said
 
     def show_layout(self, layout: TreeLayout, titles: Titles) -> None:
-        """Another tree, or the same one a moment later."""
+        """Show another tree, or the same one a moment later."""
         self.layout_, self.titles = layout, titles
         self._rows = largest_runs(layout, MOST_ROWS)
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._theme = theme
         self.update()
 
@@ -123,11 +118,11 @@ class RunList(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_lines(painter)
         for number, row in enumerate(self._rows):
-            bar = self._bar(number)
+            bar = self.bar_of(number)
             node = self.layout_.nodes[row.run]
             self._paint_bar(painter, bar, node)
             name, tail = tree_words.name_and_tail(self.layout_, row.run, self.titles)
-            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {tree_words.counted(node)}")
+            self._paint_text(painter, bar.right() + 8, number, name, f"{tail} {tree_words.tokens_of(node)}")
         for number, text in enumerate(self.lines[len(self._rows) :], len(self._rows)):
             self._paint_text(painter, 0, number, text)
 
@@ -140,7 +135,7 @@ class RunList(QWidget):
         event.accept()
 
     def event(self, event: QEvent) -> bool:
-        """A run that is pointed at says more."""
+        """Show a tooltip with more about the run that is pointed at."""
         if isinstance(event, QHelpEvent):
             index = self._at(event.pos())
             if index >= 0:
@@ -159,15 +154,16 @@ class RunList(QWidget):
             return True
         return super().event(event)
 
-    def _label(self, row: Row) -> str:
+    def _label(self, row: ListedRun) -> str:
         name = tree_words.label(self.layout_, row.run, self.titles)
-        return f"{name} {tree_words.counted(self.layout_.nodes[row.run])}"
+        return f"{name} {tree_words.tokens_of(self.layout_.nodes[row.run])}"
 
     def _at(self, at: QPoint) -> int:
         number = at.y() // PITCH
         return self._rows[number].run if 0 <= number < len(self._rows) else -1
 
-    def _bar(self, number: int) -> QRectF:
+    def bar_of(self, number: int) -> QRectF:
+        """Where the bar of a row of the list lies, in pixels."""
         row = self._rows[number]
         longest = max(run_width(self.layout_.nodes[other.run].tokens) for other in self._rows)
         deepest = max(_left(other) for other in self._rows)
@@ -177,7 +173,7 @@ class RunList(QWidget):
         return QRectF(left, number * PITCH + (PITCH - BAR) / 2, width, BAR)
 
     def _paint_bar(self, painter: QPainter, bar: QRectF, node: NodeView) -> None:
-        """Filled, or hollow with a bar inside where the run is on disk only."""
+        """Paint a run as a filled bar, or as a hollow one with a small bar inside where it is on disk only."""
         colour = QColor(self._theme.pinned if node.pinned else self._theme.reused)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
@@ -189,11 +185,11 @@ class RunList(QWidget):
         painter.drawRoundedRect(bar, 3, 3)
 
     def _paint_lines(self, painter: QPainter) -> None:
-        """From each run to those behind it."""
+        """Paint lines from each run to those that continue it."""
         painter.setPen(QPen(QColor(self._theme.cold), 1))
         for number, row in enumerate(self._rows):
             if row.parent_row >= 0:
-                bar, above = self._bar(number), self._bar(row.parent_row)
+                bar, above = self.bar_of(number), self.bar_of(row.parent_row)
                 x, y = above.left() + 6.5, round(bar.center().y()) + 0.5
                 painter.drawLine(QLineF(x, above.bottom(), x, y))
                 painter.drawLine(QLineF(x, y, bar.left(), y))
@@ -206,5 +202,5 @@ class RunList(QWidget):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
 
-def _left(row: Row) -> int:
+def _left(row: ListedRun) -> int:
     return min(6, row.depth) * INDENT

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, QTimer
 
 from app import theme
+from app.charts.panel import ChartPanel
 from app.charts.tree import words as tree_words
 from app.charts.tree.layout import find_again
 from app.charts.tree.window import TreeWindow
 from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.file import StoredMessage
-from app.window.window import Window
 from engine import CacheView, NodeView
 
 REFRESH_MS = 250
@@ -24,49 +24,53 @@ AGE_MS = 5000
 """Between two pictures while nothing does: only ages change."""
 
 GONE = "This run is no longer in the cache; nothing was changed."
-NOT_KEPT = (
+NOT_PINNED = (
     "This run is not pinned: what is pinned takes at most half of the cache. Unpin another run, or give the cache more"
     " memory in the preferences."
 )
 
 
 class TreePresenter(QObject):
-    """One for a window and a session. Attributes: tree: the open tree window, None while there is none."""
+    """One for a panel of charts, which holds the tree in short, and a session. `show_message` scrolls the transcript.
 
-    def __init__(self, window: Window, session: Session, bridge: Bridge) -> None:
-        super().__init__(window)
-        self._window = window
+    Attributes: tree: the open tree window, None while there is none; timer: runs until the next picture is taken.
+    """
+
+    def __init__(
+        self, charts: ChartPanel, session: Session, bridge: Bridge, show_message: Callable[[int], object]
+    ) -> None:
+        super().__init__(charts)
+        self._charts = charts
+        self._show_message = show_message
         self._session = session
         self._bridge = bridge
         self.tree: TreeWindow | None = None
         self._titles: dict[int, str] = {}
-        self._to_keep: NodeView | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_time)
+        self._to_pin: NodeView | None = None
+        self.timer = QTimer(self)
+        self.timer.setSingleShot(True)
+        self.timer.timeout.connect(self._on_time)
         self._connect()
         self._on_list()
 
     def _connect(self) -> None:
-        bridge, window = self._bridge, self._window
+        bridge, charts = self._bridge, self._charts
         for happened in (bridge.loaded, bridge.matched, bridge.prefill, bridge.finished, bridge.failed):
             happened.connect(self.refresh_soon)
         bridge.cache_view.connect(self._on_cache_view)
         self._session.conversations_changed.connect(self._on_list)
-        window.charts.visibility_changed.connect(self.refresh_soon)
-        window.charts.prefixes.tree_wanted.connect(self.open)
-        window.charts.prefixes.open_wanted.connect(self.show_run)
-        window.commands.tree.triggered.connect(self.open)
-        window.closing.connect(self.close)
+        charts.visibility_changed.connect(self.refresh_soon)
+        charts.prefixes.tree_wanted.connect(self.open)
+        charts.prefixes.open_wanted.connect(self.show_run)
 
     def open(self) -> None:
         """Show the tree in a window of its own, or bring it to the front."""
         if self.tree is None:
-            self.tree = tree = TreeWindow(theme.current(), self._window)
+            self.tree = tree = TreeWindow(theme.current(), self._charts.window())
             tree.visibility_changed.connect(self._on_tree_visibility)
             tree.view.open_wanted.connect(self.show_run)
-            tree.view.keep_wanted.connect(self.keep)
-            tree.view.release_wanted.connect(lambda node: self._act(node, self._bridge.release_prefix))
+            tree.view.pin_wanted.connect(self.pin)
+            tree.view.unpin_wanted.connect(lambda node: self._act(node, self._bridge.release_prefix))
             tree.view.drop_wanted.connect(lambda node: self._act(node, self._bridge.drop_prefix))
             self.refresh()
         self.tree.show()
@@ -77,44 +81,44 @@ class TreePresenter(QObject):
         """Close the tree and take no more pictures."""
         if self.tree is not None:
             self.tree.close()
-        self._timer.stop()
+        self.timer.stop()
 
     def set_theme(self) -> None:
-        """Colours at run time."""
+        """Use the colours of the current theme from now on."""
         if self.tree is not None:
             self.tree.set_theme(theme.current())
 
     def refresh(self) -> None:
         """Show the newest picture now, wherever it is visible."""
         view = self._bridge.read_cache_view()
-        if self._window.charts.isVisible():
-            self._window.charts.show_prefixes(view, self._titles)
+        if self._charts.isVisible():
+            self._charts.show_prefixes(view, self._titles)
         if self.tree is not None:
             self.tree.show_view(view, self._titles)
 
     def refresh_soon(self, event: object = None) -> None:
-        """Something happened: a newer picture follows within REFRESH_MS, if anybody sees it."""
-        visible = self._window.charts.isVisible() or self.tree is not None
-        if visible and not 0 <= self._timer.remainingTime() <= REFRESH_MS:
-            self._timer.start(REFRESH_MS)
+        """Show a newer picture within REFRESH_MS, if the tree is visible anywhere."""
+        visible = self._charts.isVisible() or self.tree is not None
+        if visible and not 0 <= self.timer.remainingTime() <= REFRESH_MS:
+            self.timer.start(REFRESH_MS)
 
     def show_run(self, conversation_id: int, token: int) -> None:
-        """Open a conversation where the run that begins at this token of its prompt stands."""
+        """Open a conversation and scroll to the message in which this token of its prompt lies."""
         self._session.open(conversation_id)
         if token and (message_id := message_at(self._session.messages, token)):
-            self._window.transcript.show_message(message_id)
-        self._window.activateWindow()
+            self._show_message(message_id)
+        self._charts.window().activateWindow()
 
-    def keep(self, node: NodeView) -> None:
-        """Pin a run, with all before it. One on disk only cannot be."""
+    def pin(self, node: NodeView) -> None:
+        """Pin a run and everything before it. A run that is on disk only cannot be pinned."""
         nodes = self._bridge.read_cache_view().nodes
         if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
-            self._say(tree_words.NOT_TO_KEEP)
+            self._say(tree_words.CANNOT_PIN)
         elif self._act(node, self._bridge.keep_prefix):
-            self._to_keep = node
+            self._to_pin = node
 
     def _act(self, node: NodeView, act: Callable[[int], None]) -> bool:
-        """Do something to a run as it is now; False where it is gone."""
+        """Call `act` with the run's present block; return False where the run is gone."""
         nodes = self._bridge.read_cache_view().nodes
         found = find_again(node, nodes)
         if found < 0:
@@ -129,22 +133,22 @@ class TreePresenter(QObject):
             self.tree.say(sentence)
 
     def _on_cache_view(self, view: CacheView) -> None:
-        if view.request_id == 0 and self._to_keep is not None:
+        if view.request_id == 0 and self._to_pin is not None:
             nodes = self._bridge.read_cache_view().nodes
-            found = find_again(self._to_keep, nodes)
-            self._to_keep = None
+            found = find_again(self._to_pin, nodes)
+            self._to_pin = None
             if found >= 0 and not nodes[found].pinned:
-                self._say(NOT_KEPT)
+                self._say(NOT_PINNED)
         self.refresh_soon()
 
     def _on_time(self) -> None:
-        if not self._window.charts.isVisible() and self.tree is None:
+        if not self._charts.isVisible() and self.tree is None:
             return
         self.refresh()
         if self._bridge.busy:
-            self._timer.start(WRITING_MS)
+            self.timer.start(WRITING_MS)
         elif self.tree is not None:
-            self._timer.start(AGE_MS)
+            self.timer.start(AGE_MS)
 
     def _on_tree_visibility(self) -> None:
         if self.tree is not None and not self.tree.isVisible():

@@ -35,13 +35,13 @@ class TreeView(QWidget):
     when the tree changes, and there is none once it is gone.
 
     Signals: current_changed(); open_wanted(int conversation, int token): show this conversation where the run begins;
-    keep_wanted(NodeView), release_wanted(NodeView), drop_wanted(NodeView).
+    pin_wanted(NodeView), unpin_wanted(NodeView), drop_wanted(NodeView).
     """
 
     current_changed = Signal()
     open_wanted = Signal(int, int)
-    keep_wanted = Signal(object)
-    release_wanted = Signal(object)
+    pin_wanted = Signal(object)
+    unpin_wanted = Signal(object)
     drop_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -76,7 +76,7 @@ class TreeView(QWidget):
         return round(self.camera.rows * TALLEST_ROW + 2 * MARGIN)
 
     def show_view(self, view: CacheView, titles: Titles) -> None:
-        """A newer picture of the cache. What is looked at stays where it is, as far as it is still there."""
+        """Show a newer picture of the cache. The current run stays where it is, as far as it is still there."""
         self.titles = titles
         before = self.current_node
         stood = self._corner(self._current)
@@ -90,7 +90,7 @@ class TreeView(QWidget):
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         self._theme = theme
         self.update()
 
@@ -102,7 +102,7 @@ class TreeView(QWidget):
             self.update()
 
     def zoom(self, steps: float, at: QPointF | None = None) -> None:
-        """Closer by so many steps, around a point; None takes the current run's, or the middle of the view."""
+        """Zoom in by so many steps around a point; None takes the middle of the current run, or of the view."""
         point = at or self._focus()
         self.camera.zoom_by(steps, point.x(), point.y())
         self.update()
@@ -113,7 +113,7 @@ class TreeView(QWidget):
         self.update()
 
     def menu(self) -> QMenu | None:
-        """What can be done with the current run."""
+        """The menu of what can be done with the current run; None where there is none."""
         node = self.current_node
         if node is None:
             return None
@@ -126,13 +126,13 @@ class TreeView(QWidget):
             action.triggered.connect(lambda _=False, number=owner.id: self.open_wanted.emit(number, node.start))
         menu.addSeparator()
         if node.pinned:
-            menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.release_wanted.emit(node))
+            menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.unpin_wanted.emit(node))
         elif tree_words.is_on_disk(node):
-            keep = menu.addAction("&Pin: not while it is on disk only")
-            keep.setToolTip(tool_tip(tree_words.NOT_TO_KEEP))
-            keep.setEnabled(False)
+            pin = menu.addAction("&Pin: not while it is on disk only")
+            pin.setToolTip(tool_tip(tree_words.CANNOT_PIN))
+            pin.setEnabled(False)
         else:
-            menu.addAction("&Pin, with all before it").triggered.connect(lambda: self.keep_wanted.emit(node))
+            menu.addAction("&Pin, with all before it").triggered.connect(lambda: self.pin_wanted.emit(node))
         drop = menu.addAction(f"&Drop ({tree_words.freed(self.layout_, self._current)})")
         drop.triggered.connect(lambda: self.drop_wanted.emit(node))
         return menu
@@ -221,7 +221,7 @@ class TreeView(QWidget):
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.open_current()
         elif key == Qt.Key.Key_P and node:
-            (self.release_wanted if node.pinned else self.keep_wanted).emit(node)
+            (self.unpin_wanted if node.pinned else self.pin_wanted).emit(node)
         elif key == Qt.Key.Key_Delete and node:
             self.drop_wanted.emit(node)
         else:
@@ -254,7 +254,7 @@ class TreeView(QWidget):
         self.update()
 
     def _focus(self) -> QPointF:
-        """The middle of what is seen of the current run, or of the view."""
+        """The middle of the visible part of the current run, or of the view where no run is current."""
         shown = self.rect().toRectF()
         if self._current >= 0:
             block = TreePicture(self.layout_, self.camera, self.titles, self._theme).block(self._current)

@@ -13,14 +13,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.charts.legend import Legend
+from app.charts.card import Legend, label
 from app.charts.tree import words as tree_words
 from app.charts.tree.picture import STRENGTHS
 from app.charts.tree.view import TreeView
 from app.charts.tree.words import Titles
 from app.theme import BODY, GRID, SMALL, Theme, code_font, text_font
 from app.widgets.explain import Explain
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import tool_tip
 from engine import CacheView
 
 KEYS = "Enter opens · P pins or unpins · Delete drops · + − 0 zoom"
@@ -42,10 +42,10 @@ class TreeWindow(QWidget):
         self.setAutoFillBackground(True)
         self.view = TreeView(theme)
         self._said, self._said_of = "", -1
-        self._totals, self._legend = _label(SMALL), Legend(legend(), theme, ground="page")
-        self._name, self._figures, self._text = _label(BODY, bold=True), _label(SMALL), _label(SMALL)
+        self._totals, self._legend = label(SMALL), Legend(legend(), theme, ground="page")
+        self._name, self._figures, self._text = label(BODY, bold=True), label(SMALL), label(SMALL)
         self._text.setFont(code_font())
-        self._keys = _label(SMALL, text=KEYS)
+        self._keys = label(SMALL, text=KEYS)
         self._buttons = [_button("−", "Farther"), _button("+", "Closer"), _button("Fit", "Show all")]
         self._buttons[0].clicked.connect(lambda: self.view.zoom(-1))
         self._buttons[1].clicked.connect(lambda: self.view.zoom(1))
@@ -66,32 +66,32 @@ class TreeWindow(QWidget):
     @property
     def details(self) -> str:
         """What is said about the current run: its name, its figures, how it begins."""
-        return "\n".join(label.text() for label in (self._name, self._figures, self._text) if label.text())
+        return "\n".join(line.text() for line in (self._name, self._figures, self._text) if line.text())
 
     def show_view(self, view: CacheView, titles: Titles) -> None:
-        """A newer picture of the cache."""
+        """Show a newer picture of the cache."""
         self._totals.setText(tree_words.totals(view))
         self._totals.setToolTip(tool_tip(self.totals))
         self.view.show_view(view, titles)
 
     def say(self, sentence: str) -> None:
-        """Something to know, in place of the details until another run is looked at."""
+        """Show a sentence in place of the details, until another run is looked at."""
         self._said, self._said_of = sentence, self._looked_at()
         self._describe()
 
     def set_theme(self, theme: Theme) -> None:
-        """Colours at run time."""
+        """Use the colours of this theme from now on."""
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.panel))
         self.setPalette(palette)
-        for label, colour in (
+        for line, colour in (
             (self._totals, theme.soft),
             (self._name, theme.text),
             (self._figures, theme.soft),
             (self._text, theme.text),
             (self._keys, theme.faint),
         ):
-            label.setStyleSheet(f"color: {colour}; background: transparent;")
+            line.setStyleSheet(f"color: {colour}; background: transparent;")
         self._legend.set_theme(theme)
         self.view.set_theme(theme)
 
@@ -123,12 +123,12 @@ class TreeWindow(QWidget):
         texts = (self._said, "", "") if self._said else self._texts()
         heading = self.view.current_node is not None and not self._said
         self._name.setFont(text_font(BODY, bold=True) if heading else text_font(SMALL))
-        for label, text in zip((self._name, self._figures, self._text), texts, strict=True):
-            if label.text() != text:
-                label.setText(text)
+        for line, text in zip((self._name, self._figures, self._text), texts, strict=True):
+            if line.text() != text:
+                line.setText(text)
 
     def _texts(self) -> tuple[str, str, str]:
-        """Whose the current run is, its figures, how it begins."""
+        """The details of the current run: its conversations, its figures, and how its text begins."""
         node, layout = self.view.current_node, self.view.layout_
         if node is None:
             return (HINT if layout.nodes else "", "", "")
@@ -138,14 +138,14 @@ class TreeWindow(QWidget):
         return name, tree_words.figures(node) + behind, tree_words.beginning(node)
 
     def _lay_out(self) -> None:
-        title = _label(BODY, text="Shared prefixes", bold=True)
+        title = label(BODY, text="Shared prefixes", bold=True)
         above = QVBoxLayout()
         above.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         above.setSpacing(2)
         first = QHBoxLayout()
         first.setSpacing(GRID)
-        for label in (self._totals, self._name, self._figures, self._text):
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for line in (self._totals, self._name, self._figures, self._text):
+            line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         first.addWidget(title)
         first.addWidget(Explain("tree"))
         first.addWidget(self._totals, 1)
@@ -172,17 +172,10 @@ class TreeWindow(QWidget):
 
 
 def legend() -> list[tuple[str, str, float]]:
-    """What the colours of the tree say."""
+    """The entries of the legend: what the colours of the tree mean."""
     ages = zip(tree_words.AGES, STRENGTHS, strict=True)
     aged = [(word, "reused", strength) for (_, word), strength in ages]
     return [("pinned", "pinned", 1.0), *aged, (tree_words.ON_DISK, "reused", 0.0)]
-
-
-def _label(size: int, text: str = "", bold: bool = False) -> Label:
-    label = Label(text)
-    label.setFont(text_font(size, bold))
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    return label
 
 
 def _button(text: str, says: str) -> QPushButton:

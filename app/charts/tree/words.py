@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from app.charts import words
 from app.charts.tree.layout import TreeLayout
 from app.history.records import read_label
-from app.words import size
+from app.words import counted, size, time_ago
 from engine import CacheView, NodeView
 
 AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
@@ -21,7 +20,7 @@ ON_DISK = "on disk"
 TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
 """Where a run lies; main memory needs no word."""
 
-NOT_TO_KEEP = (
+CANNOT_PIN = (
     "This run is on disk only, so there is nothing in memory to pin. A message that begins with it brings it back."
 )
 
@@ -69,7 +68,7 @@ def is_on_disk(node: NodeView) -> bool:
     return node.tier == "disk"
 
 
-def counted(node: NodeView) -> str:
+def tokens_of(node: NodeView) -> str:
     """How many tokens, in short, and where they are if not in memory."""
     return f"{node.tokens:,} {ON_DISK}" if is_on_disk(node) else f"{node.tokens:,}"
 
@@ -82,7 +81,7 @@ def beginning(node: NodeView, most: int = 240) -> str:
 
 def age(idle_s: float) -> str:
     """How long ago a run was last used."""
-    return "just now" if idle_s < 5 else words.time_ago(idle_s)
+    return "just now" if idle_s < 5 else time_ago(idle_s)
 
 
 def age_step(idle_s: float) -> int:
@@ -92,13 +91,13 @@ def age_step(idle_s: float) -> int:
 
 def hits(count: int) -> str:
     """How often a run was found by a prompt."""
-    return words.count(count, "hit")
+    return counted(count, "hit")
 
 
 def figures(node: NodeView) -> str:
     """Tokens and where they lie, bytes, age, hits (which are counted in memory only), and whether it is pinned."""
     place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
-    parts = [words.count(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
+    parts = [counted(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
     parts += [] if is_on_disk(node) else [hits(node.hits)]
     parts += [TIERS[node.tier]] if node.tier in TIERS else []
     return " · ".join([*parts, "pinned"] if node.pinned else parts)
@@ -118,8 +117,8 @@ def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
 def freed(layout: TreeLayout, index: int) -> str:
     """What dropping a run gives back: the run and all that stands behind it."""
     box, where = layout.boxes[index], f" {ON_DISK}" if is_on_disk(layout.nodes[index]) else ""
-    behind = f", with {words.count(box.runs_below - 1, 'run')} behind it" if box.runs_below > 1 else ""
-    return f"frees {words.count(box.tokens_below, 'token')}{where}{behind}"
+    behind = f", with {counted(box.runs_below - 1, 'run')} behind it" if box.runs_below > 1 else ""
+    return f"frees {counted(box.tokens_below, 'token')}{where}{behind}"
 
 
 def totals(view: CacheView) -> str:
@@ -137,7 +136,7 @@ def totals(view: CacheView) -> str:
 def _sum(nodes: Sequence[NodeView]) -> str:
     """Runs, tokens and bytes."""
     tokens, held = sum(node.tokens for node in nodes), size(sum(node.bytes for node in nodes))
-    return f"{words.count(len(nodes), 'run')} · {words.count(tokens, 'token')} · {held}"
+    return f"{counted(len(nodes), 'run')} · {counted(tokens, 'token')} · {held}"
 
 
 def _owner(label: str, titles: Titles) -> Owner:

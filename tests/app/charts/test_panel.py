@@ -14,8 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from app.charts.bars import MINIMUM_PIXELS, MOST_SLOTS, SEGMENT_PIXELS, segments
 from app.charts.panel import ChartPanel
-from app.charts.series import Savings, ShownTurn
+from app.charts.series import ShownTurn
 from app.charts.tree.prefix_card import LABEL
+from app.chat.savings import Savings
 from app.theme import DARK, LIGHT
 from engine import CacheView, TtftParts, TurnStats
 from tests.app import tree_pictures
@@ -70,13 +71,6 @@ def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> Non
     assert (panel.saved.number, panel.saved.note) == ("3.36 s", "6,152 tokens not read again")
     assert panel.tokens.accessibleDescription() == "99% reused, 3,096 of 3,137"
     assert panel.first_token.hint == ""
-
-
-def test_the_first_turn_says_that_it_was_cold(panel: ChartPanel) -> None:
-    panel.add_turn(TURNS[0])
-    panel.redraw()
-    assert (panel.first_token.number, panel.first_token.note) == ("1.60 s", "as long as cold")
-    assert panel.tokens.number == "0% reused"
 
 
 def test_a_live_turn_moves_and_then_stays(panel: ChartPanel) -> None:
@@ -148,13 +142,17 @@ def test_a_hovered_turn_that_is_gone_is_let_go(panel: ChartPanel) -> None:
     assert (panel.tokens.name, panel.tokens.number) == ("Tokens this turn", "0% reused")
 
 
-def test_hovering_memory_tells_its_parts(panel: ChartPanel) -> None:
+def test_hovering_memory_tells_its_parts_and_what_was_evicted_and_weights_stand_apart(panel: ChartPanel) -> None:
     panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
-    panel.add_cache_view(view(41.0, 70_000_000, 24_000_000, 120_000_000))
+    panel.add_cache_view(view(41.0, 70_000_000, 24_000_000, 120_000_000, evicted=24_000_000))
+    panel.show_weights(269_000_000)
     panel.redraw()
+    assert (panel.cache.number, panel.cache.note) == ("214 MB", "budget 1.0 GB\nweights apart: 269 MB")
     panel.cache.areas.hover(panel.cache.areas.place_at(20.0))
     assert (panel.cache.name, panel.cache.number) == ("40 s ago", "90 MB")
     assert panel.cache.note == "70 pinned, 20 in use, 0 reusable"
+    panel.cache.areas.hover(1)
+    assert panel.cache.note == "70 pinned, 24 in use, 120 reusable\nevicted 24 MB"
 
 
 def test_long_conversations_show_their_newest_turns(panel: ChartPanel) -> None:
@@ -279,34 +277,11 @@ def test_savings_here_and_since_installation(panel: ChartPanel) -> None:
     assert (panel.saved.note, panel.saved.more) == ("310,220 tokens\nnot read again", "in all conversations together")
 
 
-def test_an_estimate_is_called_one(panel: ChartPanel) -> None:
-    panel.add_turn(turn(3100, 3056, 0.13, measured=False))
-    panel.redraw()
-    assert (panel.saved.number, panel.saved.note) == ("about 1.7 s", "3,056 tokens\nnot read again")
-    assert panel.first_token.note == "about 14 times sooner than cold"
-
-
-def test_weights_stand_apart_from_the_cache(panel: ChartPanel) -> None:
-    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
-    panel.show_weights(269_000_000)
-    panel.redraw()
-    assert (panel.cache.number, panel.cache.note) == ("90 MB", "budget 1.0 GB\nweights apart: 269 MB")
-    assert panel.cache.areas.rows["pinned_bytes"].tolist() == [70_000_000], "they are no part of the chart"
-
-
-def test_hovering_an_eviction_says_how_much_left(panel: ChartPanel) -> None:
-    panel.add_cache_view(view(1.0, 70_000_000, 20_000_000, 0))
-    panel.add_cache_view(view(2.0, 70_000_000, 20_000_000, 0, evicted=24_000_000))
-    panel.redraw()
-    panel.cache.areas.hover(1)
-    assert panel.cache.note == "70 pinned, 20 in use, 0 reusable\nevicted 24 MB"
-
-
 def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: ChartPanel) -> None:
-    assert panel.prefixes.lines == ["Nothing is cached yet."]
+    assert panel.prefixes.runs.lines == ["Nothing is cached yet."]
     panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), tree_pictures.TITLES)
     lines = ["pinned 3,008", "Parcels 184", "Parcels, branch 32", "Parcels, branch 96", "Returns 512"]
-    assert panel.prefixes.lines == lines
+    assert panel.prefixes.runs.lines == lines
     assert panel.prefixes.accessibleDescription() == ", ".join(lines)
     runs = panel.prefixes.runs
     with qtbot.waitSignal(panel.prefixes.open_wanted) as opened:
@@ -315,8 +290,8 @@ def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: C
     with qtbot.waitSignal(panel.prefixes.tree_wanted):
         qtbot.mouseClick(runs, Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
     panel.show_prefixes(tree_pictures.view(tree_pictures.many(2000)), {})
-    assert len(panel.prefixes.lines) == 6
-    assert panel.prefixes.lines[-1] == "+1,995 more"
+    assert len(panel.prefixes.runs.lines) == 6
+    assert panel.prefixes.runs.lines[-1] == "+1,995 more"
     panel.grab()
 
 
@@ -325,8 +300,8 @@ def test_a_label_of_the_short_list_has_room_and_is_whole_where_it_is_pointed_at(
     panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), {1: title, 2: "Returns"})
     runs = panel.prefixes.runs
     for number, line in enumerate(runs.lines):
-        assert runs._bar(number).right() <= runs.width() - LABEL
-        place = runs._bar(number).center().toPoint()
+        assert runs.bar_of(number).right() <= runs.width() - LABEL
+        place = runs.bar_of(number).center().toPoint()
         QApplication.sendEvent(runs, QHelpEvent(QEvent.Type.ToolTip, place, runs.mapToGlobal(place)))
         assert QToolTip.text().split("\n")[0] == line.rpartition(" ")[0]
     assert f"{title}, branch 32" in runs.lines

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.charts import words
-from app.charts.series import MemorySeries, Ring, Savings, ShownTurn, TurnSeries, thin
+from app.charts.series import MemorySeries, Ring, ShownTurn, TurnSeries, thin
 from engine import CacheView, TtftParts, TurnStats
 
 
@@ -79,25 +79,6 @@ def test_savings_count_every_turn_also_those_that_left_the_ring() -> None:
         series.add(turn(100, 80, 0.5, 2.0))
     assert series.saved().seconds == pytest.approx(7.5)
     assert series.saved().tokens == 400
-
-
-def test_without_reuse_nothing_is_saved_whatever_the_estimate_says() -> None:
-    series = TurnSeries()
-    series.add(turn(100, 0, 1.0, 9.0))
-    assert (series.saved().seconds, series.saved().tokens) == (0.0, 0)
-
-
-def test_savings_are_net_and_say_whether_any_cold_time_is_an_estimate() -> None:
-    saved = Savings().plus(turn(100, 80, 0.5, 2.0, measured=True))
-    assert saved == Savings(1.5, 80, estimated=False)
-    assert saved.plus(turn(100, 64, None)) == saved, "its first token never came"
-    assert saved.plus(turn(100, 0, 9.0, 0.1)) == saved, "it was the cold run itself"
-    slower = saved.plus(turn(100, 64, 4.0, 2.0))
-    assert slower == Savings(-0.5, 144, estimated=True)
-    assert slower.shown_seconds == 0.0
-    little = saved.plus(turn(100, 16, 1.0, 9.0))
-    assert little == Savings(1.5, 96, estimated=False), "8 seconds that only the estimate knows of"
-    assert saved.plus(turn(100, 16, 1.0, 9.0, measured=True)) == Savings(9.5, 96, estimated=False)
 
 
 def test_loading_a_conversation_forgets_the_one_before() -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.charts.series import Savings
-from app.chat.savings import SavedTotal
+from app.chat.savings import SavedTotal, Savings
 from app.settings import Settings
-from engine import HeadstartError, Request, TurnStats
+from engine import HeadstartError, Request, TtftParts, TurnStats
 from tests.app.conftest import Desk
 
 
@@ -72,3 +71,20 @@ def test_what_cannot_be_stored_is_said_once(make_desk: Callable[..., Desk], monk
         answer(desk, text)
     assert said == ["The settings cannot be written."]
     assert saved.total.tokens > 0, "it goes on counting"
+
+
+def turn(reused: int, ttft_s: float | None, cold_s: float = 1.5, measured: bool = False) -> TurnStats:
+    return TurnStats(1, 100, reused, 100 - reused, 5, ttft_s, TtftParts(), 50.0, cold_s, measured, 0)
+
+
+def test_savings_are_net_and_say_whether_any_cold_time_is_an_estimate() -> None:
+    saved = Savings().plus(turn(80, 0.5, 2.0, measured=True))
+    assert saved == Savings(1.5, 80, estimated=False)
+    assert saved.plus(turn(64, None)) == saved, "its first token never came"
+    assert saved.plus(turn(0, 9.0, 0.1)) == saved, "it was the cold run itself"
+    slower = saved.plus(turn(64, 4.0, 2.0))
+    assert slower == Savings(-0.5, 144, estimated=True)
+    assert slower.shown_seconds == 0.0
+    little = saved.plus(turn(16, 1.0, 9.0))
+    assert little == Savings(1.5, 96, estimated=False), "8 seconds that only the estimate knows of"
+    assert saved.plus(turn(16, 1.0, 9.0, measured=True)) == Savings(9.5, 96, estimated=False)

@@ -169,8 +169,8 @@ def test_progress_on_a_terminal_overwrites(capsys: pytest.CaptureFixture[str]) -
     line.overwrite = True
     line.show("Downloading", 0.5)
     line.show("Short", None)
-    line.end()
-    assert capsys.readouterr().out == "\rDownloading  50%\rShort           \n"
+    line.say("Done")
+    assert capsys.readouterr().out == "\rDownloading  50%\rShort           \nDone\n"
 
 
 def test_failed_fetch_is_a_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

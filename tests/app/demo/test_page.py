@@ -1,19 +1,21 @@
-"""The demo's page: self-contained, and every number on it is one of the report's."""
+"""The demo's page: self-contained, every number on it is one of the report's, and answers are escaped Markdown."""
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
 
-from app.demo.page import TITLES, as_page
-from app.demo.page_charts import HEIGHT, TOP, Scale, first_token_chart, memory_chart, nice_step, tokens_chart
-from app.demo.report import Aside, Parted, Report, Row
+from app.demo.page import Picture, as_html, markdown_html, page_of
+from app.demo.page_charts import HEIGHT, TOP, ChartScale, charts
+from app.demo.report import Aside, Report, Row
 from app.demo.report_words import gain
-from app.demo.script import NAMES
+from app.demo.script import NAMES, TITLES
+from app.proof.compare import Parted
 from app.theme import DARK, LIGHT
 from tests.app.fake_engine import MODEL
 
@@ -26,6 +28,10 @@ def make_report(script: str = "support") -> Report:
     turns = [row(1, "on", 0, 1.9), row(1, "off", 0, 1.91), row(2, "on", 2_950, 0.12), row(2, "off", 0, 1.95)]
     asides = {1: Aside("Newcomer", "Is 1 < 2 & true?", "All is read."), 2: Aside("Guest", "Why?", "")}
     return Report(MODEL, {"python": "3.11.7"}, turns, [], script, "It shows <this>.", asides)
+
+
+def as_page(report: Report, machine: str, pictures: Sequence[Picture] = ()) -> str:
+    return as_html(page_of(report, machine), pictures)
 
 
 VOID = {"meta", "rect", "line", "img", "source", "br"}
@@ -119,34 +125,47 @@ def bars(chart: str, name: str) -> list[tuple[float, float]]:
 
 def test_bars_are_as_tall_as_their_numbers() -> None:
     report = make_report()
-    on, off = report.rows("on"), report.rows("off")
-    chart = first_token_chart(on, off)
-    scale = Scale(1.95, str)
-    for name, rows in (("computed", on), ("cold", off)):
-        heights = [height for _, height in bars(chart, name)]
-        assert heights == pytest.approx([scale.y(0) - scale.y(each.ttft_s) for each in rows], abs=0.06)
-    assert "Turn 2: 0.12 s with the cache, 1.95 s without" in chart
-
-
-def test_computed_tokens_stand_on_reused_ones() -> None:
-    on = make_report().rows("on")
-    chart = tokens_chart(on)
-    reused, computed = bars(chart, "reused"), bars(chart, "computed")
-    scale = Scale(3_002, str)
-    assert computed[1][0] == pytest.approx(reused[1][0] - reused[1][1], abs=0.11)
-    assert reused[1][1] + computed[1][1] == pytest.approx(scale.y(0) - scale.y(3_002), abs=0.11)
+    first_token, tokens, memory = (chart.svg for chart in charts(report.pairs()))
+    seconds, counts = ChartScale(1.95), ChartScale(3_002)
+    for name, rows in (("computed", report.rows("on")), ("cold", report.rows("off"))):
+        heights = [height for _, height in bars(first_token, name)]
+        assert heights == pytest.approx([seconds.y(0) - seconds.y(each.ttft_s) for each in rows], abs=0.06)
+    reused, computed = bars(tokens, "reused"), bars(tokens, "computed")
+    assert computed[1][0] == pytest.approx(reused[1][0] - reused[1][1], abs=0.11), "it stands on what was reused"
+    assert reused[1][1] + computed[1][1] == pytest.approx(counts.y(0) - counts.y(3_002), abs=0.11)
     assert reused[0][1] == 0
-    assert "Turn 2: 2,950 tokens reused, 52 computed" in chart
-    assert "Turn 2: 160 MB" in memory_chart(on)
+    assert "Turn 2: 0.12 s with the cache, 1.95 s without" in first_token
+    assert "Turn 2: 2,950 tokens reused, 52 computed" in tokens
+    assert "Turn 2: 160 MB" in memory
 
 
 @pytest.mark.parametrize(
     ("top", "step"), [(0, 1), (0.004, 0.001), (1.95, 0.5), (30, 10), (3_002, 1_000), (400, 100), (8.1, 2.5)]
 )
-def test_lines_stand_at_round_numbers(top: float, step: float) -> None:
-    assert nice_step(top) == pytest.approx(step)
-    scale = Scale(top, str)
+def test_grid_lines_stand_at_round_numbers(top: float, step: float) -> None:
+    scale = ChartScale(top)
+    assert scale.step == pytest.approx(step)
     assert scale.top >= top
     assert scale.y(scale.top) == pytest.approx(TOP)
     assert 2 <= len(scale.lines()) <= 6
     assert all(TOP <= scale.y(value) <= HEIGHT for value in scale.lines())
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("Yes,\n1 < 2.\n", "<p>Yes,<br>1 &lt; 2.</p>"),
+        ("**Use a *small* one**", "<p><b>Use a </b><b><em>small</em></b><b> one</b></p>"),
+        ("# Head\n\n1. `one`\n2. ~~two~~", "<p><b>Head</b></p><p>1. <code>one</code></p><p>2. <s>two</s></p>"),
+        ("- a\n- b", "<p>• a</p><p>• b</p>"),
+        ("```\n<b> & **raw**\n```", "<pre>&lt;b&gt; &amp; **raw**</pre>"),
+        ("| a | b |\n|---|---|\n| 1 | **2** |", "<p>a · b<br>1 · <b>2</b></p>"),
+        ("one\n\n---\n\ntwo", "<p>one</p><hr><p>two</p>"),
+        ("**Use a", "<p>**Use a</p>"),
+        ("<script>alert(1)</script>", "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>"),
+        ("[here](https://x.test)", "<p>here</p>"),
+        ("", ""),
+    ],
+)
+def test_markdown_becomes_html(markdown: str, html: str) -> None:
+    assert markdown_html(markdown) == html

@@ -191,11 +191,10 @@ def test_what_is_measured_is_told_as_it_comes(open_room: Callable[..., Room]) ->
     room.player.begun.connect(lambda turn, step: told.append((turn, step)))
     room.player.measured.connect(told.append)
     room.player.ended.connect(told.append)
-    room.player.played.connect(lambda: told.append("played"))
     room.play(2)
     on, off = room.report.rows("on"), room.report.rows("off")
     steps = SCRIPT.steps
-    assert told == [(1, steps[0]), on[0], off[0], 1, (2, steps[1]), on[1], off[1], 2, "played"]
+    assert told == [(1, steps[0]), on[0], off[0], 1, (2, steps[1]), on[1], off[1], 2]
 
 
 def test_paused_it_waits_for_each_turn(open_room: Callable[..., Room]) -> None:

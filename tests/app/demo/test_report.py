@@ -1,16 +1,19 @@
-"""The demo's report says what the turns measured, in the three forms it is written in."""
+"""The demo's report says what the turns measured, in the forms it is written in."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
+import platform
 from dataclasses import replace
 
 import pytest
 
-from app.demo.report import Parted, Report, compare, make_row
-from engine import HeadstartError, TtftParts, TurnStats
+from app.demo import report as report_module
+from app.demo.report import Report, machine, make_row
+from engine import DeviceReport, EngineReport, HeadstartError, TtftParts, TurnStats, describe_devices
 from tests.app.fake_engine import MODEL
 
 
@@ -53,19 +56,20 @@ def test_csv_holds_the_same_rows_as_json(report: Report) -> None:
     assert [{name: str(value) for name, value in row.items()} for row in content] == rows
 
 
-@pytest.mark.parametrize(
-    ("on", "off", "parted"),
-    [
-        ((1, 2, 3), (1, 2, 3), None),
-        ((1, 2, 3), (1, 9, 3), Parted(4, 1, 0.2)),
-        ((1, 2), (1, 2, 3), Parted(4, 2, 0.3)),
-        ((1, 2, 3, 4), (1, 2, 3), Parted(4, 3, None)),
-    ],
-)
-def test_compare_finds_the_first_difference(on: tuple[int, ...], off: tuple[int, ...], parted: Parted | None) -> None:
-    assert compare(4, on, off, (0.1, 0.2, 0.3)) == parted
-
-
 def test_a_turn_without_any_token_is_an_error() -> None:
     with pytest.raises(HeadstartError, match="wrote nothing in turn 3"):
         make_row(3, "off", replace(stats(10, 0, None), written_tokens=0))
+
+
+def test_the_machine_has_cores_and_system_but_not_the_computer() -> None:
+    said = machine()
+    assert said.startswith(describe_devices().devices[-1].name)
+    assert f"{os.cpu_count()} cores" in said
+    assert platform.system() in said
+    assert not platform.node() or platform.node() not in said
+
+
+def test_a_graphics_card_is_named_behind_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = tuple(DeviceReport(kind, name, 1, 1, ()) for kind, name in (("cuda", "Card 7"), ("cpu", "Fine CPU 9")))
+    monkeypatch.setattr(report_module, "describe_devices", lambda: EngineReport({}, 2, devices))
+    assert machine().startswith("Fine CPU 9, Card 7, ")

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.demo.report import Parted, Report
+from app.demo.report import Report
 from app.demo.report_words import agreement, as_table, gain
+from app.proof.compare import Parted
 from tests.app.demo.test_page import row
 from tests.app.fake_engine import MODEL
 

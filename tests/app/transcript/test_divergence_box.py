@@ -9,9 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.chat.places import place_of
 from app.transcript.difference import difference
-from app.transcript.divergence_box import DivergenceBox, is_worth_saying
-from app.window.reuse_presenter import place_of
+from app.transcript.divergence_box import DivergenceBox
+from app.widgets.words import is_worth_saying
 from engine import Divergence
 from engine.types import Cause
 

@@ -189,7 +189,7 @@ def test_a_deleted_turn_is_a_sentence(screen: Screen) -> None:
 def test_saving_a_chart_says_where_it_is_or_why_not(screen: Screen, tmp_path: Path) -> None:
     ask_all(screen, "One")
     saver, path = screen.window.charts.saver, tmp_path / "tokens.csv"
-    saver.save(path, saver.render(screen.window.charts.tokens, "csv"))
+    saver.save(path, screen.window.charts.tokens.rendered("csv"))
     assert screen.window.notice.text == f"The chart is saved as {path}."
     assert path.read_text("utf-8").count("\n") == 2
     saver.save(tmp_path / "gone" / "tokens.csv", b"")

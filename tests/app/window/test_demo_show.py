@@ -9,8 +9,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QPushButton
 
 from app.demo import player as player_module
-from app.demo.pace import SPEEDS
-from app.demo.player import DemoClock, Player
+from app.demo.player import SPEEDS, DemoClock, Player
 from app.demo.report import Report, Row
 from app.demo.script import read_script
 from app.demo.show import DemoShow

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.chat.places import place_of
 from app.composer.next_prompt import NextPrompt
 from app.composer.ribbon_cells import State
 from app.sidebar.badges import Badges, badge_of
@@ -17,7 +18,6 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.transcript.message import Answer
 from app.transcript.message_actions import ActionButton
 from app.widgets import words
-from app.window.reuse_presenter import place_of
 from engine import CacheView, Divergence, Failed, Matched, Prefill, Preview, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle

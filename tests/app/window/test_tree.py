@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.charts.tree import presenter as tree_presenter
 from app.charts.tree import words as tree_words
-from app.charts.tree.presenter import AGE_MS, GONE, NOT_KEPT, message_at
+from app.charts.tree.presenter import AGE_MS, GONE, NOT_PINNED, message_at
 from app.charts.tree.window import TreeWindow
 from engine import BLOCK_TOKENS, CacheView, NodeView, TextDelta
 from tests.app.fake_engine import FakeEngine
@@ -85,7 +85,7 @@ def test_what_is_on_screen_is_what_the_engine_holds(screen: Screen, prefixes: Pr
         assert node.text in tree.details
         assert tree_words.figures(node) in tree.view.accessibleDescription()
     screen.application.tree_presenter.refresh()
-    assert screen.window.charts.prefixes.lines == ["pinned 48", "Parcels 16", "Returns 32"]
+    assert screen.window.charts.prefixes.runs.lines == ["pinned 48", "Parcels 16", "Returns 32"]
 
 
 def test_the_tree_follows_while_an_answer_is_written_once_a_second(
@@ -94,23 +94,23 @@ def test_the_tree_follows_while_an_answer_is_written_once_a_second(
     assert (tree_presenter.REFRESH_MS, tree_presenter.WRITING_MS) == (250, 1000)
     monkeypatch.setattr(tree_presenter, "REFRESH_MS", 60_000)
     tree, presenter = open_tree(screen), screen.application.tree_presenter
-    presenter._timer.stop()  # a refresh that was asked for before still comes within the old time
+    presenter.timer.stop()  # a refresh that was asked for before still comes within the old time
     prefixes.reads = 0
     screen.ask("More")
     for _ in range(4):
         screen.until(TextDelta)
     assert prefixes.reads == 0, "not with every event"
     prefixes.nodes = (*prefixes.nodes, run(1, 80, 16, 4, prefixes.nodes[1].conversations, text="More"))
-    presenter._on_time()
+    presenter.timer.timeout.emit()
     assert (prefixes.reads, len(tree.view.layout_.nodes)) == (1, 4)
-    assert presenter._timer.interval() == tree_presenter.WRITING_MS, "it goes on while the answer does"
+    assert presenter.timer.interval() == tree_presenter.WRITING_MS, "it goes on while the answer does"
     screen.play()
-    presenter._on_time()
-    assert presenter._timer.interval() == AGE_MS, "then only ages change"
+    presenter.timer.timeout.emit()
+    assert presenter.timer.interval() == AGE_MS, "then only ages change"
 
 
 def test_nothing_is_read_while_nobody_sees_it(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
-    timer = screen.application.tree_presenter._timer
+    timer = screen.application.tree_presenter.timer
     qtbot.waitUntil(lambda: not timer.isActive())
     screen.window.set_wishes(sidebar=True, charts=False)
     prefixes.reads = 0
@@ -168,7 +168,7 @@ def test_a_run_that_cannot_be_kept_says_why(qtbot: QtBot, screen: Screen, prefix
     qtbot.keyClick(tree.view, Qt.Key.Key_P)
     screen.play()
     screen.application.tree_presenter.refresh()
-    assert tree.details == NOT_KEPT
+    assert tree.details == NOT_PINNED
 
 
 def test_a_run_that_grew_is_meant_as_it_is_now_and_one_that_is_gone_is_left_alone(
@@ -198,10 +198,10 @@ def test_what_is_on_disk_only_is_shown_dropped_and_never_kept(qtbot: QtBot, scre
     assert "From before" in tree.details
     assert tree.totals.endswith("on disk only: 1 run · 32 tokens · 737 kB")
     screen.application.tree_presenter.refresh()
-    assert "Parcels 32 on disk" in screen.window.charts.prefixes.lines
+    assert "Parcels 32 on disk" in screen.window.charts.prefixes.runs.lines
     assert "on disk" in screen.window.charts.prefixes.accessibleDescription()
     qtbot.keyClick(tree.view, Qt.Key.Key_P)
-    assert (tree.details, prefixes.asked) == (tree_words.NOT_TO_KEEP, [])
+    assert (tree.details, prefixes.asked) == (tree_words.CANNOT_PIN, [])
     qtbot.keyClick(tree.view, Qt.Key.Key_Delete)
     assert prefixes.asked == [("drop_prefix", -7)]
 
@@ -211,7 +211,7 @@ def test_two_thousand_runs_in_the_list_and_the_tree(screen: Screen, prefixes: Pr
     prefixes.nodes = many(2000)
     screen.application.tree_presenter.refresh()
     assert len(tree.view.layout_.nodes) == 2000
-    assert screen.window.charts.prefixes.lines[-1] == "+1,995 more"
+    assert screen.window.charts.prefixes.runs.lines[-1] == "+1,995 more"
     assert tree.totals.startswith("2,000 runs")
     tree.grab()
     assert tree.view.painted.blocks <= 2000
@@ -243,7 +243,7 @@ def test_ctrl_t_opens_it_and_closing_the_window_closes_it(qtbot: QtBot, screen: 
     assert presenter.tree is not None
     screen.window.close()
     assert presenter.tree is None
-    assert not presenter._timer.isActive()
+    assert not presenter.timer.isActive()
     assert not any(isinstance(window, TreeWindow) and window.isVisible() for window in QApplication.topLevelWidgets())
 
 

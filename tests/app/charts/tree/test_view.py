@@ -55,7 +55,7 @@ def test_pointing_at_a_run_tells_its_text_and_figures(qtbot: QtBot, window: Tree
     point_at(qtbot, window.view, 1)
     assert window.details.splitlines() == [
         "Returns",
-        "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 32 min ago · 3 hits",
+        "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 31 min ago · 3 hits",
         "A jacket from the sale",
     ]
     point_at(qtbot, window.view, 0)
@@ -106,13 +106,13 @@ def test_the_keyboard_does_all_the_mouse_does(qtbot: QtBot, tree: TreeView) -> N
     assert seen == [0, 3, 4, 3, 2, 3]
     with qtbot.waitSignal(tree.open_wanted) as opened:
         qtbot.keyClick(tree, Qt.Key.Key_Return)
-    with qtbot.waitSignal(tree.keep_wanted) as kept:
+    with qtbot.waitSignal(tree.pin_wanted) as kept:
         qtbot.keyClick(tree, Qt.Key.Key_P)
     with qtbot.waitSignal(tree.drop_wanted) as dropped:
         qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert (opened.args, kept.args, dropped.args) == ([1, 3008], [FEW[3]], [FEW[3]])
     tree.set_current(0)
-    with qtbot.waitSignal(tree.release_wanted) as released:
+    with qtbot.waitSignal(tree.unpin_wanted) as released:
         qtbot.keyClick(tree, Qt.Key.Key_P)
     assert released.args == [FEW[0]]
 
@@ -234,7 +234,7 @@ def test_a_run_on_disk_only_cannot_be_kept_but_dropped(qtbot: QtBot, tree: TreeV
     menu = tree.menu()
     assert menu is not None
     keep, drop = menu.actions()[-2:]
-    assert (keep.isEnabled(), keep.toolTip(), menu.toolTipsVisible()) == (False, tree_words.NOT_TO_KEEP, True)
+    assert (keep.isEnabled(), keep.toolTip(), menu.toolTipsVisible()) == (False, tree_words.CANNOT_PIN, True)
     assert drop.text() == "&Drop (frees 736 tokens on disk, with 2 runs behind it)"
     with qtbot.waitSignal(tree.drop_wanted) as dropped:
         drop.trigger()

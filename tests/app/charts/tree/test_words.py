@@ -37,7 +37,7 @@ def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened
 
 
 def test_figures_are_those_of_the_run() -> None:
-    assert tree_words.figures(FEW[1]) == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 32 min ago · 3 hits"
+    assert tree_words.figures(FEW[1]) == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 31 min ago · 3 hits"
     assert tree_words.figures(FEW[0]).endswith("used just now · 12 hits · pinned")
     assert tree_words.beginning(FEW[1]) == "A jacket from the sale"
     assert tree_words.beginning(FEW[1]._replace(text="x" * 999)) == "x" * 239 + "…"
@@ -71,7 +71,7 @@ def test_a_run_on_disk_only_says_so_everywhere() -> None:
     layout = lay_out(ON_DISK)
     figures = tree_words.figures(ON_DISK[2])
     assert figures == "512 tokens · tokens 3,008 to 3,520 · 12 MB · used 25 h ago · on disk only"
-    assert [tree_words.counted(node) for node in ON_DISK[1:3]] == ["96", "512 on disk"]
+    assert [tree_words.tokens_of(node) for node in ON_DISK[1:3]] == ["96", "512 on disk"]
     assert tree_words.freed(layout, 2) == "frees 736 tokens on disk, with 2 runs behind it"
     assert tree_words.totals(view(ON_DISK)) == (
         "2 runs · 3,104 tokens · 72 MB · 3,008 pinned · on disk only: 4 runs · 1,744 tokens · 40 MB"

@@ -13,12 +13,11 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.charts.export import KINDS, PNG_SCALE, write_file
 from app.charts.panel import ChartPanel
-from app.charts.save_button import SaveButton
+from app.charts.saving import KINDS, PNG_SCALE, SaveButton
 from app.charts.series import ShownTurn
 from app.theme import DARK, LIGHT, Theme
-from engine import CacheView, HeadstartError, TtftParts, TurnStats
+from engine import CacheView, TtftParts, TurnStats
 
 TURNS = (
     TurnStats(1, 3065, 0, 3065, 40, 1.6, TtftParts(0.0, 0.1, 0.0, 0.0, 1.2, 0.3), 51.0, 1.6, True, 0),
@@ -42,12 +41,12 @@ def table(data: bytes) -> list[dict[str, str]]:
 
 
 def test_the_table_holds_every_figure_of_every_turn(panel: ChartPanel) -> None:
-    first, second = table(panel.saver.render(panel.first_token, "csv"))
+    first, second = table(panel.first_token.rendered("csv"))
     assert (first["turn"], first["message_id"], first["conversation"]) == ("1", "10", "Parcels, “mine”")
     assert (first["ttft_s"], first["prefill_s"], first["cold_measured"]) == ("1.6", "1.2", "True")
     assert (second["ttft_s"], second["reused_tokens"], second["computed_tokens"]) == ("", "3056", "44")
-    assert table(panel.saver.render(panel.tokens, "csv"))[1]["prompt_tokens"] == "3100"
-    (moment,) = table(panel.saver.render(panel.cache, "csv"))
+    assert table(panel.tokens.rendered("csv"))[1]["prompt_tokens"] == "3100"
+    (moment,) = table(panel.cache.rendered("csv"))
     assert (moment["time_s"], moment["pinned_bytes"], moment["reusable_bytes"]) == ("2.5", "70", "30")
 
 
@@ -55,13 +54,13 @@ def test_the_table_holds_every_figure_of_every_turn(panel: ChartPanel) -> None:
 def test_pictures_have_the_theme_the_size_and_something_to_see(panel: ChartPanel, worn: Theme) -> None:
     panel.set_theme(worn)
     for card in (panel.first_token, panel.tokens, panel.cache):
-        png = QImage.fromData(QByteArray(panel.saver.render(card, "png")))
+        png = QImage.fromData(QByteArray(card.rendered("png")))
         assert png.size() == (card.size() + QSize(32, 32)) * PNG_SCALE
         assert png.pixelColor(2, 2) == QColor(worn.panel)
-        drawn = QSvgRenderer(QByteArray(panel.saver.render(card, "svg")))
+        drawn = QSvgRenderer(QByteArray(card.rendered("svg")))
         assert drawn.isValid()
         assert drawn.viewBox().size() == png.size() / PNG_SCALE
-        svg = panel.saver.render(card, "svg").decode("utf-8")
+        svg = card.rendered("svg").decode("utf-8")
         assert f"<title>{card.accessibleName()}</title>" in svg
         assert "<image" not in svg, "shapes, not pixels"
         assert card.number in svg
@@ -71,9 +70,9 @@ def test_pictures_have_the_theme_the_size_and_something_to_see(panel: ChartPanel
 
 def test_a_hovered_chart_is_saved_as_it_is_without_the_mouse(panel: ChartPanel) -> None:
     panel.redraw()
-    quiet = panel.saver.render(panel.tokens, "png")
+    quiet = panel.tokens.rendered("png")
     panel.tokens.bars.hover(0)
-    assert panel.saver.render(panel.tokens, "png") == quiet
+    assert panel.tokens.rendered("png") == quiet
     assert panel.tokens.name == "Parcels, “mine”"
 
 
@@ -97,13 +96,13 @@ def test_the_button_and_the_menu_ask_for_each_kind(qtbot: QtBot, panel: ChartPan
 
 def test_a_chosen_file_is_written(qtbot: QtBot, panel: ChartPanel, tmp_path: Path) -> None:
     path = tmp_path / "chart.csv"
-    panel.saver.ask(panel.tokens, "csv")
+    panel.tokens.save_wanted.emit("csv")
     assert panel.saver.dialog is not None
     with qtbot.waitSignal(panel.saver.saved) as saved:
         panel.saver.dialog.fileSelected.emit(str(path))
     panel.saver.dialog.reject()
     assert saved.args == [str(path)]
-    assert path.read_bytes() == panel.saver.render(panel.tokens, "csv")
+    assert path.read_bytes() == panel.tokens.rendered("csv")
     assert list(tmp_path.iterdir()) == [path], "no draft is left"
 
 
@@ -124,9 +123,3 @@ def test_a_folder_that_cannot_be_written_is_a_sentence_and_nothing_is_lost(
     assert "Choose another folder" in sentence
     assert "chart.png" in detail
     assert path.read_text() == "an older one"
-
-
-def test_a_folder_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(HeadstartError, match=r"cannot be saved to .*: No such file or directory"):
-        write_file(tmp_path / "gone" / "chart.csv", b"")
-    assert list(tmp_path.iterdir()) == []

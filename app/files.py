@@ -1,0 +1,38 @@
+"""Files that a user must be able to rely on: written whole or not at all, and private where they must be. No Qt."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""Every right of the group and of everybody else."""
+
+
+def write_whole(path: Path, data: bytes, *, is_private: bool = False) -> None:
+    """Write a draft beside `path` and rename it, so that a reader meets the old file or the new one, never half of it.
+    Where that fails the old file stays, no draft is left, and the OSError is raised. Only the owner may read what
+    `is_private`."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.touch(0o600 if is_private else 0o666)
+        draft.write_bytes(data)
+        os.replace(draft, path)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+
+
+def keep_private(path: Path) -> None:
+    """Take the rights of all others at this file or folder away; the owner's stay as they are.
+
+    Nothing happens where there is no such file, where the disk knows no permissions, and in a folder of everybody's
+    (as /tmp).
+    """
+    with suppress(OSError):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & OTHERS and not mode & stat.S_ISVTX:
+            os.chmod(path, mode & ~OTHERS)
