@@ -21,7 +21,7 @@ from tests.engine.tiny_models import make_folder, make_model
 from tests.engine.worker_driver import PATIENCE_S, Driver
 
 hypothesis.settings.register_profile(  # for mutations.py: that a test fails is enough there
-    "no_shrink", deadline=None, derandomize=True, max_examples=100, database=None, phases=[hypothesis.Phase.generate]
+    "no_shrink", deadline=None, derandomize=True, max_examples=400, database=None, phases=[hypothesis.Phase.generate]
 )
 
 

@@ -51,69 +51,91 @@ STEP = (
 COMMIT = "            turn.cache.commit(run, ids[first:last], settled=full_step)\n"
 
 MUTATIONS = (
-    Mutation("publish before write", "generate.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
-    Mutation("evict a parent first", "node.py", "return not self.children and not", "return not"),
-    Mutation("skip the token comparison", "tree.py", "if mine != theirs:", "if len(mine) != len(theirs):"),
+    Mutation("publish before write", "turn/responder.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
+    Mutation("evict a parent first", "cache/node.py", "return not self.children and not", "return not"),
+    Mutation("skip the token comparison", "cache/tree.py", "if mine != theirs:", "if len(mine) != len(theirs):"),
     Mutation(
         "forget to unpin on cancel",
-        "cache.py",
+        "cache/prefix_cache.py",
         "            self.tree.unpin(run.match.node)\n            run.lane.is_busy = False",
         "            if len(run.lane.ids) > len(run.prefix):\n                self.tree.unpin(run.match.node)\n"
         "            run.lane.is_busy = False",
     ),
     Mutation(
         "reuse the last token",
-        "cache.py",
+        "cache/prefix_cache.py",
         'See `Cache.begin`."""\n        usable = ids[: len(ids) - 1]',
         'See `Cache.begin`."""\n        usable = ids',
     ),
     Mutation(
         "off by one at a block border, too little restored",
-        "cache.py",
+        "cache/prefix_cache.py",
         "first = common // BLOCK_TOKENS",
         "first = -(-common // BLOCK_TOKENS)",
     ),
     Mutation(
         "off by one at a block border, too little matched",
-        "tree.py",
+        "cache/tree.py",
         "end = len(ids) - len(ids) % BLOCK_TOKENS",
         "end = len(ids) - 1 - (len(ids) - 1) % BLOCK_TOKENS",
     ),
-    Mutation("vouch for what was not restored", "cache.py", "        lane.cut(common)\n", ""),
+    Mutation("vouch for what was not restored", "cache/prefix_cache.py", "        lane.cut(common)\n", ""),
     Mutation(
-        "evict before the look is pinned", "cache.py", "self.tree.pin(match.node)\n        return match", "return match"
+        "evict before the look is pinned",
+        "cache/prefix_cache.py",
+        "self.tree.pin(match.node)\n        return match",
+        "return match",
     ),
-    Mutation("ignore the budget", "store.py", "if count * self.layout.bytes_per_block > self.free_bytes:", "if False:"),
-    Mutation("settle what decoding wrote", "generate.py", "settled=not self.cache.step)", "settled=True)"),
     Mutation(
-        "a split forgets the pin", "tree.py", "node.last_used, node.pins, node.hits", "node.last_used, 0, node.hits"
+        "ignore the budget", "cache/store.py", "if count * self.layout.bytes_per_block > self.free_bytes:", "if False:"
     ),
-    Mutation("believe any file on disk", "diskfiles.py", "if is_ours and is_whole else None", ""),
-    Mutation("believe a damaged file", "diskfiles.py", "if is_ours and is_whole else None", "if is_ours else None"),
+    Mutation("settle what decoding wrote", "turn/responder.py", "settled=not self.cache.step)", "settled=True)"),
     Mutation(
-        "believe another block's file", "diskfiles.py", "if is_ours and is_whole else None", "if is_whole else None"
+        "a split forgets the pin",
+        "cache/tree.py",
+        "node.last_used, node.pins, node.hits",
+        "node.last_used, 0, node.hits",
+    ),
+    Mutation("believe any file on disk", "cache/disk_files.py", "if is_ours and is_whole else None", ""),
+    Mutation(
+        "believe a damaged file", "cache/disk_files.py", "if is_ours and is_whole else None", "if is_ours else None"
+    ),
+    Mutation(
+        "believe another block's file",
+        "cache/disk_files.py",
+        "if is_ours and is_whole else None",
+        "if is_whole else None",
     ),
     Mutation(
         "read from disk into the wrong place",
-        "disk.py",
+        "cache/disk_tier.py",
         "copy_in(lane, number * BLOCK_TOKENS,",
         "copy_in(lane, (number + 1) * BLOCK_TOKENS,",
     ),
     Mutation(
-        "count what could not be read", "cache.py", "del run.prefix[self._cut_to_grid(", "run.prefix[self._cut_to_grid("
+        "count what could not be read",
+        "cache/prefix_cache.py",
+        "del run.prefix[self._cut_to_grid(",
+        "run.prefix[self._cut_to_grid(",
     ),
-    Mutation("orphans on disk", "diskindex.py", "found += [self._entries[child] for child in entry.children]", "pass"),
-    Mutation("write for a deleted conversation", "cache.py", "run.is_forgotten |= run.owner == owner", "pass"),
+    Mutation(
+        "orphans on disk", "cache/disk_index.py", "found += [self._entries[child] for child in entry.children]", "pass"
+    ),
+    Mutation(
+        "write for a deleted conversation", "cache/prefix_cache.py", "run.is_forgotten |= run.owner == owner", "pass"
+    ),
     Mutation(
         "delete what cannot be read now",
-        "disk.py",
+        "cache/disk_tier.py",
         "except OSError:\n                    return",
         "except OSError:\n                    data = None",
     ),
-    Mutation("a run of the view hides a fork", "view.py", " and not last.forks", ""),
-    Mutation("drop more than a run", "view.py", " and not parent.forks", ""),
-    Mutation("show twice what is in memory", "disknodes.py", "starts.difference_update(", "set().difference_update("),
-    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
+    Mutation("a run of the view hides a fork", "cache/picture.py", " and not last.forks", ""),
+    Mutation("drop more than a run", "cache/picture.py", " and not parent.forks", ""),
+    Mutation(
+        "show twice what is in memory", "cache/disk_picture.py", "starts.difference_update(", "set().difference_update("
+    ),
+    Mutation("the engine as it is", "cache/tree.py", "import heapq\n", "import heapq\n"),
 )
 
 
@@ -138,7 +160,7 @@ def run_tests(folder: Path) -> Counter[str]:
         "-q",
         "--tb=no",
         "--hypothesis-profile=no_shrink",
-        "--timeout=120",
+        "--timeout=300",
         *files,
     ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)

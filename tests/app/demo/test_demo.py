@@ -20,6 +20,7 @@ from app.demo.demo import run_demo
 from app.demo.script import NAMES, read_script
 from app.theme import DARK, LIGHT
 from engine import Divergence, HeadstartError
+from tests.app.colours import colours
 from tests.app.fake_engine import FakeEngine, Script, words
 
 ANSWER = Script(words("Yes, while the order is in queue you can change the address under My orders."))
@@ -50,12 +51,6 @@ def play(folder: Path, engine: FakeEngine, turns: int = 2, *options: str) -> int
     return run_demo(parse(["demo", "--out", str(folder), "--offscreen", "--turns", str(turns), *options]), engine)
 
 
-def colours(path: Path) -> set[str]:
-    """Every colour of a picture."""
-    image = QImage(str(path))
-    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
-
-
 def test_it_writes_the_report_and_the_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, engine = tmp_path / "new" / "demo", FakeEngine(ANSWER)
     assert play(out, engine) == 0
@@ -81,7 +76,7 @@ def test_a_second_run_says_that_it_replaces_the_first(tmp_path: Path, capsys: py
 def test_where_nothing_was_read_again_the_page_says_so_in_a_picture(tmp_path: Path) -> None:
     play(tmp_path, FakeEngine(ANSWER))
     for theme in (LIGHT, DARK):
-        shown = colours(tmp_path / f"explainer-{theme.name}.png")
+        shown = colours(QImage(str(tmp_path / f"explainer-{theme.name}.png")))
         assert theme.panel in shown
         assert theme.warn not in shown
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -128,10 +123,10 @@ def test_each_script_leaves_its_page_and_its_pictures(tmp_path: Path, name: str)
     for row in report["turns"]:
         assert f"<td>{row['computed_tokens']:,}</td>" in page or row["cache"] == "off"
     for theme in (LIGHT, DARK):
-        assert {theme.reused, theme.computed} <= colours(tmp_path / f"ribbon-{theme.name}.png")
-        assert {theme.reused, theme.computed} <= colours(tmp_path / f"charts-{theme.name}.png")
-        assert (theme.warn in colours(tmp_path / f"explainer-{theme.name}.png")) == (name == "one-token")
-        assert theme.pinned in colours(tmp_path / f"tree-{theme.name}.png")
+        assert {theme.reused, theme.computed} <= colours(QImage(str(tmp_path / f"ribbon-{theme.name}.png")))
+        assert {theme.reused, theme.computed} <= colours(QImage(str(tmp_path / f"charts-{theme.name}.png")))
+        assert (theme.warn in colours(QImage(str(tmp_path / f"explainer-{theme.name}.png")))) == (name == "one-token")
+        assert theme.pinned in colours(QImage(str(tmp_path / f"tree-{theme.name}.png")))
 
 
 def test_the_window_is_kept_as_it_was_at_the_first_miss(
@@ -158,7 +153,7 @@ def test_the_picture_at_the_miss_shows_the_box_and_stands_on_the_page(tmp_path: 
     for theme in (LIGHT, DARK):
         picture = tmp_path / f"window-miss-{theme.name}.png"
         assert QImage(str(picture)).size() == QImage(str(tmp_path / "window-light.png")).size()
-        assert {theme.warn, theme.page} <= colours(picture)
+        assert {theme.warn, theme.page} <= colours(QImage(str(picture)))
         assert b64encode(picture.read_bytes()).decode() in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -166,7 +166,6 @@ def test_another_theme_is_drawn_at_once(view: AnswerView, qapp: object) -> None:
     theme.apply(qapp, theme.LIGHT)  # type: ignore[arg-type]
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", ["*", "_", "`", "[", "{{", "```\n", "> ", "- ", "<", "|"])
 def test_broken_markup_is_drawn_to_its_end(view: AnswerView, piece: str) -> None:
     for _ in range(10):

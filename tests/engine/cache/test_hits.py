@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS
+from tests.depth import cases, fewer
 from tests.engine import fake_kv
-from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, compute, make_cache, run_prompt
 from tests.engine.inside import forget_lanes, lanes
 
 MODEL = DigestModel()
 PROMPT = [token % 5 for token in range(300)]
 OTHER = [9] * 40
+BORDERS = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65)
+"""Around the ends of blocks, and of a prompt of 65 tokens."""
 
 
 def cold(prompt: list[int]) -> int:
@@ -26,7 +29,7 @@ def cold(prompt: list[int]) -> int:
 
 
 @pytest.mark.parametrize("through", ["lane", "blocks"])
-@pytest.mark.parametrize("length", range(1, 65))
+@pytest.mark.parametrize("length", cases(range(1, 65), BORDERS))
 def test_the_whole_prompt_hits(length: int, through: str) -> None:
     """ENGINE_BUGS kind A1, A2, A3: the last token is always computed, and a longer prompt then hits every block."""
     cache = make_cache()
@@ -45,7 +48,7 @@ def test_the_whole_prompt_hits(length: int, through: str) -> None:
     check_contents(cache, MODEL)
 
 
-@pytest.mark.parametrize("branch", range(0, 66))
+@pytest.mark.parametrize("branch", cases(range(0, 66), BORDERS))
 def test_every_branch_point(branch: int) -> None:
     """ENGINE_BUGS kind B11, B12: prefix and rest are put together rightly at every split, block numbers scattered."""
     cache = make_cache()
@@ -149,13 +152,14 @@ def test_a_lane_that_grows_loses_less_than_a_block(budget: int, kept: int) -> No
     run_prompt(cache, MODEL, PROMPT[:100], [1] * 30)
     longer = PROMPT[:100] + [1] * 30 + [2] * 500
     assert cache.peek(longer, 1100) == kept
-    reused, logits = run_prompt(cache, MODEL, longer, [3] * 1100)
-    assert reused == kept
-    logits = logits[:1]
-    assert logits == [cold(PROMPT[:100] + [1] * 30 + [2] * 500)]
+    run = cache.begin(longer, 1100)
+    cache.restore(run)
+    assert (run.reused, compute(cache, MODEL, run, longer, chunk=24)) == (kept, cold(longer))
+    cache.finish(run)
     assert len(lanes(cache)) == 1
 
 
+@fewer()
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 90), st.integers(0, 60)), min_size=2, max_size=14),
     st.integers(208, 900),
