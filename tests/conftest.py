@@ -67,6 +67,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "default_model_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.real_model)
+    # The long ones first, so that no process waits at the end for what another has just begun.
+    items.sort(key=lambda item: "real_model" not in item.keywords)
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ def test_settled_answers_are_reused_in_exact_mode() -> None:
     """What decoding wrote is computed once more in the grid while idle, and then hits."""
     chat = Chat(make_responder(make_model(), step=16), "Answer in a few words.")
     chat.ask("Where is the parcel, and when will it be here?", sampling=chat.sampling)
-    total = len(chat.responder._past["chat"].ids)
+    total = len(chat.responder.past["chat"].ids)
     list(chat.responder.settle())
     assert chat.responder.cache.view().cached_tokens == total // 16 * 16
     chat.ask("Thanks. " * 9)

@@ -54,7 +54,7 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     chat.messages.append(Message("user", "Where is my parcel, and when will it be here?"))
     looks = iter([False] * 40)
     *_, last = events(chat.responder, chat.request(sampling=LONG_ANSWER), is_cancelled=lambda: next(looks, True))
-    past = chat.responder._past["chat"]
+    past = chat.responder.past["chat"]
     total = len(past.ids)
     assert past.reusable < total // STEP * STEP
     assert total < SWITCH < past.length
