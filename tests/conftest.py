@@ -60,10 +60,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the deep cases where nobody asked for them, and mark every test that runs the default model, so that
     `-m "not real_model"` leaves it out."""
-    deep = [item for item in items if item.get_closest_marker("deep")]
-    if deep and not config.getoption("--deep"):
-        config.hook.pytest_deselected(items=deep)
-        items[:] = [item for item in items if item not in set(deep)]
+    if not config.getoption("--deep"):
+        config.hook.pytest_deselected(items=[item for item in items if "deep" in item.keywords])
+        items[:] = [item for item in items if "deep" not in item.keywords]
     for item in items:
         if "default_model_dir" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.real_model)

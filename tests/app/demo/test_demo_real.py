@@ -21,12 +21,11 @@ from tests.engine import tiny_models
 
 def own_files(folder: Path) -> list[str]:
     """The start of the support bot's rules and its first questions, as somebody's own files."""
-    rules, questions = (
-        files("resources") / "demo" / "support_bot.md",
-        files("resources") / "demo" / "support_questions.txt",
-    )
-    (folder / "rules.md").write_text("\n\n".join(rules.read_text("utf-8").split("\n\n")[:2]), "utf-8")
-    (folder / "questions.txt").write_text("\n".join(questions.read_text("utf-8").splitlines()[:3]), "utf-8")
+    demo = files("resources") / "demo"
+    rules = (demo / "support_bot.md").read_text("utf-8").split("\n\n")[:2]
+    questions = (demo / "support_questions.txt").read_text("utf-8").splitlines()[:3]
+    (folder / "rules.md").write_text("\n\n".join(rules), "utf-8")
+    (folder / "questions.txt").write_text("\n".join(questions), "utf-8")
     return ["--system", str(folder / "rules.md"), "--questions", str(folder / "questions.txt")]
 
 

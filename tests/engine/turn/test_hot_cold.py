@@ -16,7 +16,7 @@ from tests.engine.tiny_models import make_model
 from tests.engine.turns import NAN, Chat, SpyModel, Ticks, cold_logits, make_responder, prompt_logits
 
 ALL = [
-    pytest.param((1, 2, 15, 16, 17, 31, 32, 33, 63, 64), id="borders"),
+    pytest.param((0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64), id="borders"),
     pytest.param(range(65), id="all", marks=pytest.mark.deep),
 ]
 """Lengths of a prompt, and where it branches off: around the ends of blocks, or everywhere."""
