@@ -1,5 +1,5 @@
 # make run    set everything up and open the window; without a display: play the demo
-# make test   set everything up and run all tests, without a display
+# make test   set everything up and run every kind of test, without a display; make test-all plays every case
 # make help   the rest
 
 PYTHON ?= python3
@@ -13,11 +13,12 @@ OUT ?= out/bench.json
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check soak bench pictures clean setup packages
+.PHONY: help run test test-all check soak bench pictures clean setup packages
 
 help:
 	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
-	@echo "make test      set everything up and run all tests, without a display"
+	@echo "make test      set everything up and run every kind of test, without a display (ARGS=\"-k history\" and so on)"
+	@echo "make test-all  the same with every case, and with four times as many random examples"
 	@echo "make check     format, lint, types, tests"
 	@echo "make soak      the engine's random tests for half an hour (ARGS=\"--minutes 5 --seed 1\")"
 	@echo "make bench     the measurements of tests/bench"
@@ -33,9 +34,13 @@ run: setup
 		exec $(BIN)/headstart demo --offscreen --out out/demo $(ARGS); \
 	fi
 
+# Compiled tests are kept, whatever the caller's habits: to compile them anew takes each process four seconds.
 test: setup
 	@$(BIN)/headstart fetch
-	$(OFFSCREEN) $(BIN)/python -m pytest
+	$(OFFSCREEN) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(ARGS)
+
+test-all: setup
+	@$(MAKE) --no-print-directory test ARGS="--deep $(ARGS)"
 
 check: setup
 	$(BIN)/ruff format --check .
@@ -64,7 +69,7 @@ clean:
 setup: packages $(STAMP)
 
 # Only the window needs what belongs to a display.
-test check soak bench pictures: PACKAGES := --offscreen
+test test-all check soak bench pictures: PACKAGES := --offscreen
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

@@ -21,7 +21,7 @@ from tests.engine.tiny_models import make_folder, make_model
 from tests.engine.worker_driver import PATIENCE_S, Driver
 
 hypothesis.settings.register_profile(  # for mutations.py: that a test fails is enough there
-    "no_shrink", deadline=None, derandomize=True, max_examples=100, database=None, phases=[hypothesis.Phase.generate]
+    "no_shrink", deadline=None, derandomize=True, max_examples=400, database=None, phases=[hypothesis.Phase.generate]
 )
 
 
@@ -31,6 +31,12 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes that grow in small steps, so that short prompts make them grow."""
+    monkeypatch.setattr("engine.cache.prefix_cache.LANE_STEP", 32)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.cache.disk_tier import DiskTier
-from engine.cache.null_cache import Cache, Run
+from engine.cache.null_cache import Cache, NullCache, Run
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup
 from engine.types import BLOCK_TOKENS
@@ -142,6 +142,20 @@ def run_prompt(
     finally:
         cache.finish(run)
     return run.reused, logits
+
+
+ORACLE = DigestModel()
+"""Remembers its digests from one test to the next."""
+
+
+def cold(prompt: Sequence[int]) -> int:
+    """The last logits of a prompt in a fresh cache that reuses nothing."""
+    return run_prompt(NullCache(FlakyStore(LAYOUT, 10**9)), ORACLE, prompt)[1][0]
+
+
+def unlike(number: int, length: int) -> list[int]:
+    """A prompt that shares nothing with one of another number."""
+    return [1000 * number + i % 7 for i in range(length)]
 
 
 def compute(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chunk: int) -> int:

@@ -1,9 +1,10 @@
-"""What tests look at inside the cache; the one place that knows its private parts."""
+"""What tests look at inside the cache and the responder; the one place that knows their private parts."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date
 
 from torch import Tensor
 
@@ -12,7 +13,9 @@ from engine.cache.node import Node
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.cache.tree import block_keys
-from engine.types import BLOCK_TOKENS
+from engine.prompt.template import Prompt, PromptBuilder
+from engine.turn.responder import Responder
+from engine.types import BLOCK_TOKENS, Message
 
 
 def forget_lanes(cache: PrefixCache) -> None:
@@ -71,6 +74,16 @@ def paths(cache: PrefixCache, namespace: str) -> list[tuple[list[int], list[int]
             found.append((ids, blocks))
         stack.extend((child, ids, blocks) for child in node.children.values())
     return found
+
+
+def build_prompt(responder: Responder, messages: Sequence[Message], day: date | None = None) -> Prompt:
+    """The prompt that the responder makes of a conversation."""
+    return responder._builder.build(messages, day)
+
+
+def use_builder(responder: Responder, builder: PromptBuilder) -> None:
+    """Give the responder the template of another family."""
+    responder._builder = builder
 
 
 def check_runs(cache: PrefixCache) -> None:

@@ -34,7 +34,7 @@ TESTS = (
 
 @dataclass(frozen=True)
 class Mutation:
-    """In `file`, `old` (which stands there once) becomes `new`."""
+    """In the file of that name, wherever it lies in the engine, `old` (which stands there once) becomes `new`."""
 
     name: str
     file: str
@@ -54,25 +54,25 @@ STEP = (
 COMMIT = "            turn.cache.commit(run, ids[first:last], settled=full_step)\n"
 
 MUTATIONS = (
-    Mutation("publish before write", "generate.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
+    Mutation("publish before write", "responder.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
     Mutation("evict a parent first", "node.py", "return not self.children and not", "return not"),
     Mutation("skip the token comparison", "tree.py", "if mine != theirs:", "if len(mine) != len(theirs):"),
     Mutation(
         "forget to unpin on cancel",
-        "cache.py",
+        "prefix_cache.py",
         "            self.tree.unpin(run.match.node)\n            run.lane.is_busy = False",
         "            if len(run.lane.ids) > len(run.prefix):\n                self.tree.unpin(run.match.node)\n"
         "            run.lane.is_busy = False",
     ),
     Mutation(
         "reuse the last token",
-        "cache.py",
+        "prefix_cache.py",
         'See `Cache.begin`."""\n        usable = ids[: len(ids) - 1]',
         'See `Cache.begin`."""\n        usable = ids',
     ),
     Mutation(
         "off by one at a block border, too little restored",
-        "cache.py",
+        "prefix_cache.py",
         "first = common // BLOCK_TOKENS",
         "first = -(-common // BLOCK_TOKENS)",
     ),
@@ -82,42 +82,50 @@ MUTATIONS = (
         "end = len(ids) - len(ids) % BLOCK_TOKENS",
         "end = len(ids) - 1 - (len(ids) - 1) % BLOCK_TOKENS",
     ),
-    Mutation("vouch for what was not restored", "cache.py", "        lane.cut(common)\n", ""),
+    Mutation("vouch for what was not restored", "prefix_cache.py", "        lane.cut(common)\n", ""),
     Mutation(
-        "evict before the look is pinned", "cache.py", "self.tree.pin(match.node)\n        return match", "return match"
+        "evict before the look is pinned",
+        "prefix_cache.py",
+        "self.tree.pin(match.node)\n        return match",
+        "return match",
     ),
     Mutation("ignore the budget", "store.py", "if count * self.layout.bytes_per_block > self.free_bytes:", "if False:"),
-    Mutation("settle what decoding wrote", "generate.py", "settled=not self.cache.step)", "settled=True)"),
+    Mutation("settle what decoding wrote", "responder.py", "settled=not self.cache.step)", "settled=True)"),
     Mutation(
         "a split forgets the pin", "tree.py", "node.last_used, node.pins, node.hits", "node.last_used, 0, node.hits"
     ),
-    Mutation("believe any file on disk", "diskfiles.py", "if is_ours and is_whole else None", ""),
-    Mutation("believe a damaged file", "diskfiles.py", "if is_ours and is_whole else None", "if is_ours else None"),
+    Mutation("believe any file on disk", "disk_files.py", "if is_ours and is_whole else None", ""),
+    Mutation("believe a damaged file", "disk_files.py", "if is_ours and is_whole else None", "if is_ours else None"),
     Mutation(
-        "believe another block's file", "diskfiles.py", "if is_ours and is_whole else None", "if is_whole else None"
+        "believe another block's file", "disk_files.py", "if is_ours and is_whole else None", "if is_whole else None"
     ),
     Mutation(
         "read from disk into the wrong place",
-        "disk.py",
+        "disk_tier.py",
         "copy_in(lane, number * BLOCK_TOKENS,",
         "copy_in(lane, (number + 1) * BLOCK_TOKENS,",
     ),
     Mutation(
-        "count what could not be read", "cache.py", "del run.prefix[self._cut_to_grid(", "run.prefix[self._cut_to_grid("
+        "count what could not be read",
+        "prefix_cache.py",
+        "del run.prefix[self._cut_to_grid(",
+        "run.prefix[self._cut_to_grid(",
     ),
-    Mutation("orphans on disk", "diskindex.py", "FROM block JOIN behind ON parent = name)", "FROM block LIMIT 0)"),
-    Mutation("write in nobody's name", "disk.py", "and len(ids) and owner:", "and len(ids):"),
-    Mutation("leave what a deletion left", "diskindex.py", "self.owners() - set(owners))", "set[str]())"),
-    Mutation("write for a deleted conversation", "cache.py", "run.is_forgotten |= run.owner == owner", "pass"),
+    Mutation("orphans on disk", "disk_index.py", "FROM block JOIN behind ON parent = name)", "FROM block LIMIT 0)"),
+    Mutation("write in nobody's name", "disk_tier.py", "and len(ids) and owner:", "and len(ids):"),
+    Mutation("leave what a deletion left", "disk_index.py", "self.owners() - set(owners))", "set[str]())"),
+    Mutation("write for a deleted conversation", "prefix_cache.py", "run.is_forgotten |= run.owner == owner", "pass"),
     Mutation(
         "delete what cannot be read now",
-        "disk.py",
+        "disk_tier.py",
         "except OSError:\n                        return",
         "except OSError:\n                        data = None",
     ),
-    Mutation("a run of the view hides a fork", "view.py", " and not last.forks", ""),
-    Mutation("drop more than a run", "view.py", " and not parent.forks", ""),
-    Mutation("show twice what is in memory", "disknodes.py", "starts.difference_update(", "set().difference_update("),
+    Mutation("a run of the view hides a fork", "picture.py", " and not last.forks", ""),
+    Mutation("drop more than a run", "picture.py", " and not parent.forks", ""),
+    Mutation(
+        "show twice what is in memory", "disk_picture.py", "starts.difference_update(", "set().difference_update("
+    ),
     Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
 )
 
@@ -127,7 +135,7 @@ def mutate(mutation: Mutation, folder: Path) -> None:
     for name in ("engine", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
-    path = folder / "engine" / mutation.file
+    (path,) = (folder / "engine").rglob(mutation.file)
     source = path.read_text("utf-8")
     assert source.count(mutation.old) == 1, f"{mutation.name}: the place to change is not there, or not once"
     path.write_text(source.replace(mutation.old, mutation.new), "utf-8")
@@ -136,16 +144,8 @@ def mutate(mutation: Mutation, folder: Path) -> None:
 def run_tests(folder: Path) -> Counter[str]:
     """The tests that fail, parameters left out, and how often."""
     files = [f"tests/engine/{name}.py" for name in TESTS]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--tb=no",
-        "--hypothesis-profile=no_shrink",
-        "--timeout=120",
-        *files,
-    ]
+    options = ["-q", "--tb=no", "--hypothesis-profile=no_shrink", "--timeout=300"]
+    command = [sys.executable, "-m", "pytest", *options, *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
     if done.returncode not in (0, 1) or (done.returncode and not lines):

@@ -14,7 +14,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from engine.events import CacheView, Finished, Matched, TextDelta
 from engine.models.loaded import LoadedModel
 from engine.types import Message, OutOfMemoryError, PromptTooLongError, Request, Sampling
-from tests.engine.inside import is_idle
+from tests.engine.inside import build_prompt, is_idle
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import Chat, SpyModel, events, make_responder
 
@@ -184,7 +184,7 @@ class ResponderMachine(RuleBasedStateMachine):
         chat.messages = [*messages, Message("assistant", finished.text, finished.token_ids)]
 
     def _fits(self, request: Request) -> bool:
-        return len(self.oracle._builder.build(request.messages).ids) < CONTEXT
+        return len(build_prompt(self.oracle, request.messages).ids) < CONTEXT
 
     def _check(self, seen: list[object], finished: Finished) -> None:
         matched = seen[0]

@@ -32,7 +32,7 @@ class Chat:
         self.bridge = Bridge(Engine())
         self.history = History(folder / "history.sqlite3")
         self.session = Session(self.bridge, self.history, Settings(), values=lambda: values_at(self.now, "id"))
-        with qtbot.waitSignal(self.session.model_changed, timeout=60_000):
+        with qtbot.waitSignal(self.session.model_changed):
             spec = ModelSpec(str(make_folder(folder / "tiny")), "cpu", "fp32", cache_bytes=10**8)
             self.session.load_model(spec)
         self.session.set_system_prompt(PROMPT)
@@ -40,7 +40,7 @@ class Chat:
 
     def ask(self, question: str) -> StoredMessage:
         self.now += timedelta(seconds=2)
-        with self.qtbot.waitSignal(self.session.message_finished, timeout=60_000) as finished:
+        with self.qtbot.waitSignal(self.session.message_finished) as finished:
             assert self.session.send(question)
         answer = finished.args[0]
         assert isinstance(answer, StoredMessage)
@@ -51,7 +51,7 @@ class Chat:
         editor = SystemPromptEditor(PROMPT)
         self.qtbot.addWidget(editor)
         editing = PromptEditing(editor, self.session, self.bridge)
-        with self.qtbot.waitSignal(editing.pricer.priced, timeout=60_000) as priced:
+        with self.qtbot.waitSignal(editing.pricer.priced) as priced:
             editing.pricer.ask()
         (said,) = editor.findings.texts
         assert f"{priced.args[0].behind[0]:,} tokens after it are read again" in said

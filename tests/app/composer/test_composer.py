@@ -20,7 +20,6 @@ def composer(qtbot: QtBot) -> Composer:
     return made
 
 
-@pytest.mark.timeout(30)
 def test_a_paste_of_twenty_thousand_lines_is_taken_and_typed_after(composer: Composer) -> None:
     lines = "\n".join(f"line {number} with some words" for number in range(20_000))
     data = QMimeData()

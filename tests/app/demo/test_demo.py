@@ -20,6 +20,7 @@ from app.demo.demo import run_demo
 from app.demo.script import NAMES, read_script
 from app.theme import DARK, LIGHT
 from engine import Divergence, HeadstartError
+from tests.app.colours import colours
 from tests.app.fake_engine import FakeEngine, Script, words
 
 ANSWER = Script(words("Yes, while the order is in queue you can change the address under My orders."))
@@ -48,12 +49,6 @@ def _users_files_are_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def play(folder: Path, engine: FakeEngine, turns: int = 2, *options: str) -> int:
     return run_demo(parse(["demo", "--out", str(folder), "--offscreen", "--turns", str(turns), *options]), engine)
-
-
-def colours(path: Path) -> set[str]:
-    """Every colour of a picture."""
-    image = QImage(str(path))
-    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
 
 
 def test_it_writes_the_report_and_the_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

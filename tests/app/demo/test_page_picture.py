@@ -5,17 +5,14 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from app.demo.page import page_of
 from app.demo.page_picture import PAGE_WIDTH, SCALE, as_picture, coloured
 from app.theme import DARK, LIGHT, Theme
+from tests.app.colours import colours
 from tests.app.demo.test_page import make_report
-
-
-def colours(image: QImage) -> set[str]:
-    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(0, image.height(), 2)}
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

@@ -19,16 +19,16 @@ MESSAGES = (Message("system", "The parcel left the warehouse on Monday. " * 20),
 def test_a_turn_of_the_tiny_model_is_proved(qtbot: QtBot, tmp_path: Path, exact: bool) -> None:
     bridge = Bridge(Engine())
     try:
-        with qtbot.waitSignal(bridge.loaded, timeout=60_000):
+        with qtbot.waitSignal(bridge.loaded):
             spec = ModelSpec(str(make_folder(tmp_path / "tiny")), "cpu", "fp32", exact, cache_bytes=10**8)
             bridge.load(spec)
         turn = Request(MESSAGES, Sampling(temperature=0.8, seed=1, max_tokens=12), "chat #1")
         ends: list[Finished] = []
         bridge.finished.connect(ends.append)
-        with qtbot.waitSignal(bridge.finished, timeout=60_000):
+        with qtbot.waitSignal(bridge.finished):
             bridge.submit(turn)
         proof = Proof(bridge, turn, 12)
-        with qtbot.waitSignal(proof.ended, timeout=60_000) as ended:
+        with qtbot.waitSignal(proof.ended) as ended:
             proof.start()
         result = ended.args[0]
         assert isinstance(result, ProofResult)

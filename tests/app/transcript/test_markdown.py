@@ -95,7 +95,6 @@ def test_open_fence_is_code_to_the_end() -> None:
     assert (code.kind, code.text) == ("code", "let a = '*';\n\n# no heading")
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "part", ["*", "_", "**a", "_a ", "`", "`` ", "[", "![", "[a](", "<", "{{", "~~a", "***a**b*", "> ", "- ", "|", "\\"]
 )

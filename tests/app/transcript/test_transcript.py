@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.transcript.message import Answer, MessageContent, MessageWidget
@@ -46,6 +46,11 @@ def scroll_to(transcript: Transcript, value: int) -> None:
     settle()
 
 
+def jump_button(transcript: Transcript) -> QPushButton:
+    (button,) = (each for each in transcript.findChildren(QPushButton) if each.text() == "Newest")
+    return button
+
+
 def newest(transcript: Transcript) -> Answer:
     answer = transcript.messages[-1]
     assert isinstance(answer, Answer)
@@ -78,7 +83,7 @@ def test_scrolled_up_nothing_moves_the_view(transcript: Transcript) -> None:
     transcript.show_messages(contents(20))
     settle()
     scroll_to(transcript, 300)
-    assert not transcript._newest.isHidden()
+    assert not jump_button(transcript).isHidden()
     for _ in range(30):
         newest(transcript).append("\n\nMore text.")
         settle()
@@ -92,9 +97,9 @@ def test_jump_to_newest_follows_again(transcript: Transcript, qtbot: QtBot) -> N
     transcript.show_messages(contents(20))
     settle()
     scroll_to(transcript, 300)
-    qtbot.mouseClick(transcript._newest, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(jump_button(transcript), Qt.MouseButton.LeftButton)
     assert transcript.following
-    assert transcript._newest.isHidden()
+    assert jump_button(transcript).isHidden()
     newest(transcript).append("\n\nMore text." * 20)
     newest(transcript).view.settle()
     settle()
@@ -145,8 +150,8 @@ def test_a_narrower_window_keeps_what_is_read_in_its_place(transcript: Transcrip
     transcript.show_messages(contents(40))
     settle()
     scroll_to(transcript, transcript.verticalScrollBar().maximum() // 2)
-    message, place = transcript._anchor or (None, 0)
-    assert message is not None
+    message = next(each for each in transcript.messages if top_in_view(transcript, each) + each.height() > 0)
+    place = top_in_view(transcript, message)
     transcript.resize(480, 500)
     settle()
     assert top_in_view(transcript, message) == place
@@ -212,7 +217,7 @@ def test_a_huge_question_shows_its_beginning_until_asked(transcript: Transcript,
     assert bubble.view.document().blockCount() < 50
     assert question.text == text
     assert bubble.show_all.text() == "Show all 20,000 lines"
-    bubble._on_show_all()
+    bubble.show_all.click()
     assert bubble.view.document().blockCount() == 20_000
 
 
@@ -223,7 +228,7 @@ def test_a_line_without_end_is_shown_in_parts_and_copied_whole(transcript: Trans
     bubble = transcript.messages[0].bubble  # type: ignore[attr-defined]
     assert len(bubble.view.toPlainText()) < 10_000
     assert bubble.show_all.text() == "Show all 1,000,000 characters"
-    bubble._on_show_all()
+    bubble.show_all.click()
     settle()
     shown = bubble.view.toPlainText()
     assert max(map(len, shown.split("\n"))) == LONGEST_WORD

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QCoreApplication, QEventLoop
 from pytestqt.qtbot import QtBot
 
@@ -28,7 +27,6 @@ def ask(application: Application, text: str) -> None:
     rest(application)
 
 
-@pytest.mark.timeout(120)
 def test_a_chat_goes_on_past_its_context(qtbot: QtBot, tmp_path: Path) -> None:
     settings = Settings(theme="light", sampling=Sampling(temperature=0.0, max_tokens=40), system_prompt="Be brief.")
     application = build(Engine(), settings, tmp_path / "history.sqlite3")

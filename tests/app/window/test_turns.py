@@ -278,7 +278,7 @@ def test_a_fast_answer_is_drawn_to_its_end(make_screen: Callable[..., Screen], q
     screen.window.resize(1100, 700)
     screen.window.resize(1280, 800)
     settle()
-    qtbot.waitUntil(lambda: screen.session.state == "idle", timeout=60_000)
+    qtbot.waitUntil(lambda: screen.session.state == "idle")
     settle()
     assert screen.answer().text == "".join(tokens)
     assert screen.answer().view.toPlainText().replace("\n", "\n\n") == "".join(tokens).strip()

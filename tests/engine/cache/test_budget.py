@@ -9,22 +9,13 @@ import pytest
 from engine.cache.null_cache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
-from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt, unlike
 from tests.engine.inside import forget_lanes, real_bytes
 
 MODEL = DigestModel()
 TOKEN = LAYOUT.bytes_per_token
 BLOCK = LAYOUT.bytes_per_block
-
-
-@pytest.fixture(autouse=True)
-def _small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.cache.prefix_cache.LANE_STEP", 32)
-
-
-def unlike(number: int, length: int) -> list[int]:
-    """A prompt that shares nothing with one of another number."""
-    return [1000 * number + i % 7 for i in range(length)]
+pytestmark = pytest.mark.usefixtures("small_lanes")
 
 
 @pytest.mark.parametrize("chats", [1, 12])

@@ -16,7 +16,7 @@ from engine.events import CacheView
 from engine.models.loaded import LoadedModel
 from engine.turn.responder import Responder
 from engine.types import Message
-from tests.engine.inside import check_runs, forget_lanes
+from tests.engine.inside import build_prompt, check_runs, forget_lanes
 from tests.engine.turns import Chat, SpyModel, cold_answer, cold_logits, finish, make_responder, spy
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
@@ -73,7 +73,7 @@ def test_a_conversation_goes_on_after_a_restart(start: Start, tiny: LoadedModel)
     assert matched.disk_tokens == matched.reused_tokens == finished.stats.disk_tokens
     assert (preview.reused_tokens, preview.disk_tokens) == (matched.reused_tokens, matched.disk_tokens)
     assert matched.reused_tokens + matched.computed_tokens == matched.prompt_tokens
-    ids = chat.responder._builder.build(chat.messages).ids
+    ids = build_prompt(chat.responder, chat.messages).ids
     first, cold = model.logits[len(model.logits) - len(finished.token_ids)], cold_logits(tiny, ids, grid)
     if grid:
         assert torch.equal(first, cold)
@@ -87,7 +87,7 @@ def test_the_system_prompt_is_there_for_a_new_chat(start: Start) -> None:
     responder = start()
     chat = Chat(responder, SYSTEM, "new")
     finished = chat.ask("Is a tent in it?")
-    system = responder._builder.build(chat.messages[:2]).system_tokens
+    system = build_prompt(responder, chat.messages[:2]).system_tokens
     assert chat.matched is not None
     assert chat.matched.disk_tokens == chat.reused >= system - 16
     assert finished.stats.parts.restore > 0
@@ -122,7 +122,7 @@ def test_a_file_cut_in_the_middle_shortens_the_hit(start: Start, tmp_path: Path)
     chat = play(start())
     responder = start()
     chat = go_on(chat, responder)
-    fourth = chain("tiny", block_keys(responder._builder.build(chat.messages).ids))[4]
+    fourth = chain("tiny", block_keys(build_prompt(responder, chat.messages).ids))[4]
     (path,) = (tmp_path / "blocks").glob(f"*/{fourth}*.kv")
     path.write_bytes(b"x" * path.stat().st_size)
     promised = responder.preview(1, chat.request()).disk_tokens

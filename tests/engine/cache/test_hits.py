@@ -8,25 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS
-from tests.engine import fake_kv
-from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.depth import cases, fewer
+from tests.engine.fake_kv import DigestModel, check_contents, cold, compute, make_cache, run_prompt
 from tests.engine.inside import forget_lanes, lanes
 
 MODEL = DigestModel()
 PROMPT = [token % 5 for token in range(300)]
 OTHER = [9] * 40
-
-
-def cold(prompt: list[int]) -> int:
-    """The last logits of a prompt in a fresh cache that reuses nothing."""
-    return run_prompt(NullCache(FlakyStore(fake_kv.LAYOUT, 10**9)), MODEL, prompt)[1][0]
+BORDERS = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65)
+"""Around the ends of blocks, and of a prompt of 65 tokens."""
 
 
 @pytest.mark.parametrize("through", ["lane", "blocks"])
-@pytest.mark.parametrize("length", range(1, 65))
+@pytest.mark.parametrize("length", cases(range(1, 65), BORDERS))
 def test_the_whole_prompt_hits(length: int, through: str) -> None:
     """ENGINE_BUGS kind A1, A2, A3: the last token is always computed, and a longer prompt then hits every block."""
     cache = make_cache()
@@ -45,7 +41,7 @@ def test_the_whole_prompt_hits(length: int, through: str) -> None:
     check_contents(cache, MODEL)
 
 
-@pytest.mark.parametrize("branch", range(0, 66))
+@pytest.mark.parametrize("branch", cases(range(0, 66), BORDERS))
 def test_every_branch_point(branch: int) -> None:
     """ENGINE_BUGS kind B11, B12: prefix and rest are put together rightly at every split, block numbers scattered."""
     cache = make_cache()
@@ -128,19 +124,6 @@ def test_an_edited_first_message_leaves_the_old_branch_warm() -> None:
     assert run_prompt(cache, MODEL, old)[0] >= len(old) - 1 - BLOCK_TOKENS
 
 
-def test_peek_is_what_begin_reuses() -> None:
-    """The preview tells the truth: peek changes nothing, and a request right after it reuses as much."""
-    chance, cache = random.Random(3), make_cache(context=256, tokens=4096)
-    history: list[int] = []
-    for _ in range(150):
-        history = history[: chance.randrange(len(history) + 1)] + chance.choices(range(3), k=chance.randint(1, 30))
-        history = history[:230]
-        before = cache.view(with_nodes=True).nodes
-        peeked = cache.peek(history)
-        assert [n.hits for n in before] == [n.hits for n in cache.view(with_nodes=True).nodes]
-        assert run_prompt(cache, MODEL, history, [0, 1])[0] == peeked
-
-
 @pytest.mark.parametrize(("budget", "kept"), [(8192, 130), (2300, 128)])
 def test_a_lane_that_grows_loses_less_than_a_block(budget: int, kept: int) -> None:
     """A longer context needs a larger lane. What is in the old one moves where both have room; else what was published
@@ -149,23 +132,30 @@ def test_a_lane_that_grows_loses_less_than_a_block(budget: int, kept: int) -> No
     run_prompt(cache, MODEL, PROMPT[:100], [1] * 30)
     longer = PROMPT[:100] + [1] * 30 + [2] * 500
     assert cache.peek(longer, 1100) == kept
-    reused, logits = run_prompt(cache, MODEL, longer, [3] * 1100)
-    assert reused == kept
-    logits = logits[:1]
-    assert logits == [cold(PROMPT[:100] + [1] * 30 + [2] * 500)]
+    run = cache.begin(longer, 1100)
+    cache.restore(run)
+    assert (run.reused, compute(cache, MODEL, run, longer, chunk=24)) == (kept, cold(longer))
+    cache.finish(run)
     assert len(lanes(cache)) == 1
 
 
+@fewer()
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 90), st.integers(0, 60)), min_size=2, max_size=14),
     st.integers(208, 900),
     st.integers(1, 2),
 )
 def test_what_peek_says_is_what_begin_reuses(turns: list[tuple[int, int, int]], budget: int, most: int) -> None:
-    """Also where the lane has to grow, and where the budget is so tight that the hit itself must give way."""
+    """The preview tells the truth: peek changes nothing, and a request right after it reuses as much. Also where the
+    lane has to grow, and where the budget is so tight that the hit itself must give way."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.cache.prefix_cache.LANE_STEP", 48)
         _play(make_cache(context=200, tokens=budget, max_lanes=most), turns)
+
+
+def hits(cache: PrefixCache) -> list[tuple[int, int]]:
+    """How often each run that the view shows was used."""
+    return [(node.block, node.hits) for node in cache.view(with_nodes=True).nodes]
 
 
 def _play(cache: PrefixCache, turns: list[tuple[int, int, int]]) -> None:
@@ -173,7 +163,9 @@ def _play(cache: PrefixCache, turns: list[tuple[int, int, int]]) -> None:
     for chat, asked, answered in turns:
         prompt = (histories[chat] + [chat + 2] * (asked + 1))[-190:]
         answer = [chat + 7] * min(answered, 199 - len(prompt))
+        before = hits(cache)
         foreseen = cache.peek(prompt, len(answer))
+        assert hits(cache) == before
         assert run_prompt(cache, MODEL, prompt, answer)[0] == foreseen
         if chat % 2:
             cache.keep(prompt[:48], str(chat), len(prompt))

@@ -11,22 +11,13 @@ from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
-from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
+from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, cold, make_cache, run_prompt
 from tests.engine.inside import is_idle, lanes, paths, pins, real_bytes
 
 MODEL = DigestModel()
 PROMPT = [token % 5 for token in range(300)]
 CHUNK = 24
-
-
-@pytest.fixture(autouse=True)
-def _small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.cache.prefix_cache.LANE_STEP", 32)
-
-
-def cold(prompt: list[int]) -> int:
-    """The last logits of a prompt in a fresh cache that reuses nothing."""
-    return run_prompt(NullCache(FlakyStore(fake_kv.LAYOUT, 10**9)), MODEL, prompt)[1][0]
+pytestmark = pytest.mark.usefixtures("small_lanes")
 
 
 def state(cache: PrefixCache) -> tuple[object, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from engine.cache.null_cache import NullCache
+from tests.depth import fewer
 from tests.engine import fake_kv
 from tests.engine.cache_machine import CacheMachine
 from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, make_cache, run_prompt
 from tests.engine.inside import forget_lanes, paths, swap_blocks
 
 TestCacheMachine = CacheMachine.TestCase
+TestCacheMachine.settings = fewer()
 
 
 def test_the_model_sees_a_misplaced_block() -> None:

@@ -98,7 +98,7 @@ def test_one_differing_token_ends_the_match_at_its_block(differs: int) -> None:
     assert tree.match("m", ids).num_tokens == differs - differs % BLOCK_TOKENS
 
 
-@pytest.mark.parametrize("length", range(1, 50))
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 31, 32, 47, 48, 49])
 def test_only_whole_blocks_are_matched(length: int) -> None:
     tree, numbers = make_tree(), itertools.count()
     add(tree, numbers, ids_of(1, 2, 3))

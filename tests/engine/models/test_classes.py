@@ -27,6 +27,7 @@ from engine.models.loaded import LoadedModel
 from engine.models.support import ReuseClass, classify
 from engine.turn.chunks import pieces
 from engine.types import BLOCK_TOKENS
+from tests.depth import cases
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
 
 TOLERANCE = 2e-5
@@ -35,7 +36,13 @@ TOLERANCE = 2e-5
 LONG_CASES = [case for case in ROPE_CASES if case.reuse == TWO_SIDES]
 CHUNKS = (7, BLOCK_TOKENS, LENGTH)
 ALL = [pytest.param((case, True), id=case.name) for case in CASES + ROPE_CASES] + [
-    pytest.param((case, False), id=f"{case.name} through transformers") for case in CASES if case.is_lean
+    pytest.param(
+        (case, False),
+        id=f"{case.name} through transformers",
+        marks=[] if case.name == "Llama" else [pytest.mark.deep],
+    )
+    for case in CASES
+    if case.is_lean
 ]
 BORDERS = sorted(
     {
@@ -105,13 +112,12 @@ def assert_equal(warm: Tensor, cold: Tensor) -> None:
     torch.testing.assert_close(warm, cold, rtol=0, atol=TOLERANCE * float(cold.abs().max()))
 
 
-def read_on(tested: Subject, lane: Lane, ids: Sequence[int], start: int, *chunks: int) -> None:
-    """Compute the rest of `ids` in pieces of each size; the logits at the end of each piece are those of a cold run."""
+def read_on(tested: Subject, lane: Lane, ids: Sequence[int], start: int, chunk: int) -> None:
+    """Compute the rest of `ids` in pieces; the logits at the end of each piece are those of a cold run."""
     cold = tested.cold(ids)
-    for chunk in chunks:
-        for first in range(start, len(ids), chunk):
-            last = min(first + chunk, len(ids))
-            assert_equal(tested.forward(ids[first:last], lane, first, len(ids)), cold[last - 1])
+    for first in range(start, len(ids), chunk):
+        last = min(first + chunk, len(ids))
+        assert_equal(tested.forward(ids[first:last], lane, first, len(ids)), cold[last - 1])
 
 
 def lengths(case: ModelCase) -> Iterator[int]:
@@ -134,14 +140,15 @@ def test_our_attention_equals_the_class_own(tested: Subject) -> None:
         assert tested.ours.config._attn_implementation == interface.NAME
 
 
-def test_warm_equals_cold_at_every_branch_point(tested: Subject) -> None:
+@pytest.mark.parametrize("chunk", cases(CHUNKS, always=[BLOCK_TOKENS]))
+def test_warm_equals_cold_at_every_branch_point(tested: Subject, chunk: int) -> None:
     """ENGINE_BUGS 31: rewind to around block borders and around the window, after the window was passed."""
     for length in lengths(tested.case):
         trunk = prompt(length)
         read_on(tested, lane := tested.lane(length), trunk, 0, length)
         for branch in reversed([1, *BORDERS, length - 1]):
             if branch < length:
-                read_on(tested, lane, trunk[:branch] + prompt(length - branch, seed=branch), branch, *CHUNKS)
+                read_on(tested, lane, trunk[:branch] + prompt(length - branch, seed=branch), branch, chunk)
 
 
 def test_decode_steps_equal_a_cold_run(tested: Subject) -> None:

@@ -53,7 +53,7 @@ def test_config_is_refused_with_a_sentence(case: RefusedCase) -> None:
     assert caught.value.detail
 
 
-@pytest.mark.parametrize("case", REFUSALS)
+@pytest.mark.parametrize("case", {case.reason: case for case in REFUSED}.values(), ids=lambda case: case.name)
 def test_folder_is_refused_before_any_weight_is_read(case: RefusedCase, tmp_path: Path) -> None:
     case.config().save_pretrained(tmp_path)
     with pytest.raises(ModelError, match=reuse.CHOOSE.replace(".", r"\.")):

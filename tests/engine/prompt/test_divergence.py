@@ -15,7 +15,7 @@ from engine.prompt.template import Prompt, PromptBuilder
 from engine.types import BLOCK_TOKENS, Message, TokenSpan
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
-from tests.engine.inside import forget_lanes
+from tests.engine.inside import build_prompt, forget_lanes, use_builder
 from tests.engine.tiny_models import make_tokenizer
 from tests.engine.turns import GREEDY, Chat, make_responder
 
@@ -46,7 +46,7 @@ def cause(chat: Chat) -> str | None:
 
 def prompt_ids(chat: Chat) -> tuple[int, ...]:
     """The ids of the newest prompt and its answer."""
-    return chat.responder._past[chat.name].ids
+    return chat.responder.past[chat.name].ids
 
 
 def check_recomputed(chat: Chat) -> None:
@@ -133,7 +133,7 @@ def test_a_clock_in_the_system_prompt_is_a_date(chat: Chat) -> None:
 def test_a_date_that_the_template_prints(tiny, family: str) -> None:  # type: ignore[no-untyped-def]
     """ENGINE_BUGS kind G44, scenario 2: the clock moved over midnight and the chat was asked for today's date."""
     responder = make_responder(tiny)
-    responder._builder = PromptBuilder(make_tokenizer(*FAMILIES[family]))
+    use_builder(responder, PromptBuilder(make_tokenizer(*FAMILIES[family])))
     chat = Chat(responder, SYSTEM, options={"day": DAY})
     chat.ask(QUESTION)
     chat.ask(QUESTION)
@@ -149,14 +149,14 @@ def test_a_date_that_the_template_prints(tiny, family: str) -> None:  # type: ig
 def test_reasoning_removed(tiny) -> None:  # type: ignore[no-untyped-def]
     """ENGINE_BUGS kind G43, scenario 3: only what follows the first dropped thought is read again, and it is said."""
     responder = make_responder(tiny)
-    responder._builder = PromptBuilder(make_tokenizer(*FAMILIES["qwen3"]))
+    use_builder(responder, PromptBuilder(make_tokenizer(*FAMILIES["qwen3"])))
     chat = Chat(responder, SYSTEM)
     chat.ask(QUESTION)
     thought = "<think>\nThe customer asks for the parcel. Where is it?\n</think>\n\nIt is in the warehouse of Monday."
     asked = chat.request().messages[:-1]
-    prompt = responder._builder.build(asked)
+    prompt = build_prompt(responder, asked)
     ids = tuple(responder.model.tokenizer(thought).input_ids)
-    responder._past["chat"] = Past(with_answer(prompt, thought, ids), "tiny", len(prompt.ids))
+    responder.take_over({"chat": Past(with_answer(prompt, thought, ids), "tiny", len(prompt.ids))})
     chat.messages[-1] = Message("assistant", thought, ids)
     start = len(prompt.ids)
     chat.ask("Thanks.")
@@ -242,7 +242,7 @@ def test_switching_back_to_a_branch_recomputes_nothing(chat: Chat) -> None:
 
 def test_without_the_cache_it_is_the_cache_that_is_off(chat: Chat) -> None:
     """A cold run in between is not the chat's past: what it computed was never cached, so it was not evicted either."""
-    known = chat.responder.cache.peek(chat.responder._builder.build(chat.messages).ids)
+    known = chat.responder.cache.peek(build_prompt(chat.responder, chat.messages).ids)
     chat.ask("Thanks.", use_cache=False)
     told = divergence(chat)
     assert told is not None

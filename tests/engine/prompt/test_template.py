@@ -16,6 +16,7 @@ from tokenizers import AddedToken
 
 from engine.prompt.template import Prompt, PromptBuilder, _Setting
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, Tool
+from tests.depth import fewer
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
 from tests.engine.tiny_models import make_tokenizer
@@ -67,6 +68,7 @@ def test_the_next_prompt_begins_with_prompt_and_answer(family: str, has_system: 
 
 
 @pytest.mark.parametrize("family", NO_THOUGHTS)
+@fewer()
 @given(data=st.data())
 def test_any_answer_may_be_spliced(family: str, data: st.DataObject) -> None:
     """Kind G42: for any text and any ids. The text of an answer and its ids agree, as the engine hands them out."""

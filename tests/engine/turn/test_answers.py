@@ -15,7 +15,7 @@ from engine.cache.store import Lane
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Request, Sampling
-from tests.engine.inside import forget_lanes, is_idle, real_bytes
+from tests.engine.inside import build_prompt, forget_lanes, is_idle, real_bytes
 from tests.engine.tiny_models import make_llama, make_model, make_tokenizer
 from tests.engine.turns import GREEDY, Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
 
@@ -83,10 +83,10 @@ def test_the_system_prompt_is_kept(tiny: LoadedModel) -> None:
     responder = make_responder(tiny)
     chat = Chat(responder, SYSTEM, "a")
     chat.ask(QUESTION)
-    system = responder._builder.build(chat.messages[:2]).system_tokens
+    system = build_prompt(responder, chat.messages[:2]).system_tokens
     assert responder.cache.view().pinned_bytes == system // 16 * responder.cache.store.layout.bytes_per_block
     responder.cache.make_room(responder.cache.store.budget_bytes)
-    assert responder.cache.peek(responder._builder.build(chat.messages[:2]).ids) == system // 16 * 16
+    assert responder.cache.peek(build_prompt(responder, chat.messages[:2]).ids) == system // 16 * 16
     other = Chat(responder, f"No. {SYSTEM}", "b", options={"pin_system": False})
     other.ask(QUESTION)
     assert set(responder.cache.tree.kept()) == {"a"}
@@ -116,7 +116,7 @@ def test_a_prompt_too_long_is_a_sentence(chat: Chat) -> None:
 @pytest.mark.parametrize("left", [1, 2, 5])
 def test_an_answer_ends_where_the_context_ends(tiny: LoadedModel, left: int) -> None:
     chat = Chat(make_responder(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=100))
-    length = len(chat.responder._builder.build([Message("user", "a")]).ids)
+    length = len(build_prompt(chat.responder, [Message("user", "a")]).ids)
     chat.messages.append(Message("user", "a" + "\x01" * (200 - left - length)))
     matched, finished = finish(chat.responder, chat.request())
     assert (matched.prompt_tokens, finished.reason, len(finished.token_ids)) == (200 - left, "length", left)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -17,7 +18,12 @@ from tests.engine.inside import forget_lanes
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import NAN, Chat, SpyModel, Ticks, cold_logits, make_responder, prompt_logits
 
-LENGTHS = range(1, 65)
+ALL = [
+    pytest.param((0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64), id="borders"),
+    pytest.param(range(65), id="all", marks=pytest.mark.deep),
+]
+"""Lengths of a prompt, and where it branches off: around the ends of blocks, or everywhere."""
+
 BASE = [(7 * index * index + 3 * index) % 300 for index in range(65)]
 OTHER = [5, 299, 17]
 KINDS = {
@@ -50,10 +56,11 @@ def check_equal(model: LoadedModel, warm: Tensor, cold: Tensor, *, is_exact: boo
         assert float((warm - cold).norm() / cold.norm()) < 0.15
 
 
+@pytest.mark.parametrize("lengths", ALL)
 @pytest.mark.parametrize("step", [0, 16])
-def test_every_prompt_length(model: LoadedModel, step: int) -> None:
+def test_every_prompt_length(model: LoadedModel, step: int, lengths: Sequence[int]) -> None:
     """ENGINE_BUGS kinds A1, A3, F39: the same prompt again, from the lane and from the blocks, lengths 1 to 64."""
-    for length in LENGTHS:
+    for length in filter(None, lengths):
         cache, ids = make_cache(model, step), BASE[:length]
         cold = cold_logits(model, ids, step)
         assert prompt_logits(cache, model, ids)[0] == 0
@@ -67,11 +74,12 @@ def test_every_prompt_length(model: LoadedModel, step: int) -> None:
         cache.check_integrity()
 
 
+@pytest.mark.parametrize("branches", ALL)
 @pytest.mark.parametrize("step", [0, 16])
-def test_every_branch_point(model: LoadedModel, step: int) -> None:
+def test_every_branch_point(model: LoadedModel, step: int, branches: Sequence[int]) -> None:
     """ENGINE_BUGS kind B12: cold against warm logits for every split, not only the text."""
     cache = make_cache(model, step)
-    for branch in range(len(BASE)):
+    for branch in branches:
         prompt_logits(cache, model, BASE)
         ids = BASE[:branch] + OTHER
         reused, warm = prompt_logits(cache, model, ids)
@@ -134,7 +142,7 @@ def test_settled_answers_are_reused_in_exact_mode() -> None:
     """What decoding wrote is computed once more in the grid while idle, and then hits."""
     chat = Chat(make_responder(make_model(), step=16), "Answer in a few words.")
     chat.ask("Where is the parcel, and when will it be here?", sampling=chat.sampling)
-    total = len(chat.responder._past["chat"].ids)
+    total = len(chat.responder.past["chat"].ids)
     list(chat.responder.settle())
     assert chat.responder.cache.view().cached_tokens == total // 16 * 16
     chat.ask("Thanks. " * 9)

@@ -9,7 +9,7 @@ import pytest
 from engine.events import CacheView, Event, Finished, Matched, Prefill, TextDelta, TurnStats
 from engine.models.loaded import LoadedModel
 from engine.types import Message, OutOfMemoryError, Request, Sampling
-from tests.engine.inside import is_idle, lanes
+from tests.engine.inside import build_prompt, is_idle, lanes
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
 
@@ -82,7 +82,7 @@ def test_a_stop_is_heard_within_one_chunk(chat: Chat) -> None:
         if isinstance(event, Prefill):
             seen.append(event)
     assert (len(seen), len(model.calls)) == (1, 1)
-    prompt = chat.responder._builder.build(chat.messages).ids
+    prompt = build_prompt(chat.responder, chat.messages).ids
     grid = chat.responder.cache.step or 1
     reached = model.calls[0][0] + model.calls[0][1]
     assert seen[0].done == model.calls[0][1]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hypothesis
 
+from tests.depth import fewer
 from tests.engine.responder_machine import ResponderMachine
 
 TestResponderMachine = ResponderMachine.TestCase
-TestResponderMachine.settings = hypothesis.settings(
-    max_examples=max(30, hypothesis.settings.default.max_examples // 4), stateful_step_count=20
-)
+TestResponderMachine.settings = hypothesis.settings(fewer(8), stateful_step_count=20)

@@ -21,6 +21,7 @@ from engine.models.loaded import LoadedModel
 from engine.turn import settle as settling
 from engine.turn.responder import Responder
 from engine.types import Message, ModelSpec
+from tests.engine.inside import build_prompt
 from tests.engine.model_zoo import GROUPED, LONGROPE, ModelCase
 from tests.engine.tiny_models import make_tokenizer
 from tests.engine.turns import GREEDY, NAN, Chat, SpyModel, Ticks, cold_answer, events, finish
@@ -54,10 +55,10 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     what is settled in between."""
     chat = long_chat
     chat.messages.append(Message("user", "Where is my parcel, and when will it be here?"))
-    length = len(chat.responder._builder.build(chat.messages).ids)
+    length = len(build_prompt(chat.responder, chat.messages).ids)
     crossing = replace(LONG_ANSWER, max_tokens=SWITCH + 20 - length)
     *_, last = events(chat.responder, chat.request(sampling=crossing))
-    past = chat.responder._past["chat"]
+    past = chat.responder.past["chat"]
     total = len(past.ids)
     assert past.reusable < total // STEP * STEP
     assert length < SWITCH < past.length

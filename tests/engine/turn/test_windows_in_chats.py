@@ -12,7 +12,7 @@ from engine.models import attention_hook as interface
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, Message
-from tests.engine.inside import forget_lanes
+from tests.engine.inside import build_prompt, forget_lanes
 from tests.engine.model_zoo import CASES, SLIDING, ModelCase
 from tests.engine.tiny_models import make_tokenizer
 from tests.engine.turns import GREEDY, Chat, SpyModel, finish, make_responder
@@ -61,7 +61,7 @@ def test_a_chat_that_is_regenerated_and_edited_equals_a_cold_one(case: ModelCase
         chat.ask(QUESTION)
     first, whole = list(chat.messages[:2]), list(chat.messages)
     del chat.messages[-1]
-    length = len(chat.responder._builder.build(chat.messages).ids)
+    length = len(build_prompt(chat.responder, chat.messages).ids)
     check_warm_is_cold(chat, step, least=length - 1)
     chat.messages[-1] = Message("user", QUESTION.replace("Monday", "Friday"))
     check_warm_is_cold(chat, step, least=length - 2 * BLOCK_TOKENS)
@@ -73,6 +73,6 @@ def test_a_chat_that_is_regenerated_and_edited_equals_a_cold_one(case: ModelCase
     cache = chat.responder.cache
     forget_lanes(cache)
     cache.store.free(cache.tree.evict(len(cache.tree) // 2))
-    left = cache.peek(chat.responder._builder.build(chat.messages).ids)
+    left = cache.peek(build_prompt(chat.responder, chat.messages).ids)
     assert left > 0
     check_warm_is_cold(chat, step, least=left)

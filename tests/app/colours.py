@@ -1,0 +1,12 @@
+"""The colours of a picture."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtGui import QImage
+
+
+def colours(image: QImage) -> set[str]:
+    """Every colour that a picture shows, as "#rrggbb"."""
+    pixels = np.frombuffer(image.convertToFormat(QImage.Format.Format_RGB32).constBits(), np.uint32)
+    return {f"#{value & 0xFFFFFF:06x}" for value in np.unique(pixels).tolist()}
