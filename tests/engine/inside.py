@@ -89,7 +89,8 @@ def use_builder(responder: Responder, builder: PromptBuilder) -> None:
 def check_runs(cache: PrefixCache) -> None:
     """The view shows each block once, in memory or on disk only, in runs that nothing branches off in the middle, each
     behind the run that it goes on."""
-    nodes, index = cache.view(with_nodes=True).nodes, cache.disk.entries()
+    nodes, entries = cache.view(with_nodes=True).nodes, cache.disk.entries()
+    index = {name: entry for name, entry in entries.items() if entry.folder == cache.disk.folder}
     memory = {block: name for space, _ in cache.tree.roots() for block, name in _names(cache, space)}
     behind: dict[str, set[str]] = {}
     for name, before in [pair for space, _ in cache.tree.roots() for pair in _pairs(cache, space)]:
