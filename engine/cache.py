@@ -7,7 +7,10 @@ after every forward pass; `finish` publishes full blocks and unpins. Nothing is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+
+from torch import Tensor
 
 from engine.disk import DiskTier, no_disk
 from engine.disknodes import DiskNodes
@@ -66,7 +69,8 @@ class PrefixCache:
         return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
 
     def peek(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> int:
-        """Tokens that `begin` would reuse. At least one token is left to compute."""
+        """Tokens that `begin` would reuse. At least one token is left to compute, but where the logits after exactly
+        this prompt are kept."""
         return self.foresee(ids, new_tokens, length).tokens
 
     def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
@@ -74,8 +78,10 @@ class PrefixCache:
         usable, regime = ids[: len(ids) - 1], self.regime(max(len(ids), length))
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         cached = self.tree.peek(self._space(regime), usable)
-        lane = self._lanes.choose(usable, capacity, cached, regime)
+        lane = self._lanes.choose(ids, capacity, cached, regime)
         if lane is not None and self._lanes.holds(lane, capacity):
+            if lane.logits_after(ids, regime) is not None:
+                return Reuse(len(ids))
             return self._with_disk(usable, regime, max(cached, common_tokens(lane, usable, regime)))
         return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
 
@@ -86,16 +92,20 @@ class PrefixCache:
         regime = self.regime(max(len(ids), length))
         match = self._pinned_match(usable, regime)
         try:
-            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
+            lane = self._lanes.take(ids, capacity, match.num_tokens, regime)
         except BaseException as error:
             self.tree.unpin(match.node)
             if not isinstance(error, MemoryError):
                 raise
             # No room beside the hit: now its blocks compete for the room like any others.
-            lane = self._lanes.take(usable, capacity, match.num_tokens, regime)
+            lane = self._lanes.take(ids, capacity, match.num_tokens, regime)
             match = self._pinned_match(usable, regime)
-        reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
-        run = Run(lane, match, list(usable[: reuse.tokens]), owner, reuse.disk_tokens)
+        logits = lane.logits_after(ids, regime)
+        if logits is None:
+            reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
+        else:
+            reuse = Reuse(len(ids))
+        run = Run(lane, match, list(ids[: reuse.tokens]), owner, reuse.disk_tokens, logits=logits)
         lane.is_busy = True
         self._runs.append(run)
         self.tree.own(match.node, owner)
@@ -104,6 +114,9 @@ class PrefixCache:
     def restore(self, run: Run) -> None:
         """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
         lane = run.lane
+        if run.logits is not None:
+            lane.cut(run.reused)
+            return
         common = common_tokens(lane, run.prefix, lane.regime)
         lane.cut(common)
         if run.reused > common:
@@ -122,6 +135,12 @@ class PrefixCache:
         run.lane.ids.extend(ids)
         if settled:
             run.lane.settled = len(run.lane.ids)
+
+    def keep_logits(self, run: Run, logits: Tensor) -> None:
+        """See `Cache.keep_logits`. They count towards the budget, and go with the lane."""
+        self._evict_for(logits.nbytes)
+        with suppress(MemoryError):
+            self.store.keep_logits(run.lane, logits)
 
     def enter_regime(self, run: Run, regime: str) -> None:
         """See `Cache.enter_regime`."""

@@ -32,16 +32,16 @@ class DecodeStep:
         cos, sin = self._turn(position)
         for index, (layer, (input_norm, post_norm)) in enumerate(zip(weights.layers, self._norms, strict=True)):
             hidden += self._attend(layer, self._normed(hidden, input_norm), cos, sin, *lane.layers[index], position)
-            gate, up = layer.gate_up(self._normed(hidden, post_norm)[None]).chunk(2, dim=1)
-            hidden += layer.down(functional.silu(gate).mul_(up))[0]
-        return weights.head(self._normed(hidden, self._last_norm)[None])[0]
+            gate, up = layer.gate_up.in_few_bits(self._normed(hidden, post_norm)[None]).chunk(2, dim=1)
+            hidden += layer.down.in_few_bits(functional.silu(gate).mul_(up))[0]
+        return weights.head.in_few_bits(self._normed(hidden, self._last_norm)[None])[0]
 
     def _attend(
         self, layer: Layer, normed: Tensor, cos: Tensor, sin: Tensor, keys: Tensor, values: Tensor, position: int
     ) -> Tensor:
         """Write the layer's key and value into the lane and attend; `[hidden]`. `keys` and `values` are the lane's."""
         w = self._weights.sizes
-        heads = layer.qkv(normed[None]).view(-1, w.dim)
+        heads = layer.qkv.in_few_bits(normed[None]).view(-1, w.dim)
         turning = heads.narrow(0, 0, w.heads + w.kv_heads)
         if layer.query_norm is not None and layer.key_norm is not None:
             turning = self._head_norms(turning.float(), layer.query_norm, layer.key_norm)
@@ -53,7 +53,7 @@ class DecodeStep:
         out = functional.scaled_dot_product_attention(
             query, keys.narrow(2, 0, end), values.narrow(2, 0, end), scale=w.dim**-0.5
         )
-        return layer.output(out.reshape(1, -1))[0]
+        return layer.output.in_few_bits(out.reshape(1, -1))[0]
 
     def _turn(self, position: int) -> tuple[Tensor, Tensor]:
         """Cosines and sines `[dim]` of a position. The first half of the sines is negative: the halves of a head are

@@ -173,7 +173,9 @@ class Responder:
                 with_room(self.cache, lambda: turn.cache.restore(run))
             turn.reused, turn.from_disk = run.reused, run.disk_tokens
             yield turn.matched(self._divergence(turn))
-            logits = yield from self._prefill(turn, run)
+            logits = run.logits
+            if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
+                turn.cache.keep_logits(run, logits)
             text = ""
             if logits is not None:
                 text = yield from self._decode(turn, run, logits)
@@ -241,7 +243,7 @@ class Responder:
                     break
                 logits = anew
                 continue
-            logits = with_room(self.cache, partial(self.model.forward, [token], run.lane, position))
+            logits = with_room(self.cache, partial(self._step, token, run.lane, position))
             turn.cache.commit(run, [token], settled=not self.cache.step)
         if delta := text.finish():
             yield TextDelta(turn.request_id, delta)
@@ -257,6 +259,9 @@ class Responder:
         run.prefix.clear()
         own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
         return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
+
+    def _step(self, token: int, lane: Lane, position: int) -> Tensor:
+        return self.model.forward([token], lane, position, is_answer=True)
 
     def _measured_forward(self, ids: Sequence[int], run: Run, start: int) -> Tensor:
         began = self._clock()

@@ -28,9 +28,13 @@ class Lanes:
 
     def choose(self, ids: Sequence[int], capacity: int, cached_tokens: int, regime: str) -> Lane | None:
         """The idle lane that `take` would use: the one that shares most with `ids`. None where it would make another,
-        or where every lane is busy. `cached_tokens` of the prompt are in published blocks."""
-        best = max(self.idle(), key=lambda lane: common_tokens(lane, ids, regime), default=None)
-        if best is not None and self._wants_another(best, ids, capacity, cached_tokens, regime):
+        or where every lane is busy. `ids` are the whole prompt, `cached_tokens` of it are in published blocks."""
+        for lane in self.idle():
+            if lane.logits_after(ids, regime) is not None:
+                return lane
+        usable = ids[: len(ids) - 1]
+        best = max(self.idle(), key=lambda lane: common_tokens(lane, usable, regime), default=None)
+        if best is not None and self._wants_another(best, usable, capacity, cached_tokens, regime):
             return None
         return best
 

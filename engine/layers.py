@@ -14,22 +14,24 @@ from engine import nativelib
 from engine.packing import Packed, pack
 from engine.quant import Bits
 
-FEW_ROWS = 4
-"""Up to this many rows the few-bit kernels are used; above, the full weights are faster."""
-
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """One matrix product. `packed` holds the same weights in few bits."""
+    """One matrix product. `packed` holds the same weights in few bits, for single rows: which of the two computes is
+    said by the caller, never by how many rows there happen to be."""
 
     weight: Tensor
     bias: Tensor | None
     packed: Packed | None
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """`[n, in]` -> `[n, out]`, in the number type of the weights; few-bit products in their own."""
-        if self.packed is None or rows.shape[0] > FEW_ROWS:
-            return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
+        """`[n, in]` -> `[n, out]`, in the number type of the weights."""
+        return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
+
+    def in_few_bits(self, rows: Tensor) -> Tensor:
+        """The same with the few-bit weights where there are any, in their own number type."""
+        if self.packed is None:
+            return self(rows)
         out = self.packed(rows)
         return out if self.bias is None else out + self.bias
 

@@ -1,6 +1,8 @@
 """A lean forward pass for the plain Llama family: fused projections, no mask tensors, few-bit weights for decoding.
 
-Chooses between the compiled part of the engine and torch, and between steps and whole pieces.
+Chooses between the compiled part of the engine and torch, and between steps and whole pieces. Prompts are read with
+full weights, whatever the length of their pieces: the same prompt must not be answered otherwise because more or less
+of it was known. Only the last product, of one row over the whole vocabulary, is in few bits, always.
 
 Same mathematics as transformers' classes, fewer and larger products.
 """
@@ -21,10 +23,6 @@ from engine.nativerows import NativeRows
 from engine.rows import Rows, TorchRows
 from engine.store import KVLayout, Lane, LayerGroup
 
-STEPS_AT_MOST = 4
-"""So many tokens are read one by one by the compiled step, in few bits; for more, full weights are sooner done. See the
-log of measurements."""
-
 
 class LeanForward:
     """The forward pass over the weights of a plain Llama-like model."""
@@ -39,13 +37,14 @@ class LeanForward:
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
         self._layout = KVLayout((group,), embedding.dtype, embedding.device)
 
-    def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
+    def __call__(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`. Tokens of an
+        answer, which come one at a time, are computed in few bits."""
         if self._native is not None:
             self._check(lane, start, len(ids))
-            if len(ids) <= STEPS_AT_MOST:
+            if is_answer:
                 return self._native(ids, lane, start)
-        if self._step is not None and len(ids) == 1:
+        if self._step is not None and is_answer and len(ids) == 1:
             return self._step(ids[0], lane, start)
         return self._read(ids, lane, start)
 
@@ -69,7 +68,7 @@ class LeanForward:
                 query, hidden = query[-1:], hidden[-1:]
             mixed = layer.output(self._attend(query, index, lane, start + len(ids)))
             added = layer.down(rows.gate(layer.gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
-        return weights.head(rows.normalise(hidden, added, weights.norm))[0]
+        return weights.head.in_few_bits(rows.normalise(hidden, added, weights.norm))[0]
 
     def _attend(self, query: Tensor, index: int, lane: Lane, end: int) -> Tensor:
         """Attention of the last tokens `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""

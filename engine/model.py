@@ -57,8 +57,9 @@ class Network(Protocol):
     def weights_bytes(self) -> int:
         """Bytes of all weights, tied ones once, and of the few-bit copies."""
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`."""
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`. `is_answer`: they
+        were chosen one by one, and few-bit weights may be used."""
 
 
 class LoadedModel:
@@ -95,14 +96,14 @@ class LoadedModel:
         return self.network.weights_bytes
 
     @torch.inference_mode()
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """Compute tokens at positions `start`... on top of the lane's first `start` tokens, writing their keys and
-        values into it. Returns the last token's logits, fp32 `[vocabulary]`.
+        values into it. Returns the last token's logits, fp32 `[vocabulary]`. `is_answer`: see `Network.forward`.
 
         Raises ModelError where none of them is a number to choose by: what was written then is of no use either, and
         the next token would be any.
         """
-        logits = self.network.forward(ids, lane, start).float()
+        logits = self.network.forward(ids, lane, start, is_answer=is_answer).float()
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
             raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} at {start} + {len(ids)} tokens")
         return logits

@@ -54,11 +54,11 @@ class TransformersNetwork:
         few_bits = self._lean.weights.packed if self._lean else ()
         return int(sum(own.values())) + sum(packed.nbytes for packed in few_bits)
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """See `Network.forward`."""
         self._switch.use(lane.regime)
         if self._lean is not None:
-            return self._lean(ids, lane, start)
+            return self._lean(ids, lane, start, is_answer=is_answer)
         device = self.layout.device
         positions = torch.arange(start, start + len(ids), device=device)[None]
         self._cache.aim(lane, start)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from torch import Tensor
+
 from engine.node import Node
 from engine.store import KVStore, Lane
 from engine.tree import Match
@@ -15,7 +17,8 @@ from engine.types import BLOCK_TOKENS
 @dataclass(slots=True)
 class Run:
     """A request that holds a lane. The first `reused` tokens of its prompt need not be computed; the last
-    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile."""
+    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile. `logits` are those after the
+    prompt where all of it is reused: then nothing is left to compute."""
 
     lane: Lane
     match: Match
@@ -23,6 +26,7 @@ class Run:
     owner: str
     disk_tokens: int = 0
     is_forgotten: bool = False
+    logits: Tensor | None = None
 
     @property
     def reused(self) -> int:
@@ -38,7 +42,11 @@ class Reuse(NamedTuple):
 
 
 class Cache(Protocol):
-    """What a request needs of a cache, be it one that reuses or one that does not."""
+    """What a request needs of a cache, be it one that reuses or one that does not. `regime` names how a sequence of so
+    many tokens is computed."""
+
+    @property
+    def regime(self) -> Callable[[int], str]: ...
 
     def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
@@ -60,6 +68,9 @@ class Cache(Protocol):
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """Note that keys and values of `ids` were written behind the lane's tokens."""
+
+    def keep_logits(self, run: Run, logits: Tensor) -> None:
+        """Keep the logits after the whole prompt with the lane, where there is room: see `Run.logits`."""
 
     def enter_regime(self, run: Run, regime: str) -> None:
         """Publish what the lane holds, then begin it anew, empty, in another regime of the position code."""
@@ -112,6 +123,9 @@ class NullCache:
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         """See `Cache.commit`."""
         run.lane.ids.extend(ids)
+
+    def keep_logits(self, run: Run, logits: Tensor) -> None:
+        """Nothing is kept."""
 
     def enter_regime(self, run: Run, regime: str) -> None:
         """See `Cache.enter_regime`."""

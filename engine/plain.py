@@ -144,9 +144,9 @@ class PlainNetwork:
         """See `Network.weights_bytes`."""
         return self._forward.weights.nbytes
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """See `Network.forward`."""
-        return self._forward(ids, lane, start)
+        return self._forward(ids, lane, start, is_answer=is_answer)
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -49,8 +49,9 @@ class ReuseClass:
     detail: str = ""
 
     def regime(self, length: int) -> str:
-        """Names how a sequence that grows to `length` tokens is computed. What was computed in one regime must never
-        be used in another: the name belongs into the cache's namespace."""
+        """Names how a sequence of `length` tokens is computed, as transformers' `generate` does: by the tokens that are
+        there. What was computed in one regime must never be used in another: the name belongs into the cache's
+        namespace."""
         if self.switch is None:
             return ""
         return "short" if length <= self.switch else "long"

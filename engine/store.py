@@ -62,7 +62,8 @@ class Lane:
     views `[1, kv_head, capacity, dim]` of keys and values. `ids` are the tokens whose
     keys and values stand in the first `len(ids)` slots, all of them written; what lies behind is garbage. The first
     `settled` of them may be published and reused: all in the default mode, full grid steps in exact mode. All of it was
-    computed in one `regime` of the model's position code.
+    computed in one `regime` of the model's position code. `end_logits` are those after exactly the first `end` of
+    `ids`, a prompt's: the same prompt again need not be computed at all.
     """
 
     def __init__(self, layout: KVLayout, capacity: int, fill: float | None = None) -> None:
@@ -72,6 +73,8 @@ class Lane:
         self.settled = 0
         self.regime = ""
         self.is_busy = False
+        self.end = 0
+        self.end_logits: Tensor | None = None
         self.keys = [self._buffer(group, group.key_dim) for group in layout.groups]
         self.values = [self._buffer(group, group.value_dim) for group in layout.groups]
         if fill is not None:
@@ -85,8 +88,14 @@ class Lane:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the whole buffer."""
-        return self.capacity * self.layout.bytes_per_token
+        """Bytes of the whole buffer, and of the logits kept with it."""
+        logits = 0 if self.end_logits is None else self.end_logits.nbytes
+        return self.capacity * self.layout.bytes_per_token + logits
+
+    def logits_after(self, ids: Sequence[int], regime: str) -> Tensor | None:
+        """The logits kept for exactly this prompt; None where there are none."""
+        is_it = self.end == len(ids) and self.regime == regime and self.ids[: self.end] == list(ids)
+        return self.end_logits if is_it else None
 
     def write(self, layer: int, start: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Write `[1, kv_head, n, dim]` keys and values of one layer at `start`; views of all up to `start + n`."""
@@ -103,11 +112,15 @@ class Lane:
             mine[:, :, :length] = theirs[:, :, :length]
         self.ids[:] = other.ids
         self.settled, self.regime = other.settled, other.regime
+        self.end, self.end_logits = other.end, other.end_logits
+        other.end, other.end_logits = 0, None
 
     def cut(self, length: int) -> None:
         """Forget all tokens from `length` on."""
         del self.ids[length:]
         self.settled = min(self.settled, length)
+        if length < self.end:
+            self.end, self.end_logits = 0, None
 
     def _buffer(self, group: LayerGroup, dim: int) -> Tensor:
         shape = (len(group.layers), group.kv_heads, self.capacity, dim)
@@ -171,7 +184,16 @@ class KVStore:
         lane.layers.clear()
         lane.keys.clear()
         lane.values.clear()
-        lane.ids.clear()
+        lane.cut(0)
+
+    def keep_logits(self, lane: Lane, logits: Tensor) -> None:
+        """Keep a copy of the logits after the lane's present ids, in place of any before. Raises MemoryError past the
+        budget."""
+        lane.end, lane.end_logits = 0, None
+        if logits.nbytes > self.free_bytes:
+            raise MemoryError("the logits do not fit in the cache budget")
+        with _memory_errors():
+            lane.end, lane.end_logits = len(lane.ids), logits.clone()
 
     def publish(self, lane: Lane, start: int, count: int) -> list[int]:
         """Copy `count` blocks out of the lane from token `start` on; their new numbers. All or nothing.

@@ -40,7 +40,7 @@ def _perplexity(folder: Path, dtype: Dtype, page: str) -> float:
     run = cache.begin(ids, 1)
     surprise = 0.0
     for position, (token, following) in enumerate(itertools.pairwise(ids)):
-        logits = model.forward([token], run.lane, position)
+        logits = model.forward([token], run.lane, position, is_answer=True)
         surprise -= float(torch.log_softmax(logits, dim=-1)[following])
     return math.exp(surprise / (len(ids) - 1))
 
@@ -87,5 +87,5 @@ class _Path:
 
     def read(self, ids: list[int]) -> None:
         """Compute tokens behind what is there."""
-        self.logits = self._model.forward(ids, self._lane, self._read)
+        self.logits = self._model.forward(ids, self._lane, self._read, is_answer=len(ids) == 1)
         self._read += len(ids)

@@ -328,7 +328,7 @@ class CacheMachine(RuleBasedStateMachine):
         """Start a request; None where the cache refuses it, which it may only do for a reason."""
         prompt, answer = prompt[: CONTEXT - 1], answer[: max(0, CONTEXT - len(prompt))]
         before, failing = self.cache.foresee(prompt, len(answer)), self.store.fail_after >= 0
-        expected = self._expected_reuse(prompt, self.cache.regime(len(prompt) + len(answer)))
+        expected = self._expected_reuse(prompt, self.cache.regime(len(prompt)))
         try:
             run = self.cache.begin(prompt, len(answer), f"chat {chat}")
         except MemoryError:

@@ -154,14 +154,19 @@ def compute(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chu
 
 def step(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chunk: int) -> int:
     """Compute the next piece of `path`; its logits. In exact mode pieces end on the grid."""
-    if (regime := cache.regime(len(path))) != run.lane.regime:  # an answer that grew past the switch
+    start, end = _next_piece(cache, run, path, chunk)
+    if (regime := cache.regime(end)) not in (run.lane.regime, cache.regime(0)):  # an answer that grew past the switch
         cache.enter_regime(run, regime)
-    start = len(run.lane.ids)
+        start, end = _next_piece(cache, run, path, chunk)
     grid = getattr(cache, "step", 0)
-    end = min(len(path), start - start % grid + grid if grid else start + chunk)
     logits = model.forward(path, start, end, run.lane)
     cache.commit(run, path[start:end], settled=not grid or end - start == grid)
     return logits
+
+
+def _next_piece(cache: Cache, run: Run, path: Sequence[int], chunk: int) -> tuple[int, int]:
+    start, grid = len(run.lane.ids), getattr(cache, "step", 0)
+    return start, min(len(path), start - start % grid + grid if grid else start + chunk)
 
 
 def make_cache(

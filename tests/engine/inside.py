@@ -44,6 +44,7 @@ def swap_blocks(store: KVStore, one: int, other: int) -> None:
 def real_bytes(store: KVStore) -> int:
     """Bytes that the store's tensors really take."""
     buffers = [buffer for lane in store._lanes for buffer in lane_buffers(lane)]
+    buffers += [lane.end_logits for lane in store._lanes if lane.end_logits is not None]
     return sum(tensor.untyped_storage().nbytes() for tensor in [*buffers, *store._blocks.values()])
 
 

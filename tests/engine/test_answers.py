@@ -15,7 +15,7 @@ from engine.model import LoadedModel
 from engine.network import TransformersNetwork
 from engine.store import Lane
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Request, Sampling
-from tests.engine.inside import is_idle
+from tests.engine.inside import forget_lanes, is_idle, real_bytes
 from tests.engine.tiny_models import make_llama, make_model, make_tokenizer
 from tests.engine.turns import GREEDY, Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
 
@@ -37,14 +37,32 @@ def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
     return chat
 
 
-def test_the_last_token_of_a_full_hit_is_computed(chat: Chat) -> None:
-    """ENGINE_BUGS kind A1: the same request again computes at least one token, and says so."""
-    finish(chat.responder, chat.request())
+def test_the_same_request_again_computes_nothing_and_says_so(chat: Chat) -> None:
+    """ENGINE_BUGS kind A1: what the model said after the prompt is kept with it. The preview promises it, and a sampled
+    answer (Retry) profits too."""
+    first = finish(chat.responder, chat.request())[1]
     model = spy(chat)
-    matched, finished = finish(chat.responder, chat.request())
-    grid = chat.responder.cache.step or 1
-    assert matched.reused_tokens == (matched.prompt_tokens - 1) // grid * grid
-    assert model.calls[-len(finished.token_ids)][1] == 1
+    promised = chat.responder.preview(1, chat.request())
+    matched, again = finish(chat.responder, chat.request())
+    assert (promised.reused_tokens, promised.computed_tokens) == (matched.prompt_tokens, 0)
+    assert (matched.reused_tokens, matched.computed_tokens) == (matched.prompt_tokens, 0)
+    assert again.token_ids == first.token_ids
+    assert all(count == 1 for _, count in model.calls)
+    assert len(model.calls) < len(again.token_ids) + 1
+    sampled = replace(GREEDY, temperature=2.0, seed=3)
+    assert finish(chat.responder, chat.request(sampling=sampled))[0].computed_tokens == 0
+    store = chat.responder.cache.store
+    assert store.used_bytes == real_bytes(store)
+    chat.responder.cache.check_integrity()
+
+
+def test_the_last_token_of_a_full_hit_is_computed(chat: Chat) -> None:
+    """ENGINE_BUGS kind A1: where only blocks are left, the same request again computes at least one token, and says
+    so."""
+    finish(chat.responder, chat.request())
+    forget_lanes(chat.responder.cache)
+    matched, _ = finish(chat.responder, chat.request())
+    assert matched.reused_tokens == (matched.prompt_tokens - 1) // BLOCK_TOKENS * BLOCK_TOKENS
     assert matched.computed_tokens == matched.prompt_tokens - matched.reused_tokens >= 1
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 from torch import Tensor
@@ -102,11 +104,12 @@ def test_exact_mode_over_a_chat_with_edits(kind: str) -> None:
             spy.logits.clear()
         one, other = warm.answer(), cold.answer(use_cache=False)
         assert (one.token_ids, one.text, one.reason) == (other.token_ids, other.text, other.reason)
-        steps = len(one.token_ids) + (one.reason == "end")
-        for first, second in zip(spies[0].logits[-steps:], spies[1].logits[-steps:], strict=True):
+        steps = len(one.token_ids) + (one.reason == "end") - (one.stats.computed_tokens == 0)
+        for first, second in itertools.islice(zip(*(reversed(spy.logits) for spy in spies), strict=False), steps):
             assert torch.equal(first, second)
         list(warm.responder.settle())
         hits.append(warm.reused)
+        assert warm.reused % 16 == 0 or one.stats.computed_tokens == 0
         assert cold.reused == 0
 
     def ask(question: str) -> None:
@@ -123,7 +126,6 @@ def test_exact_mode_over_a_chat_with_edits(kind: str) -> None:
         del chat.messages[3:]
     ask("Is the tent in it?")
     ask("And the stove?")
-    assert all(hit % 16 == 0 for hit in hits)
     assert hits[1:4] == sorted(hits[1:4])
     assert min(hits[1:]) > 0
 

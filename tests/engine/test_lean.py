@@ -185,3 +185,23 @@ def test_behind_many_tokens_no_mask_is_as_long_as_they_are() -> None:
     attention.attend_causally(query, key, key, 0.5)
     attention.causal_mask(100, 100, torch.float32, query.device, 8)
     assert attention.causal_mask.cache_info().hits == 1
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 40])
+@torch.inference_mode()
+def test_a_prompt_is_read_in_the_same_numbers_whatever_the_length_of_its_pieces(
+    size: int, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pieces of up to four tokens were read with few-bit weights: a prompt of which all but that was known was answered
+    otherwise than when it was read for the first time."""
+    if not compiled:
+        monkeypatch.setattr("engine.nativelib.library", lambda: None)
+    model = build(CONFIGS["llama"])
+    whole = Lane(probe_layout(model), 80)
+    lean = LeanForward(weights_of(model, "int4"))
+    expected = lean(IDS[:60], whole, 0)
+    lane = Lane(probe_layout(model), 80)
+    for start in range(0, 60, size):
+        logits = lean(IDS[start : min(60, start + size)], lane, start)
+    torch.testing.assert_close(logits, expected, atol=2e-5, rtol=2e-5)

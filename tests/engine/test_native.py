@@ -20,7 +20,7 @@ from engine import nativelib, packing
 from engine.decode import DecodeStep
 from engine.lanecache import probe_layout
 from engine.layers import Projection, Weights
-from engine.lean import STEPS_AT_MOST, LeanForward
+from engine.lean import LeanForward
 from engine.nativepack import NativeMatrix, pack_int4, pack_int8
 from engine.nativerows import NativeRows
 from engine.network import weights_of
@@ -188,7 +188,7 @@ def test_a_step_equals_the_one_in_torch(name: str, before: int, dtype: torch.dty
         forward(IDS[:before], ours, 0)
         for mine, theirs in zip(torchs.keys + torchs.values, ours.keys + ours.values, strict=True):
             mine.copy_(theirs)
-    logits = forward([IDS[before]], ours, before)
+    logits = forward([IDS[before]], ours, before, is_answer=True)
     expected = unpacked(weights)(IDS[before], torchs, before)
     close = {"atol": 2e-5, "rtol": 2e-5} if dtype is torch.float32 else {"atol": 0.02, "rtol": 0.02}
     torch.testing.assert_close(logits, expected.float(), **close)
@@ -238,12 +238,15 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(count)
 
 
+STEPS = 4
+
+
 def read(config: PreTrainedConfig, pieces: list[int]) -> Tensor:
-    """The logits behind the last piece, everything in few bits but for pieces that are too large."""
+    """The logits behind the last piece, pieces of up to four tokens in few bits, as answers are."""
     model = build(config)
     forward, lane, start = LeanForward(weights_of(model, "int4")), Lane(probe_layout(model), 600), 0
     for size in pieces:
-        logits = forward(IDS[start : start + size], lane, start)
+        logits = forward(IDS[start : start + size], lane, start, is_answer=size <= STEPS)
         start += size
     return logits
 
@@ -264,8 +267,8 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 @torch.inference_mode()
 def test_a_few_tokens_at_once_are_as_many_steps() -> None:
     at_once, one_by_one = (
-        read(CONFIGS["qwen2"], [50, STEPS_AT_MOST]),
-        read(CONFIGS["qwen2"], [50] + [1] * STEPS_AT_MOST),
+        read(CONFIGS["qwen2"], [50, STEPS]),
+        read(CONFIGS["qwen2"], [50] + [1] * STEPS),
     )
     assert torch.equal(at_once, one_by_one)
 
@@ -280,7 +283,7 @@ def test_what_is_no_number_does_not_get_lost(place: str, number: float) -> None:
     forward, lane = LeanForward(weights_of(model, "int4")), Lane(probe_layout(model), 600)
     forward(IDS[:300], lane, 0)
     getattr(lane, place)[0][0, :, 100] = number
-    assert not forward(IDS[300:301], lane, 300).isfinite().any()
+    assert not forward(IDS[300:301], lane, 300, is_answer=True).isfinite().any()
 
 
 @torch.inference_mode()
@@ -292,7 +295,7 @@ def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None
     assert {type(packed) for packed in weights.packed} <= {packing.Int4, packing.Int8}
     forward, lane = LeanForward(weights), Lane(probe_layout(model), 600)
     forward(IDS[:50], lane, 0)
-    assert forward(IDS[50:51], lane, 50).isfinite().all()
+    assert forward(IDS[50:51], lane, 50, is_answer=True).isfinite().all()
 
 
 @needs_native

@@ -80,7 +80,7 @@ def test_threads_do_not_share_what_they_compute_in() -> None:
     def read() -> None:
         lane = Lane(layout, 600)
         forward(IDS[:5], lane, 0)
-        found.append(torch.stack([forward([IDS[at]], lane, at) for at in range(5, 400)]))
+        found.append(torch.stack([forward([IDS[at]], lane, at, is_answer=True) for at in range(5, 400)]))
 
     read()
     readers = [threading.Thread(target=read) for _ in range(3)]
@@ -113,11 +113,11 @@ def test_query_heads_that_belong_to_no_kv_head_are_left_to_torch() -> None:
 @torch.inference_mode()
 def test_torchs_default_number_type_is_not_asked(n: int) -> None:
     """transformers changes it while it loads: buffers of half the size would be written past their end."""
-    expected = make()[0](IDS[:n], Lane(make()[1], 64), 0)
+    expected = make()[0](IDS[:n], Lane(make()[1], 64), 0, is_answer=n == 1)
     forward, layout = make()
     torch.set_default_dtype(torch.float64)
     try:
-        logits = forward(IDS[:n], Lane(layout, 64), 0)
+        logits = forward(IDS[:n], Lane(layout, 64), 0, is_answer=n == 1)
     finally:
         torch.set_default_dtype(torch.float32)
     assert torch.equal(logits, expected)
@@ -176,5 +176,5 @@ def test_exact_mode_is_exact_over_few_bits(dtype: torch.dtype, count: int, reque
         cache.check_integrity()
     lanes = [Lane(model.layout, capacity, fill=fill) for capacity, fill in ((300, NAN), (1024, 1e4))]
     for start, step in ((0, 250), *((at, 1) for at in range(250, 270))):
-        one, other = (model.forward(IDS[start : start + step], lane, start) for lane in lanes)
+        one, other = (model.forward(IDS[start : start + step], lane, start, is_answer=step == 1) for lane in lanes)
         assert torch.equal(one, other)

@@ -33,10 +33,10 @@ class BrokenNetwork:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._network, name)
 
-    def forward(self, *arguments: Any) -> Tensor:
+    def forward(self, *arguments: Any, **options: Any) -> Tensor:
         """As in Network."""
         self.calls += 1
-        logits = self._network.forward(*arguments)
+        logits = self._network.forward(*arguments, **options)
         return torch.full_like(logits, self.value) if self.calls in self.broken else logits
 
 
@@ -63,8 +63,8 @@ def test_one_nan_among_numbers_is_enough(monkeypatch: pytest.MonkeyPatch) -> Non
     model, network = broken_model(0.0)
     forward = network.forward
 
-    def one_nan(*arguments: Any) -> Tensor:
-        logits = forward(*arguments)
+    def one_nan(*arguments: Any, **options: Any) -> Tensor:
+        logits = forward(*arguments, **options)
         logits[7] = NAN
         return logits
 

@@ -27,6 +27,7 @@ from tests.engine.worker_driver import PATIENCE_S, Driver, request
 
 STEP = 16
 SWITCH = 192
+PLAIN = replace(GREEDY, repetition_penalty=1.0)
 ROPE = LONGROPE | {"original_max_position_embeddings": SWITCH}
 CASE = ModelCase("LongRoPE", "phi3", GROUPED | {"rope_parameters": ROPE, "original_max_position_embeddings": SWITCH})
 
@@ -53,7 +54,7 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     chat = long_chat
     chat.messages.append(Message("user", "Where is my parcel, and when will it be here?"))
     length = len(chat.responder._builder.build(chat.messages).ids)
-    crossing = replace(LONG_ANSWER, max_tokens=SWITCH + 5 - length)
+    crossing = replace(LONG_ANSWER, max_tokens=SWITCH + 20 - length)
     *_, last = events(chat.responder, chat.request(sampling=crossing))
     past = chat.responder._past["chat"]
     total = len(past.ids)
@@ -81,7 +82,7 @@ def test_an_answer_hangs_on_the_tokens_that_are_there(long_chat: Chat, step: int
     chat.messages.append(Message("user", "Where is it? " * 11))
     length = len(chat.responder._builder.build(chat.messages).ids)
     assert length < SWITCH
-    short, long = (replace(GREEDY, max_tokens=SWITCH - length + more) for more in (1, room))
+    short, long = (replace(PLAIN, max_tokens=SWITCH - length + more) for more in (1, room))
     answers = [cold_answer(chat, sampling=sampling).token_ids for sampling in (short, long)]
     assert answers[1][: len(answers[0])] == answers[0]
     for _ in range(2):

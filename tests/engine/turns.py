@@ -48,11 +48,11 @@ class SpyModel:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """As in LoadedModel; `calls` notes where each piece began and how long it was."""
         self.calls.append((start, len(ids)))
         self.before_forward(len(self.calls))
-        self.logits.append(self._model.forward(ids, lane, start))
+        self.logits.append(self._model.forward(ids, lane, start, is_answer=is_answer))
         return self.logits[-1]
 
 

@@ -68,11 +68,11 @@ class Gate:
         self.reached, self.open, self.calls, self.first = threading.Event(), threading.Event(), 0, first
         forward = LoadedModel.forward
 
-        def held(model: LoadedModel, *args: object) -> object:
+        def held(model: LoadedModel, *args: object, **options: object) -> object:
             self.calls += 1
             if self.calls >= self.first:
                 self.reached.set()
                 assert self.open.wait(PATIENCE_S)
-            return forward(model, *args)  # type: ignore[arg-type]
+            return forward(model, *args, **options)  # type: ignore[arg-type]
 
         patch.setattr(LoadedModel, "forward", held)
