@@ -58,7 +58,7 @@ def test_cancel_at_every_look(chat: Chat) -> None:
         chat.responder.cache.check_integrity()
         assert is_idle(chat.responder.cache)
         point += 1
-    assert point > len(expected.token_ids)
+    assert point >= len(expected.token_ids)
     check_sound(chat, expected)
 
 
@@ -132,7 +132,7 @@ def test_an_error_in_each_forward_pass(chat: Chat, use_cache: bool) -> None:
         assert is_idle(chat.responder.cache)
         if not failed:
             break
-    assert call > len(expected.token_ids)
+    assert call >= len(expected.token_ids)
     model.before_forward = lambda number: None
     check_sound(chat, expected)
 
