@@ -59,6 +59,7 @@ class Bridge(QObject):
         super().__init__(parent)
         self._engine = engine
         self._clock = clock
+        self._is_closed = False
         self._outstanding: set[int] = set()
         self._aside: set[int] = set()
         self._cache_reports_due = 0
@@ -147,6 +148,7 @@ class Bridge(QObject):
 
     def close(self) -> bool:
         """Stop the timer and the engine. True when the engine's thread has ended. Safe to call twice."""
+        self._is_closed = True
         self._timer.stop()
         self._outstanding.clear()
         self._aside.clear()
@@ -193,5 +195,5 @@ class Bridge(QObject):
         self._start()
 
     def _start(self) -> None:
-        if not self._timer.isActive():
+        if not (self._timer.isActive() or self._is_closed):
             self._timer.start()

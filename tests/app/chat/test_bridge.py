@@ -13,6 +13,7 @@ from app.chat.bridge import DRAIN_FOR_S, Bridge
 from app.chat.merge import merge
 from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
+from tests.conftest import active_timers
 
 REQUEST = Request((Message("user", "Hi"),))
 SIGNALS = ("loading", "loaded", "matched", "prefill", "text", "stats", "cache_view", "preview", "finished", "failed")
@@ -65,6 +66,14 @@ def test_the_timer_runs_only_while_something_is_outstanding(make_bridge: Callabl
     bridge.drain()
     assert not bridge._timer.isActive()
     assert not bridge.busy
+
+
+def test_a_closed_bridge_waits_for_nothing(make_bridge: Callable[..., Any]) -> None:
+    """An editor's timer may ring behind the end of the window."""
+    bridge, _ = make_bridge(FakeEngine(manual=True))
+    bridge.close()
+    bridge.request_preview(REQUEST)
+    assert active_timers() == []
 
 
 @pytest.mark.parametrize("ask", [lambda b: b.load(ModelSpec()), lambda b: b.request_preview(REQUEST)])
