@@ -19,6 +19,7 @@ from engine.events import CacheView, Event, Failed, Finished, Loaded, Preview
 from engine.models.loaded import LoadedModel
 from engine.types import ModelSpec
 from tests.engine.tiny_models import make_folder
+from tests.engine.turns import Ticks
 from tests.engine.worker_driver import PATIENCE_S, Driver, Gate, request
 
 Start = Callable[..., Driver]
@@ -153,13 +154,13 @@ def test_what_waits_for_the_disk_is_written_at_the_end(
 
 
 def test_a_pinned_prompt_is_written_first_and_the_end_does_not_wait_for_ever(
-    engine: Engine, blocks: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+    blocks: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With time for one step only it is the pin's."""
+    """With time for two or three steps only, by a clock that moves a second at each look, they are the pin's."""
+    monkeypatch.setattr(Engine, "_work_idly", lambda _: None)
+    engine = Engine(Ticks(step=1.0))
     driver = Driver(engine)
     driver.end(engine.load(spec(tiny_folder, 10**8)))
-    monkeypatch.setattr(Engine, "_work_idly", lambda _: None)
-    monkeypatch.setattr("engine.worker.WRITE_AT_MOST_S", 0.0)
     driver.finished(engine.submit(request(conversation="pins", pin_system=True)))
     driver.finished(engine.submit(request("And another question?", conversation="newer", pin_system=False)))
     assert engine.close(PATIENCE_S)
