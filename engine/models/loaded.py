@@ -19,6 +19,7 @@ from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import tokenizer_class
 from engine.llama import checkpoint as plain
 from engine.models.support import NO_NUMBERS, ReuseClass
+from engine.prompt.token_text import TokenText
 from engine.types import Device, Dtype, ModelError
 from engine.weights.fastest import fastest
 from engine.weights.few_bits import few_bits_are_faster
@@ -74,6 +75,7 @@ class LoadedModel:
     def __init__(self, network: Network, tokenizer: Any, path: str) -> None:
         self.network = network
         self.tokenizer = tokenizer
+        self.text = TokenText(tokenizer)
         self.path = path
         self.name = Path(path).name
         self.layout = network.layout
@@ -122,8 +124,7 @@ class LoadedModel:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of generated tokens, without the special ones."""
-        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return text
+        return self.text.plain(ids)
 
 
 def _special_ids(tokenizer: Any) -> frozenset[int]:

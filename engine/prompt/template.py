@@ -19,8 +19,8 @@ from typing import Any
 
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
 from engine.prompt.special_tokens import ControlTokens
+from engine.prompt.token_text import TokenText, readable
 from engine.remembered import Remembered
-from engine.turn.detokenize import Detokenizer
 from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, TokenSpan, Tool
 
 PLAIN_TEMPLATE = (
@@ -103,6 +103,7 @@ class PromptBuilder:
         self._vocabulary = vocabulary
         if not tokenizer.chat_template:
             tokenizer.chat_template = PLAIN_TEMPLATE
+        self._text = TokenText(tokenizer)
         self._control = ControlTokens(tokenizer, self._between_messages())
         self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
         self._says = Remembered(self._says_text, REMEMBERED_BYTES // 4)
@@ -156,21 +157,11 @@ class PromptBuilder:
         return not piece.ids or (max(piece.ids) < self._vocabulary and self._says(piece.ids, content))
 
     def _says_text(self, ids: tuple[int, ...], content: str) -> bool:
-        """Whether ids read as this content: at once, or as they were read when they came one by one. An empty answer
-        could be anybody's: then none of them may be a special token."""
+        """Whether ids read as this content. An empty answer could be anybody's: then none of them may be a special
+        token."""
         if not content.strip() and not self._control.ids.isdisjoint(ids):
             return False
-        if self._decode(ids).strip() == content.strip():
-            return True
-        text = Detokenizer(self._decode)
-        for token in ids:
-            text.add(token)
-        text.finish()
-        return text.text.strip() == content.strip()
-
-    def _decode(self, ids: Sequence[int]) -> str:
-        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return text
+        return readable(self._text.marked(ids)).strip() == content.strip()
 
     def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
         """Tools as chat templates expect them; special tokens in them are broken up."""

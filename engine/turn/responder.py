@@ -250,7 +250,7 @@ class Responder:
         """Sample until the answer ends; returns its text."""
         sampling = turn.request.sampling
         generator = make_generator(sampling)
-        text = Detokenizer(self.model.decode, turn.request.stop)
+        text = Detokenizer(self.model.text.marked, turn.request.stop)
         told = self._clock()
         penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
         limit = self._new_tokens(turn.request, turn.prompt)
