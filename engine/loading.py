@@ -15,7 +15,8 @@ from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir
 from engine.llama.attention import matmul_is_faster
 from engine.machine import arithmetic
-from engine.models.loaded import LoadedModel, default_cache_bytes, load
+from engine.models.choice import default_cache_bytes
+from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 

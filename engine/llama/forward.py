@@ -36,7 +36,7 @@ class LeanForward:
         self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
         sizes, embedding = weights.sizes, weights.embedding
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
-        self._layout = KVLayout((group,), embedding.dtype, embedding.device)
+        self.layout = KVLayout((group,), embedding.dtype, embedding.device)
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`. Tokens of an
@@ -51,7 +51,7 @@ class LeanForward:
 
     def _check(self, lane: Lane, start: int, count: int) -> None:
         """The compiled part writes to addresses: what torch would refuse, it does not see."""
-        if lane.layout != self._layout:
+        if lane.layout != self.layout:
             raise ValueError(f"the lane's layout is not this model's: {lane.layout}")
         if not 0 <= start <= lane.capacity - count:
             raise IndexError(f"{count} tokens from {start} on do not fit into a lane of {lane.capacity}")

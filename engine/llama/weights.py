@@ -63,6 +63,22 @@ class Sizes:
 
 Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
+
+
+class PlainRotary:
+    """Rotary position codes (https://arxiv.org/abs/2104.09864) with frequencies `theta ** (-2 i / dim)`, the same at
+    every length. The halves of a head are paired, as in Llama."""
+
+    def __init__(self, dim: int, theta: float, device: torch.device) -> None:
+        self._frequencies = (1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)).to(device)
+
+    def __call__(self, like: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines and sines `[1, n, dim]` of positions `[1, n]`, in the number type of `like`."""
+        angles = positions[..., None].float() * self._frequencies
+        both = torch.cat([angles, angles], dim=-1)
+        return both.cos().to(like.dtype), both.sin().to(like.dtype)
+
+
 Packer = Callable[[Tensor], Packed | None]
 """Makes the few-bit copy of a matrix, where there is to be one."""
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from engine.types import ModelError
+from engine.types import ModelError, ReuseClass
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
-
-ReuseName = Literal["full", "full, masked window", "full, up to a length", "full, on each side of a length", "refused"]
 
 EXACT_ROPE = {"default", "linear", "yarn", "llama3", "proportional"}
 WINDOW_LAYERS = {"sliding_attention", "chunked_attention"}
@@ -31,33 +28,6 @@ NO_NUMBERS = (
     "or download it again."
 )
 NOT_EXACT = "A test prompt read in two pieces came out differently, so reuse would not be exact. "
-
-
-@dataclass(frozen=True, slots=True)
-class ReuseClass:
-    """What a model gets from the cache. `sentence` says it to the user.
-
-    `limit` is the context length in tokens past which reuse would not be exact, None where there is none. Sequences
-    of more than `switch` tokens are computed in another regime than shorter ones: other keys and values for the same
-    tokens. `detail` is for the log.
-    """
-
-    name: ReuseName
-    sentence: str
-    limit: int | None = None
-    switch: int | None = None
-    detail: str = ""
-
-    def regime(self, length: int) -> str:
-        """Names how a sequence of `length` tokens is computed, as transformers' `generate` does: by the tokens that are
-        there. What was computed in one regime must never be used in another: the name belongs into the cache's
-        namespace."""
-        if self.switch is None:
-            return ""
-        return "short" if length <= self.switch else "long"
-
-
-FULL = ReuseClass("full", "Every block is reused.")
 
 
 def classify(config: PreTrainedConfig) -> ReuseClass:
@@ -140,7 +110,7 @@ def _by_layers(layers: set[str]) -> ReuseClass:
     if layers & WINDOW_LAYERS:
         sentence = "Every block is reused. Layers that look back over a window only keep all tokens too, and mask them."
         return ReuseClass("full, masked window", sentence)
-    return FULL
+    return ReuseClass()
 
 
 def _refused(reason: str, config: PreTrainedConfig, kinds: str = "") -> ReuseClass:

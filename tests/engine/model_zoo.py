@@ -12,7 +12,7 @@ from typing import Any
 from transformers import CONFIG_MAPPING, PreTrainedConfig
 
 from engine.models import support as reuse
-from engine.models.support import ReuseName
+from engine.types import ReuseName
 
 WINDOW = 20
 """Tokens that a sliding layer sees; no multiple of a block."""

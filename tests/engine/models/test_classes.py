@@ -24,9 +24,9 @@ from engine.models import from_transformers as network
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.lane_cache import check_reuse
 from engine.models.loaded import LoadedModel
-from engine.models.support import ReuseClass, classify
+from engine.models.support import classify
 from engine.turn.chunks import pieces
-from engine.types import BLOCK_TOKENS
+from engine.types import BLOCK_TOKENS, ReuseClass
 from tests.depth import cases
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
 
