@@ -1,7 +1,7 @@
 """Opens a plain Llama-like checkpoint without transformers' model classes, whose import alone takes seconds.
 
-What is plain is decided from config.json: full attention, plain rotary positions, every number written out. Whatever
-else a config holds goes the way through transformers (`engine.models.from_transformers`), which knows all classes.
+Whether a checkpoint is plain is decided from its config.json: full attention, plain rotary positions, and every number
+written out. All others are opened through transformers (`engine.models.from_transformers`), which knows every class.
 """
 
 from __future__ import annotations
@@ -58,8 +58,10 @@ class PlainConfig:
 
 
 def read_config(folder: Path) -> PlainConfig | None:
-    """The configuration of a plain model; None for every other, and for a file that leaves something open or makes no
-    sense: transformers says why not."""
+    """The configuration of a plain model, or None for every other model.
+
+    None also stands for a file that leaves something open or makes no sense: transformers then says what is wrong.
+    """
     try:
         config = read_json(folder / "config.json")
         generation = folder / "generation_config.json"
@@ -126,7 +128,7 @@ def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
 
 
 def end_ids(value: object) -> frozenset[int]:
-    """What configurations say of the tokens that end an answer: none, one or several. What is no number is no token."""
+    """The tokens that end an answer, as a configuration gives them: none, one or several. What is no number is none."""
     return frozenset(each for each in (value if isinstance(value, list) else [value]) if type(each) is int)
 
 
@@ -163,7 +165,7 @@ class PlainNetwork:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that make up the checkpoint: its only one, or those its index names. As transformers chooses them."""
+    """The files that make up the checkpoint, chosen as transformers does: its only one, or those its index names."""
     index = folder / "model.safetensors.index.json"
     if index.is_file() and not (folder / "model.safetensors").is_file():
         names: set[str] = set(read_json(index)["weight_map"].values())
