@@ -32,7 +32,7 @@ class Projection:
         return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
 
     def in_few_bits(self, rows: Tensor) -> Tensor:
-        """`[n, in]` -> `[n, out]` with the few-bit weights, in their number type; without them as with the full ones."""
+        """`[n, in]` -> `[n, out]` with the few-bit weights, in their number type; without them, with the full."""
         if self.packed is None:
             return self(rows)
         out = self.packed(rows)
