@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
@@ -79,6 +81,17 @@ class Desk:
         self.session.shutdown()
         self.bridge.close()
         self.history.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_window_left() -> Iterator[None]:
+    """Delete the windows of a test with it: each that stays takes its time at every change of the theme."""
+    yield
+    if QApplication.instance() is not None:
+        for window in QApplication.topLevelWidgets():
+            if window.parent() is None:
+                window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 @pytest.fixture

@@ -94,8 +94,6 @@ def make_screen(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[..., Screen]]
     yield make
     for screen in screens:
         screen.window.close()
-        screen.window.deleteLater()
-    settle()
     theme.apply(QApplication.instance(), theme.LIGHT)  # type: ignore[arg-type]
 
 
