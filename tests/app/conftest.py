@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
+from app.chat.saving import Keeper
 from app.chat.session import Session
 from app.history.file import History
 from app.settings import Settings
@@ -76,6 +77,10 @@ class Desk:
         self.session.load_model(ModelSpec())
         self.play()
 
+    def save(self) -> None:
+        """What the slow timer does while an answer comes."""
+        self.session.findChild(Keeper).save()
+
     def close(self) -> None:
         """End the program in its order."""
         self.session.shutdown()
@@ -92,6 +97,13 @@ def _no_window_left() -> Iterator[None]:
             if window.parent() is None:
                 window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def timer_of(owner: QObject) -> QTimer:
+    """The timer that belongs to an object."""
+    timer = owner.findChild(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    assert timer is not None
+    return timer
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -73,6 +73,11 @@ def settle() -> None:
     for _ in range(5):
         QApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def accept(dialog: QDialog) -> None:
+    """Press the button that takes over what the dialog says."""
+    dialog.findChild(QDialogButtonBox).accepted.emit()
 
 
 @pytest.fixture
