@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -69,14 +70,12 @@ class Network(Protocol):
 class LoadedModel:
     """A decoder model in memory: its network and transformers' fast tokenizer.
 
-    `end_ids` are the tokens that end an answer, `special_ids` these and all others that stand for no text. `text`
-    decodes ids.
+    `end_ids` are the tokens that end an answer, `special_ids` these and all others that stand for no text.
     """
 
     def __init__(self, network: Network, tokenizer: Any, path: str) -> None:
         self.network = network
         self.tokenizer = tokenizer
-        self.text = TokenText(tokenizer)
         self.path = path
         self.name = Path(path).name
         self.layout = network.layout
@@ -87,6 +86,11 @@ class LoadedModel:
         end = getattr(tokenizer, "eos_token_id", None)
         self.end_ids = network.end_ids | (frozenset() if end is None else {end})
         self.special_ids = self.end_ids | _special_ids(tokenizer)
+
+    @cached_property
+    def text(self) -> TokenText:
+        """The text of ids."""
+        return TokenText(self.tokenizer)
 
     @property
     def device(self) -> torch.device:

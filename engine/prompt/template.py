@@ -101,7 +101,7 @@ class PromptBuilder:
     """
 
     def __init__(self, tokenizer: Any, vocabulary: int = sys.maxsize) -> None:
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._vocabulary = vocabulary
         if not tokenizer.chat_template:
             tokenizer.chat_template = PLAIN_TEMPLATE
@@ -211,14 +211,14 @@ class PromptBuilder:
         if is_plain:
             ids = self._control.as_characters(text)
             return tuple(ids), (0,) * len(ids)
-        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
     def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:
         """The text that the template makes of these messages. `apply_chat_template` takes no clock from us."""
         tools = list(setting.tools) or None
         seen = {
-            **self._tokenizer.special_tokens_map,
+            **self.tokenizer.special_tokens_map,
             "messages": [{"role": role, "content": content} for role, content in messages],
             "tools": tools,
             "documents": None,
@@ -226,7 +226,7 @@ class PromptBuilder:
             "date_string": setting.now.strftime("%d %b %Y"),
         }
         try:
-            return RENDERER.render(self._tokenizer.get_chat_template(tools=tools), seen, setting.now)
+            return RENDERER.render(self.tokenizer.get_chat_template(tools=tools), seen, setting.now)
         except TemplateEndlessError as error:
             raise ModelError(ENDLESS_TEMPLATE, str(error)) from error
         except OSError as error:

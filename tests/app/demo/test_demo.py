@@ -184,6 +184,7 @@ def test_files_that_cannot_be_played_are_a_sentence_and_status_2(
 ) -> None:
     (tmp_path / "s.txt").write_text("Be brief.")
     (tmp_path / "q.txt").write_text("Why?")
+    (tmp_path / "empty.txt").touch()
     filled = [option.format(here=tmp_path) for option in options]
     out = tmp_path / "out"
     assert main(["demo", "--out", str(out), "--offscreen", *filled]) == 2
