@@ -17,7 +17,7 @@ from torch import Tensor
 
 from engine.cache.store import Lane
 from engine.library.check import read_json
-from engine.llama.forward import LeanForward
+from engine.llama.forward import LlamaForward
 from engine.llama.weights import PlainRotary, Sizes, Weights
 from engine.types import ModelError, ReuseClass
 from engine.weights.quantise import Bits
@@ -149,7 +149,7 @@ class PlainNetwork:
         self.end_ids = config.end_ids
         sizes = config.sizes
         tensors = _checked(_read_tensors(folder, dtype, device), config)
-        self._forward = LeanForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
+        self._forward = LlamaForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
         self.layout = self._forward.layout
 
     @property

@@ -17,7 +17,7 @@ from engine.weights.compiled_matrix import NativeMatrix
 class NativeStep:
     """The forward pass of one token over few-bit weights that were packed for the compiled part.
 
-    The mathematics is that of `LeanForward`, all of it in fp32 but for the keys and values in the lane.
+    The mathematics is that of `LlamaForward`, all of it in fp32 but for the keys and values in the lane.
     """
 
     def __init__(self, weights: Weights) -> None:

@@ -1,9 +1,9 @@
 """The forward pass for Llama-like models: what transformers' classes compute, in fewer and larger products.
 
-`LeanForward` chooses between the compiled part and torch, and between one token at a time and many at once. Prompts are
-read with the full weights, however many tokens a piece has: the same prompt must not be answered otherwise because more
-or less of it was in the cache. Only the product with the output matrix, one row over the whole vocabulary, uses few-bit
-weights in any case.
+`LlamaForward` chooses between the compiled part and torch, and between one token at a time and many at once. Prompts
+are read with the full weights, however many tokens a piece has: the same prompt must not be answered otherwise because
+more or less of it was in the cache. Only the product with the output matrix, one row over the whole vocabulary, uses
+few-bit weights in any case.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.llama.weights import Weights
 from engine.stopping import between_layers
 
 
-class LeanForward:
+class LlamaForward:
     """The forward pass over the weights of a Llama-like model. `layout` is that of the lanes it writes to."""
 
     def __init__(self, weights: Weights) -> None:

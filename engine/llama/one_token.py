@@ -2,7 +2,7 @@
 
 It is used where the compiled step (`engine.llama.compiled_step`) is not: for full weights, and on computers that the
 compiled part does not run on. For a single token, calling torch takes as long as computing, so norms, rotary positions
-and attention are written with the fewest calls. Activations are fp32 vectors; the mathematics is that of `LeanForward`.
+and attention are written with the fewest calls. Activations are fp32 vectors.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, Pre
 
 from engine.cache.store import KVLayout, Lane
 from engine.llama.checkpoint import CLASSES, end_ids, has_plain_layers
-from engine.llama.forward import LeanForward
+from engine.llama.forward import LlamaForward
 from engine.llama.weights import Sizes, Weights
 from engine.models import attention_hook as interface
 from engine.models.lane_cache import LaneCache, check_reuse, probe_layout
@@ -25,11 +25,11 @@ from engine.weights.quantise import Bits
 class TransformersNetwork:
     """A model of a transformers class as a `Network`, which writes its keys and values into our lanes.
 
-    The forward pass is the class's own, or our shorter one for plain Llama-like models where that fits and `is_lean`.
-    `bits` adds few-bit copies of the weights for decoding.
+    The forward pass is the class's own. Where ours for Llama-like models fits, and `is_fast`, it takes its place.
+    `bits` adds few-bit copies of the weights for decoding, which only ours uses.
     """
 
-    def __init__(self, model: PreTrainedModel, bits: Bits | None = None, *, is_lean: bool = True) -> None:
+    def __init__(self, model: PreTrainedModel, bits: Bits | None = None, *, is_fast: bool = True) -> None:
         self.model = model
         self.layout: KVLayout = probe_layout(model)
         config = model.config.get_text_config()
@@ -40,22 +40,22 @@ class TransformersNetwork:
         self.reuse: ReuseClass = classify(model.config)
         self._switch = RegimeSwitch(model, self.reuse)
         self._cache = LaneCache(config.num_hidden_layers)
-        self._lean = LeanForward(weights_of(model, bits)) if is_lean and fits(model) else None
+        self._fast = LlamaForward(weights_of(model, bits)) if is_fast and fits(model) else None
 
     @property
     def bits(self) -> str:
-        return self._lean.weights.bits if self._lean else ""
+        return self._fast.weights.bits if self._fast else ""
 
     @property
     def weights_bytes(self) -> int:
         own = {p.untyped_storage().data_ptr(): p.untyped_storage().nbytes() for p in self.model.parameters()}
-        few_bits = self._lean.weights.packed if self._lean else ()
+        few_bits = self._fast.weights.packed if self._fast else ()
         return int(sum(own.values())) + sum(packed.nbytes for packed in few_bits)
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         self._switch.use(lane.regime)
-        if self._lean is not None:
-            return self._lean(ids, lane, start, is_answer=is_answer)
+        if self._fast is not None:
+            return self._fast(ids, lane, start, is_answer=is_answer)
         device = self.layout.device
         positions = torch.arange(start, start + len(ids), device=device)[None]
         self._cache.aim(lane, start)

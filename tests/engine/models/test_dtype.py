@@ -10,7 +10,7 @@ import torch
 from transformers import LlamaConfig
 
 from engine.cache.store import KVLayout, Lane, LayerGroup
-from engine.llama.forward import LeanForward
+from engine.llama.forward import LlamaForward
 from engine.models import choice
 from engine.models.from_transformers import weights_of
 from engine.native import library as nativelib
@@ -88,7 +88,7 @@ def test_few_bits_beside_either_number_type(
     module = build(LlamaConfig(**SIZES)).to(dtype)
     layout = KVLayout((LayerGroup((0, 1, 2), 2, 16, 16),), dtype, CPU)
     lanes = [Lane(layout, 80, fill=float("nan")) for _ in range(2)]
-    plain, packed = LeanForward(weights_of(module, None)), LeanForward(weights_of(module, "int8"))
+    plain, packed = LlamaForward(weights_of(module, None)), LlamaForward(weights_of(module, "int8"))
     for forward, lane in zip((plain, packed), lanes, strict=True):
         forward(IDS[:40], lane, 0)
     full = plain(IDS[40 : 40 + rows], lanes[0], 40).float()
