@@ -1,4 +1,8 @@
-"""What of a prompt can be reused with a model class: declared from its config, before any weight is read."""
+"""Which models are served, and what the cache can reuse with them, decided from the config before weights are read.
+
+A prefix can be reused where the keys and values of a token depend on the tokens up to it alone. Models for which that
+does not hold are refused, with a sentence that says why.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ NOT_EXACT = "A test prompt read in two pieces came out differently, so reuse wou
 
 
 def classify(config: PreTrainedConfig) -> ReuseClass:
-    """The reuse class of a model; its name is "refused" where a prefix could not be reused exactly."""
+    """What the cache can do for a model; "refused" where a prefix could not be reused exactly."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
     from transformers.cache_utils import get_layer_types_and_kwargs
 
@@ -52,14 +56,14 @@ def check_reusable(config: PreTrainedConfig) -> None:
 
 
 def rope_parameters(config: PreTrainedConfig) -> list[dict[str, object]]:
-    """The parameters of the rotary position code: one entry, or one for each type of layer; none without one."""
+    """The parameters of the rotary position codes: one entry, one for each type of layer, or none at all."""
     parameters = getattr(config, "rope_parameters", None) or {}
     nested = [entry for entry in parameters.values() if isinstance(entry, dict)]
     return nested or ([parameters] if parameters else [])
 
 
 def _refusal(config: PreTrainedConfig, text: PreTrainedConfig, layers: set[str]) -> ReuseClass | None:
-    """Why a decoder cannot be cached exactly, whatever its position code."""
+    """The refusal of a decoder whose layers cannot be cached exactly; None where they can."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
 
     model_class = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
@@ -77,7 +81,7 @@ def _refusal(config: PreTrainedConfig, text: PreTrainedConfig, layers: set[str])
 
 
 def _by_positions(text: PreTrainedConfig) -> ReuseClass | None:
-    """The class of a model whose position code is not the same at every length."""
+    """What the cache can do for a model whose position code depends on the length; None where it does not."""
     entries = {str(entry.get("rope_type", "default")): entry for entry in rope_parameters(text)}
     special = set(entries) - EXACT_ROPE
     if not special:
@@ -106,7 +110,7 @@ def _on_each_side(switch: int) -> ReuseClass:
 
 
 def _by_layers(layers: set[str]) -> ReuseClass:
-    """The class of a model with attention layers only."""
+    """What the cache can do for a model by the kinds of its attention layers."""
     if layers & WINDOW_LAYERS:
         sentence = "Every block is reused. Layers that look back over a window only keep all tokens too, and mask them."
         return ReuseClass("full, masked window", sentence)
