@@ -31,9 +31,9 @@ otherwise for one of them, and that is no fault of the cache."""
 
 SLACK = {torch.float32: (0.001, 0.001)}
 FEW_BITS_SLACK = (0.2, 0.4)
-"""How far logits may be off, relative to their spread: between a prompt read in pieces and at once, and between that and
-what the class computes by itself. A past that is lost moves them by 0.4 and more, bf16 by less than 0.1, int4 by up to
-0.2."""
+"""How far logits may be off, relative to their spread. The first bound is for a prompt read in pieces against the same
+at once, the second for that against what the class computes by itself. A past that is lost moves logits by 0.4 and
+more, bf16 by less than 0.1, and int4 by up to 0.2."""
 
 Forward = Callable[[Sequence[int], Lane, int], Tensor]
 

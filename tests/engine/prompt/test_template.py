@@ -13,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from engine.prompt.template import Prompt, PromptBuilder, _Setting
+from engine.prompt.token_text import TokenText
+from engine.turn.detokenize import Detokenizer
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, Tool
 from tests.depth import fewer
 from tests.engine import chat_templates
@@ -317,6 +320,25 @@ def test_an_empty_answer_of_another_model_is_not_spliced(ids: tuple[int, ...]) -
     half = tokenizer("👩", add_special_tokens=False).input_ids[:1]
     own = tokens.build([question, Message("assistant", "", tuple(half)), again])
     assert len(own.ids) == len(expected) + 1, "its own half character is"
+
+
+@pytest.mark.parametrize(
+    "raw", [b"a\xef\xbf\xbdb", b"\xef\xbf\xbd", b"a\xf0\x9fb", b"a\xe2", b"\xe2" * 30 + b"\xf0\x9f\x99\x82\xef\xbf\xbd"]
+)
+def test_whatever_bytes_an_answer_holds_its_ids_are_spliced(raw: bytes) -> None:
+    """Half characters are not shown, and a U+FFFD that was written is: the text that was shown still is its ids'."""
+    tokens = builder("chatml")
+    letters = bytes_to_unicode()
+    ids = tuple(tokens.tokenizer.convert_tokens_to_ids([letters[byte] for byte in raw]))
+    detokenizer = Detokenizer(TokenText(tokens.tokenizer).marked)
+    for token in ids:
+        detokenizer.add(token)
+    detokenizer.finish()
+    assert detokenizer.text == raw.decode("utf-8", "ignore")
+    question, again = Message("user", "Where is it?"), Message("user", "And now?")
+    prompt = tokens.build([question, Message("assistant", detokenizer.text, ids), again])
+    span = next(span for span in prompt.spans if span.role == "assistant")
+    assert prompt.ids[span.start : span.end] == ids
 
 
 def test_tokens_that_the_model_does_not_have_are_not_spliced() -> None:
