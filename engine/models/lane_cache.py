@@ -30,7 +30,7 @@ CHECK_PROMPTS = 3
 otherwise for one of them, and that is no fault of the cache."""
 
 SLACK = {torch.float32: (0.001, 0.001)}
-FEW_BITS_SLACK = (0.2, 0.4)
+SLACK_IN_16_BITS = (0.2, 0.4)
 """How far logits may be off, relative to their spread. The first bound is for a prompt read in pieces against the same
 at once, the second for that against what the class computes by itself. A past that is lost moves logits by 0.4 and
 more, bf16 by less than 0.1, and int4 by up to 0.2."""
@@ -142,7 +142,7 @@ def _off(model: PreTrainedModel, layout: KVLayout, forward: Forward, seed: int) 
     own = _own_logits(model, ids)
     if not math.isfinite(own.max()):  # NaN anywhere is the largest
         raise ModelError(NO_NUMBERS, f"{type(model).__name__}: the logits of a test prompt")
-    in_pieces, from_own = SLACK.get(layout.dtype, FEW_BITS_SLACK)
+    in_pieces, from_own = SLACK.get(layout.dtype, SLACK_IN_16_BITS)
     return max(_distance(warm, cold) / in_pieces, _distance(cold, own) / from_own)
 
 
