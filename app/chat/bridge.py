@@ -62,6 +62,7 @@ class Bridge(QObject):
         super().__init__(parent)
         self._engine = engine
         self._clock = clock
+        self._is_closed = False
         self._outstanding: set[int] = set()
         self._aside: set[int] = set()
         self._cache_reports_due = 0
@@ -154,6 +155,7 @@ class Bridge(QObject):
 
     def close(self) -> bool:
         """Stop the timer and the engine. True when the engine's thread has ended. Safe to call twice."""
+        self._is_closed = True
         self._timer.stop()
         self._outstanding.clear()
         self._aside.clear()
@@ -201,5 +203,5 @@ class Bridge(QObject):
 
     def _poll_every(self, milliseconds: int) -> None:
         """At another pace only: to set the same again would put the next look off."""
-        if not self._timer.isActive() or self._timer.interval() != milliseconds:
+        if not self._is_closed and (not self._timer.isActive() or self._timer.interval() != milliseconds):
             self._timer.start(milliseconds)

@@ -3,15 +3,18 @@ once, what was ordered before is done, and what was to be kept on disk is there.
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from engine import Engine
+from engine.cache.disk_index import index_path, owner_digest
 from engine.events import CacheView, Event, Failed, Finished, Loaded, Preview
 from engine.models.loaded import LoadedModel
 from engine.types import ModelSpec
@@ -160,8 +163,8 @@ def test_a_pinned_prompt_is_written_first_and_the_end_does_not_wait_for_ever(
     driver.finished(engine.submit(request(conversation="pins", pin_system=True)))
     driver.finished(engine.submit(request("And another question?", conversation="newer", pin_system=False)))
     assert engine.close(PATIENCE_S)
-    (owner,) = blocks.glob("*/*.owner")
-    assert "pins" in owner.read_text()
+    with closing(sqlite3.connect(index_path(blocks))) as index:
+        assert index.execute("SELECT DISTINCT owner FROM owner").fetchall() == [(owner_digest("pins"),)]
 
 
 def test_a_model_is_left_when_its_newest_chat_is_on_disk(

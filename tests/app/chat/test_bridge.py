@@ -14,6 +14,7 @@ from app.chat.merge import merge
 from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
 from tests.app.conftest import timer_of
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
+from tests.conftest import active_timers
 
 REQUEST = Request((Message("user", "Hi"),))
 SIGNALS = ("loading", "loaded", "matched", "prefill", "text", "stats", "cache_view", "preview", "finished", "failed")
@@ -86,6 +87,14 @@ def test_what_idle_work_says_comes_by_itself(make_bridge: Callable[..., Any], qt
     with qtbot.waitSignal(bridge.failed):
         engine.inject(Failed(0, "The engine stopped.", is_model_gone=True))
     assert ear.heard[-2][1].disk_note == "The disk is full."
+
+
+def test_a_closed_bridge_waits_for_nothing(make_bridge: Callable[..., Any]) -> None:
+    """An editor's timer may ring behind the end of the window."""
+    bridge, _ = make_bridge(FakeEngine(manual=True))
+    bridge.close()
+    bridge.request_preview(REQUEST)
+    assert active_timers() == []
 
 
 @pytest.mark.parametrize("ask", [lambda b: b.load(ModelSpec()), lambda b: b.request_preview(REQUEST)])

@@ -81,7 +81,7 @@ def check_pictures(out: Path) -> None:
     assert len({charts.pixel(x, charts.height() // 6) for x in range(charts.width())}) > 3
     assert (tree.width(), tree.height() < 320) == (960, True)
     for theme in (LIGHT, DARK):
-        shown = colours(out / f"explainer-{theme.name}.png")
+        shown = colours(QImage(str(out / f"explainer-{theme.name}.png")))
         assert theme.panel in shown
         assert theme.warn not in shown
     page = (out / "report.html").read_text("utf-8")
@@ -110,14 +110,14 @@ def test_each_script_leaves_its_page_and_its_pictures(tmp_path: Path, name: str)
     for row in report["turns"]:
         assert f">{row['computed_tokens']:,}</td>" in page or row["cache"] == "off"
     for theme in (LIGHT, DARK):
-        assert {theme.reused, theme.computed} <= colours(tmp_path / f"ribbon-{theme.name}.png")
-        assert {theme.reused, theme.computed} <= colours(tmp_path / f"charts-{theme.name}.png")
-        assert (theme.warn in colours(tmp_path / f"explainer-{theme.name}.png")) == (name == "one-token")
-        assert theme.pinned in colours(tmp_path / f"tree-{theme.name}.png")
+        assert {theme.reused, theme.computed} <= colours(QImage(str(tmp_path / f"ribbon-{theme.name}.png")))
+        assert {theme.reused, theme.computed} <= colours(QImage(str(tmp_path / f"charts-{theme.name}.png")))
+        assert (theme.warn in colours(QImage(str(tmp_path / f"explainer-{theme.name}.png")))) == (name == "one-token")
+        assert theme.pinned in colours(QImage(str(tmp_path / f"tree-{theme.name}.png")))
         if name == "one-token":
             picture = tmp_path / f"window-miss-{theme.name}.png"
             assert QImage(str(picture)).size() == QImage(str(tmp_path / "window-light.png")).size()
-            assert {theme.warn, theme.page} <= colours(picture)
+            assert {theme.warn, theme.page} <= colours(QImage(str(picture)))
             assert b64encode(picture.read_bytes()).decode() in page
 
 
@@ -184,7 +184,7 @@ def test_files_that_cannot_be_played_are_a_sentence_and_status_2(
 ) -> None:
     (tmp_path / "s.txt").write_text("Be brief.")
     (tmp_path / "q.txt").write_text("Why?")
-    (tmp_path / "empty.txt").touch()
+    (tmp_path / "empty.txt").write_text("\n")
     filled = [option.format(here=tmp_path) for option in options]
     out = tmp_path / "out"
     assert main(["demo", "--out", str(out), "--offscreen", *filled]) == 2

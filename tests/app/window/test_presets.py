@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.placeholders import Cure
+from app.sidebar import badges
 from app.sidebar.badges import Badges, badge_of
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.preset_panel import MANY, PresetPanel
@@ -109,7 +110,10 @@ def test_presets_outlive_the_program(make_screen: Callable[..., Screen]) -> None
     assert again.choice._editing.cures == (Cure("date", "moved"),)
 
 
-def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(screen: Screen) -> None:
+def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(badges, "REST_MS", 3_600_000)  # asked by the test, and by no timer that rings in between
     screen.session.set_system_prompt(SUPPORT)
     screen.ask("Where is my parcel?")
     screen.play()

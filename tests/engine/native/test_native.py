@@ -58,8 +58,7 @@ def test_it_was_built_of_these_sources() -> None:
     path = nativelib._path()
     assert path is not None
     built = Path(path).stat().st_mtime
-    sources = (ENGINE / "native").glob("*.[ch]")
-    newer = [source.name for source in sources if source.stat().st_mtime > built]
+    newer = [source.name for source in (ENGINE / "native").glob("*.[ch]") if source.stat().st_mtime > built]
     assert Path(path).parent != ENGINE or not newer, "build it again: pip install --editable ."
 
 

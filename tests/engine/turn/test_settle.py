@@ -90,11 +90,6 @@ def test_an_answer_hangs_on_the_tokens_that_are_there(long_chat: Chat, step: int
     for _ in range(2):
         warm = finish(chat.responder, chat.request(sampling=long))[1]
         assert warm.token_ids == answers[1]
-    ids = [*chat.responder.builder.build(chat.messages).ids, *answers[1]]
-    model = chat.responder.model._model.network.model  # type: ignore[attr-defined]
-    with torch.inference_mode():
-        for end in range(length, len(ids)):
-            assert int(model(torch.tensor([ids[:end]]), use_cache=False).logits[0, -1].argmax()) == ids[end]
 
 
 def test_a_chat_that_outgrows_the_short_positions_was_not_evicted(long_chat: Chat) -> None:
