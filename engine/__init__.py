@@ -17,6 +17,7 @@ from engine.events import (
     TtftParts,
     TurnStats,
 )
+from engine.library.download import DEFAULT_MODEL_BYTES
 from engine.library.places import data_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceReport, EngineReport, describe_devices
@@ -46,6 +47,7 @@ from engine.worker import Engine
 
 __all__ = [
     "BLOCK_TOKENS",
+    "DEFAULT_MODEL_BYTES",
     "DEVICES",
     "DTYPES",
     "CacheView",

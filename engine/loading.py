@@ -11,11 +11,13 @@ from engine.cache.disk_tier import DiskTier
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, is_out_of_memory
 from engine.library import resolve as library
+from engine.library.child_process import Progress
 from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir
 from engine.llama.attention import matmul_is_faster
 from engine.machine import arithmetic
-from engine.models.loaded import LoadedModel, default_cache_bytes, load
+from engine.models.choice import default_cache_bytes
+from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 
@@ -26,7 +28,7 @@ EXACT_STEP = 128
 def open_model(
     spec: ModelSpec,
     clock: Callable[[], float],
-    progress: library.Progress,
+    progress: Progress,
     make_room: Callable[[], None] = lambda: None,
 ) -> tuple[Responder, ModelInfo]:
     """Load a model with an empty cache. `make_room` is called before the weights are read, when the files are there and
@@ -52,7 +54,7 @@ def open_model(
 def switch_model(
     spec: ModelSpec,
     clock: Callable[[], float],
-    progress: library.Progress,
+    progress: Progress,
     empty_cache: Callable[[], None],
     let_go: Callable[[], None] | None,
 ) -> tuple[Responder, ModelInfo]:
@@ -76,9 +78,7 @@ def switch_model(
         raise ModelGoneError(f"{sentence} The one before was closed to make room: open it again.", detail) from error
 
 
-def _make_cache(
-    model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: library.Progress
-) -> PrefixCache:
+def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
     budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
     fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
     namespace = _namespace(model, spec, content_digest(Path(model.path), progress))

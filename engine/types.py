@@ -23,6 +23,8 @@ Cause = Literal[
     "cache off",
 ]
 
+ReuseName = Literal["full", "full, masked window", "full, up to a length", "full, on each side of a length", "refused"]
+
 ROLES: tuple[str, ...] = get_args(Role)
 DTYPES: tuple[str, ...] = get_args(Dtype)
 DEVICES: tuple[str, ...] = get_args(Device)
@@ -299,6 +301,33 @@ class ModelInfo:
     kv_bytes_per_token: int
     cache_budget_bytes: int
     prefill_tokens_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseClass:
+    """What the cache can do for a model: by itself, reuse every block. `sentence` says it to the user, `detail` is for
+    the log.
+
+    `limit` is the context length in tokens up to which reuse is exact, None where every length is fine. Some models
+    compute sequences of more than `switch` tokens with other rotary frequencies (LongRoPE). The same token then has
+    other keys and values. We call the two ways of computing a sequence its regimes.
+    """
+
+    name: ReuseName = "full"
+    sentence: str = "Every block is reused."
+    limit: int | None = None
+    switch: int | None = None
+    detail: str = ""
+
+    def regime(self, length: int) -> str:
+        """The regime of a sequence of `length` tokens, chosen as transformers' `generate` does, by the tokens that are
+        there: "short" or "long", and "" for a model that has only one.
+
+        Blocks of one regime must never be used in another, so the name is a part of the cache's namespace.
+        """
+        if self.switch is None:
+            return ""
+        return "short" if length <= self.switch else "long"
 
 
 @dataclass(frozen=True, slots=True)

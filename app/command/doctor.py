@@ -14,10 +14,9 @@ from pathlib import Path
 from app import settings
 from app.command.logs import log_path
 from app.command.system_packages import has_display, install_command, missing_packages
-from engine import DeviceReport, data_dir, default_model, describe_devices
+from engine import DEFAULT_MODEL_BYTES, DeviceReport, data_dir, default_model, describe_devices
 
 LIBRARIES = ("PySide6_Essentials", "pyqtgraph", "markdown-it-py", "Pygments", "platformdirs")
-MODEL_BYTES = 600_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def model() -> Iterator[Finding]:
 
 def places() -> Iterator[Finding]:
     """Where things are kept, and whether they can be."""
-    needed = 0 if default_model() else MODEL_BYTES
+    needed = 0 if default_model() else DEFAULT_MODEL_BYTES
     yield _place("data", data_dir(), needed, "set HEADSTART_DATA_DIR to a folder on another disk")
     yield _place("settings", settings.default_path().parent, 0, "free some space")
     yield _place("log", log_path().parent, 0, "free some space")

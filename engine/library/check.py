@@ -1,8 +1,10 @@
-"""Checks model files before anything is loaded: whole, safe to open, complete. Reads headers only; no torch.
+"""Checks the files of a model before any of them is loaded: whole, complete, and safe to open. No torch.
 
-Every problem raises ModelError with a sentence that says what to do. Nothing is opened before it is known to be an
-ordinary file, and nothing is read before it is known to be small: a pipe would wait for ever, a file of some hundred
-megabytes in place of a configuration would take many times its size in memory.
+Of weights only the headers are read. Every problem raises ModelError with a sentence that says what to do.
+
+A folder may hold anything, so nothing is opened before it is known to be an ordinary file, and nothing is read before
+it is known to be small. A pipe would wait for ever, and a file of some hundred megabytes in place of a configuration
+would take many times its size in memory.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from engine.types import ModelError
 
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
-_OBJECTS = (
+_JSON_OBJECTS = (
     "config.json",
     "generation_config.json",
     "tokenizer_config.json",
@@ -28,41 +30,43 @@ _OBJECTS = (
     "chat_template.json",
 )
 _MEGABYTE = 10**6
-_LARGEST = {
-    **dict.fromkeys(_OBJECTS, 4 * _MEGABYTE),
+_MOST_BYTES = {
+    **dict.fromkeys(_JSON_OBJECTS, 4 * _MEGABYTE),
     "chat_template.jinja": _MEGABYTE,
     **dict.fromkeys((*_TOKENIZERS, "merges.txt"), 64 * _MEGABYTE),
 }
-"""The files that are read when a model is loaded, weights and index apart, and how many bytes they may have. The
-largest that are known: 1 MB (tokenizer_config.json of Gemma-3), 30 kB (a chat template), 34 MB (its tokenizer.json)."""
+"""The files that are read when a model is loaded, weights and index apart, and how many bytes they may have.
 
-_LARGEST_LIST = 32 * _MEGABYTE
-"""Bytes for the names of all tensors, in an index or in the header of a safetensors file."""
+The largest known: tokenizer_config.json of Gemma-3 (1 MB), its tokenizer.json (34 MB), a chat template (30 kB).
+"""
+
+_MOST_LIST_BYTES = 32 * _MEGABYTE
+"""Bytes that a list of all tensors may have: an index, or the header of a safetensors file."""
 
 _MOST_PARTS = 2_000_000
-"""Lists, objects and commas in a JSON text: each may become 64 bytes of memory."""
+"""Lists, objects and commas that a JSON text may have: each may become 64 bytes of memory."""
 
 _LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth")
-_MOST = {
+_MOST_COUNTED = {
     **dict.fromkeys((*_LAYERS, "num_local_experts", "num_experts", "n_routed_experts"), 10_000),
     **dict.fromkeys(("num_attention_heads", "num_key_value_heads", "n_head", "head_dim"), 100_000),
     **dict.fromkeys(("hidden_size", "d_model", "n_embd"), 100_000),
     **dict.fromkeys(("intermediate_size", "vocab_size"), 100_000_000),
     **dict.fromkeys(("max_position_embeddings", "n_positions", "n_ctx"), 1_000_000_000),
 }
-"""What a configuration counts, and more than any model has of it."""
+"""What a configuration counts, and a number of it that no model reaches."""
 
 _MAY_BE_NONE = {"num_local_experts", "num_experts", "n_routed_experts", "intermediate_size"}
-"""What some models have none of, and say so with a zero. There is at least one of everything else."""
+"""What a model may have none of, and says so with a zero. Of everything else that is counted it has at least one."""
 
 _MOST_IN_GGUF = {
-    "block_count": _MOST["num_hidden_layers"],
-    "embedding_length": _MOST["hidden_size"],
-    "vocab_size": _MOST["vocab_size"],
-    "context_length": _MOST["max_position_embeddings"],
+    "block_count": _MOST_COUNTED["num_hidden_layers"],
+    "embedding_length": _MOST_COUNTED["hidden_size"],
+    "vocab_size": _MOST_COUNTED["vocab_size"],
+    "context_length": _MOST_COUNTED["max_position_embeddings"],
 }
 
-_LFS = b"version https://git-lfs"
+_LFS_POINTER = b"version https://git-lfs"
 _ACCEPTED = "Headstart opens a folder with config.json, safetensors files and a tokenizer, or a GGUF file"
 
 
@@ -119,13 +123,53 @@ def tokenizer_class(folder: Path) -> str:
         return ""
 
 
+# The files of a folder
+
+
+def _check_kinds(folder: Path) -> None:
+    """Make sure that there are only folders and ordinary files, and that files which a library may read are small."""
+    for path in _entries(folder):
+        try:
+            if path.name in _MOST_BYTES or path.suffix in (".safetensors", ".jinja") or not path.is_dir():
+                require_file(path)
+        except FileNotFoundError:  # a link that leads nowhere: only of interest where the file is needed
+            continue
+        except OSError as error:
+            raise unreadable(path, error) from error
+    for path in map(folder.joinpath, _JSON_OBJECTS):
+        if path.exists():
+            read_json(path)
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    yield from folder.iterdir()
+    if (templates := folder / "additional_chat_templates").is_dir():
+        yield from templates.iterdir()
+
+
+def _check_shards(folder: Path) -> None:
+    for index in folder.glob("*.safetensors.index.json"):
+        names = read_json(index).get("weight_map")
+        if not isinstance(names, dict):
+            raise _damaged(index, "no weight_map")
+        missing = sorted({str(name) for name in names.values() if not (folder / str(name)).is_file()})
+        if missing:
+            others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise ModelError(
+                f"{folder.name} is incomplete: {missing[0]}{others} missing. Download again.", "\n".join(missing)
+            )
+
+
+# Weights
+
+
 def check_safetensors(path: Path) -> int:
     """Make sure that a safetensors file is as long as its header says; return how many tensors it holds."""
     _refuse_pointer(path)
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
-            if length > min(path.stat().st_size, _LARGEST_LIST):
+            if length > min(path.stat().st_size, _MOST_LIST_BYTES):
                 raise ValueError(f"the header should be {length} bytes long")
             header = _parsed(file.read(length))
         ends = [_end(entry) for name, entry in header.items() if name != "__metadata__"]
@@ -145,6 +189,34 @@ def _end(entry: Mapping[str, Any]) -> int:
     return end
 
 
+def _refuse_short(path: Path, expected: int) -> None:
+    size = path.stat().st_size
+    if size < expected:
+        raise ModelError(
+            f"{path.name} is cut short: {size / 1e6:,.1f} of {expected / 1e6:,.1f} MB are there. Download it again."
+        )
+
+
+def _refuse_pointer(path: Path) -> None:
+    try:
+        require_file(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if _first_bytes(path, len(_LFS_POINTER)) == _LFS_POINTER:
+        raise ModelError(f"{path.name} is a Git LFS pointer, not the weights: run `git lfs pull` in its folder.")
+
+
+def _first_bytes(path: Path, count: int = 4) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(count)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+# Files that are read whole
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises ModelError where there is none, or one so large that no model needs it."""
     try:
@@ -157,6 +229,13 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _damaged(path, "not a JSON object")
     return value
+
+
+def _parsed(text: bytes) -> Any:
+    """The value that a JSON text stands for. Raises ValueError, also where it would take too much memory."""
+    if sum(map(text.count, (b"[", b"{", b","))) > _MOST_PARTS:
+        raise ValueError("it has more parts than any model needs")
+    return json.loads(text.decode("utf-8"))
 
 
 def require_file(path: Path) -> None:
@@ -177,39 +256,79 @@ def require_file(path: Path) -> None:
 def _largest(name: str) -> float:
     """How many bytes a file of this name may have."""
     if name.endswith(".index.json"):
-        return _LARGEST_LIST
+        return _MOST_LIST_BYTES
     if name.endswith(".jinja"):
-        return _LARGEST["chat_template.jinja"]
-    return _LARGEST.get(name, _LARGEST["tokenizer.json"] if name.startswith("tokenizer") else math.inf)
+        return _MOST_BYTES["chat_template.jinja"]
+    return _MOST_BYTES.get(name, _MOST_BYTES["tokenizer.json"] if name.startswith("tokenizer") else math.inf)
 
 
-def _parsed(text: bytes) -> Any:
-    """The value that a JSON text stands for. Raises ValueError, also where it would take too much memory."""
-    if sum(map(text.count, (b"[", b"{", b","))) > _MOST_PARTS:
-        raise ValueError("it has more parts than any model needs")
-    return json.loads(text.decode("utf-8"))
+# The configuration
 
 
-def _check_kinds(folder: Path) -> None:
-    """Whatever lies in a model's folder may be read by a library: nothing of it is anything but a file or a folder, and
-    the files that are read have a size that can be read."""
-    for path in _entries(folder):
-        try:
-            if path.name in _LARGEST or path.suffix in (".safetensors", ".jinja") or not path.is_dir():
-                require_file(path)
-        except FileNotFoundError:  # a link that leads nowhere: only of interest where the file is needed
-            continue
-        except OSError as error:
-            raise unreadable(path, error) from error
-    for path in map(folder.joinpath, _OBJECTS):
-        if path.exists():
-            read_json(path)
+def _check_config(folder: Path, has_weights: bool) -> dict[str, Any]:
+    """The configuration in config.json."""
+    path = folder / "config.json"
+    if not path.is_file():
+        raise _missing_config(folder, has_weights)
+    config = read_json(path)
+    if "model_type" not in config and "architectures" not in config:
+        raise ModelError(
+            f"The config.json in {folder.name} names no model type: it does not belong to a language model."
+        )
+    for name, value in _counts(config):
+        check_count(name, value, _MOST_COUNTED[name], f"The config.json in {folder.name}")
+    return config
 
 
-def _entries(folder: Path) -> Iterator[Path]:
-    yield from folder.iterdir()
-    if (templates := folder / "additional_chat_templates").is_dir():
-        yield from templates.iterdir()
+def _missing_config(folder: Path, has_weights: bool) -> ModelError:
+    """The error for a folder without config.json: what it seems to be instead."""
+    if (folder / "adapter_config.json").is_file():
+        return ModelError(f"{folder.name} is an adapter without its model: merge it into the model, then open that.")
+    if has_weights:
+        return ModelError(
+            f"{folder.name} has no config.json: put the model's config.json into the folder.", str(folder)
+        )
+    if _has_pickles(folder):
+        return _pickled(folder.name)
+    return ModelError(f"{folder.name} holds no model. {_ACCEPTED}.", str(folder))
+
+
+def _counts(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and values of all counts in a configuration and in those inside it; of a list for all layers, each."""
+    inside = [config]
+    while inside:
+        for name, value in inside.pop().items():
+            if isinstance(value, dict):
+                inside.append(value)
+            elif name in _MOST_COUNTED:
+                yield from (
+                    (name, each) for each in (value if isinstance(value, list) else [value]) if each is not None
+                )
+
+
+def check_count(name: str, value: object, most: int, where: str) -> None:
+    """Raise ModelError unless `value` is a whole number up to `most`, and not zero where at least one is needed.
+
+    Other values would end in an endless computation, a lack of memory, or a model that cannot read a single token.
+    """
+    least = 0 if name in _MAY_BE_NONE else 1
+    is_whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value // 1
+    if not is_whole or not least <= value <= most:  # type: ignore[operator]
+        raise ModelError(f"{where} says {str(value)[:20]} for {name}, which no model has: download it again.")
+
+
+def _check_layers(folder: Path, config: Mapping[str, Any], tensors: int) -> None:
+    """Make sure that there are no more layers than tensors: each layer has a tensor of its own."""
+    text = config.get("text_config")
+    for name, value in _counts(text if isinstance(text, dict) else config):
+        if name in _LAYERS and value > tensors:
+            raise ModelError(
+                f"The config.json in {folder.name} says {value} for {name}, and there are {tensors} tensors: the two "
+                "do not belong together. Download the model again."
+            )
+
+
+# Refusals in words
 
 
 def refuse_foreign(path: Path) -> ModelError:
@@ -228,81 +347,16 @@ def unreadable(path: Path, error: OSError) -> ModelError:
     return ModelError(f"{path} cannot be read ({error.strerror}): check its permissions.", str(error))
 
 
-def _check_config(folder: Path, has_weights: bool) -> dict[str, Any]:
-    """The configuration in config.json."""
-    path = folder / "config.json"
-    if not path.is_file():
-        if (folder / "adapter_config.json").is_file():
-            raise ModelError(f"{folder.name} is an adapter without its model: merge it into the model, then open that.")
-        if has_weights:
-            raise ModelError(
-                f"{folder.name} has no config.json: put the model's config.json into the folder.", str(folder)
-            )
-        if any(file.suffix.lower() in _PICKLES for file in folder.iterdir()):
-            raise _pickled(folder.name)
-        raise ModelError(f"{folder.name} holds no model. {_ACCEPTED}.", str(folder))
-    config = read_json(path)
-    if "model_type" not in config and "architectures" not in config:
-        raise ModelError(
-            f"The config.json in {folder.name} names no model type: it does not belong to a language model."
-        )
-    for name, value in _counts(config):
-        check_count(name, value, _MOST[name], f"The config.json in {folder.name}")
-    return config
-
-
-def _counts(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Everything that a configuration and those inside it count; of what is given layer by layer, each."""
-    inside = [config]
-    while inside:
-        for name, value in inside.pop().items():
-            if isinstance(value, dict):
-                inside.append(value)
-            elif name in _MOST:
-                yield from (
-                    (name, each) for each in (value if isinstance(value, list) else [value]) if each is not None
-                )
-
-
-def check_count(name: str, value: object, most: int, where: str) -> None:
-    """Raise ModelError unless `value` is a whole number up to `most`, and not zero where one is needed: others would
-    end in an endless computation, in a lack of memory, or in a model that cannot read a single token."""
-    least = 0 if name in _MAY_BE_NONE else 1
-    is_whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value // 1
-    if not is_whole or not least <= value <= most:  # type: ignore[operator]
-        raise ModelError(f"{where} says {str(value)[:20]} for {name}, which no model has: download it again.")
-
-
-def _check_layers(folder: Path, config: Mapping[str, Any], tensors: int) -> None:
-    """Each layer has a tensor of its own, so there cannot be more layers than tensors."""
-    text = config.get("text_config")
-    for name, value in _counts(text if isinstance(text, dict) else config):
-        if name in _LAYERS and value > tensors:
-            raise ModelError(
-                f"The config.json in {folder.name} says {value} for {name}, and there are {tensors} tensors: the two "
-                "do not belong together. Download the model again."
-            )
-
-
-def _check_shards(folder: Path) -> None:
-    for index in folder.glob("*.safetensors.index.json"):
-        names = read_json(index).get("weight_map")
-        if not isinstance(names, dict):
-            raise _damaged(index, "no weight_map")
-        missing = sorted({str(name) for name in names.values() if not (folder / str(name)).is_file()})
-        if missing:
-            others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-            raise ModelError(
-                f"{folder.name} is incomplete: {missing[0]}{others} missing. Download again.", "\n".join(missing)
-            )
-
-
 def _no_weights(folder: Path) -> ModelError:
-    if any(file.suffix.lower() in _PICKLES for file in folder.iterdir()):
+    if _has_pickles(folder):
         return _pickled(folder.name)
     return ModelError(
         f"{folder.name} has no safetensors files: download the model's *.safetensors into it.", str(folder)
     )
+
+
+def _has_pickles(folder: Path) -> bool:
+    return any(file.suffix.lower() in _PICKLES for file in folder.iterdir())
 
 
 def _pickled(name: str) -> ModelError:
@@ -310,31 +364,6 @@ def _pickled(name: str) -> ModelError:
         f"{name} keeps its weights as pickles only (.bin, .pt), and a pickle can run any program when it is opened: "
         "get the model's safetensors files, or a GGUF file."
     )
-
-
-def _refuse_short(path: Path, expected: int) -> None:
-    size = path.stat().st_size
-    if size < expected:
-        raise ModelError(
-            f"{path.name} is cut short: {size / 1e6:,.1f} of {expected / 1e6:,.1f} MB are there. Download it again."
-        )
-
-
-def _refuse_pointer(path: Path) -> None:
-    try:
-        require_file(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if _first_bytes(path, len(_LFS)) == _LFS:
-        raise ModelError(f"{path.name} is a Git LFS pointer, not the weights: run `git lfs pull` in its folder.")
-
-
-def _first_bytes(path: Path, count: int = 4) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(count)
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def _damaged(path: Path, detail: str) -> ModelError:

@@ -1,4 +1,4 @@
-"""Runs another program while telling somebody how far it is, so that the wait can be shown and ended."""
+"""Runs another Python program and tells somebody how far it is, so that the wait can be shown and ended."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+Progress = Callable[[str, float | None], None]
+"""Hears what is being done, and which fraction of it is done (None where that cannot be known).
+
+It is called every 0.2 s at least while something takes time. What it raises ends the work, and nothing half done stays.
+"""
+
 POLL_S = 0.2
 
 
@@ -14,7 +20,7 @@ def run_python(arguments: list[str], env: Mapping[str, str], log: Path, tick: Ca
     """Run this Python with `arguments`, its output going to the file `log`; return its exit status.
 
     `tick` is called every 0.2 s. What it raises ends the program and is passed on: that is how a wait is cancelled.
-    The program's standard input closes when this process dies, so that it can notice.
+    The program's standard input closes when this process dies, so the program can notice that and end, too.
     """
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # exists on Windows only
     with log.open("wb") as output:

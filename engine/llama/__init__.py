@@ -1,1 +1,1 @@
-"""Our own forward pass for the plain Llama family."""
+"""Our own forward pass for Llama-like models: Llama, Mistral, Qwen2 and Qwen3 with plain attention."""

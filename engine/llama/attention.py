@@ -1,6 +1,7 @@
-"""Causal attention over a lane, in plain torch. Which of its ways is taken depends on shape, number type and device.
+"""Causal attention over a lane, in plain torch, in several ways: shape, number type and device decide which is taken.
 
 Grouped queries are computed without repeating K and V: the query heads that share a KV head become rows of one matrix.
+Everywhere, q is the number of query tokens and n that of all tokens up to the last of them.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from torch.nn import functional
 from engine.weights.fastest import fastest
 
 ROWS_AT_ONCE = 256
-"""Query rows whose scores are held at a time when attention is written as matrix products: they stay in the cache."""
+"""Query rows whose scores are held at a time when attention is written as matrix products, so that they stay in the
+processor's cache."""
 
 MANY_BEFORE = 1024
 """From so many earlier tokens on, a mask over all of them costs more than attending in two parts, and is large."""
 
 
 def attend_causally(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
-    """Causal attention of the last q of n tokens; `[1, heads, q, value_dim]`. Chosen by shape and device."""
+    """Causal attention of the last q of n tokens; returns `[1, heads, q, value_dim]`."""
     q, n = query.shape[2], key.shape[2]
     if q == 1:
         return attend_packed(query, key, value, None, scale)
@@ -45,9 +47,10 @@ def attend_causally(query: Tensor, key: Tensor, value: Tensor, scale: float) -> 
 
 @lru_cache(maxsize=1)
 def causal_mask(q: int, n: int, dtype: torch.dtype, device: torch.device, times: int = 1) -> Tensor:
-    """Additive mask `[times * q, n]` for the last q of n tokens, for several heads one below the other.
+    """Additive mask `[times * q, n]` for the last q of n tokens; `times` heads stand one below the other.
 
-    Layers ask for the same one in turn; no other is held on to, because the budget of the cache does not know of it.
+    All layers ask for the same mask in turn, so the newest is kept. Only that one: the cache's budget of bytes does not
+    count it.
     """
     hidden = torch.ones(q, n, dtype=torch.bool, device=device).triu(n - q + 1)
     mask = torch.zeros(q, n, dtype=dtype, device=device).masked_fill(hidden, float("-inf"))
@@ -74,8 +77,10 @@ def matmul_is_faster(dtype: torch.dtype) -> bool:
 
 
 def attend_packed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
-    """The fused kernel with the query heads of one KV head as rows `[1, kv_heads, group * q, dim]`. `mask` adds; it is
-    for q rows, or for all of them."""
+    """torch's fused kernel, with the query heads that share a KV head as rows `[1, kv_heads, group * q, dim]`.
+
+    `mask` is added to the scores. It has q rows, or one for every row of the packed queries.
+    """
     _, heads, q, dim = query.shape
     kv_heads = key.shape[1]
     rows = query.reshape(1, kv_heads, heads // kv_heads * q, dim)
@@ -86,8 +91,11 @@ def attend_packed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 
 
 def _attend_in_two(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
-    """The fused kernel over the tokens before the newest q, which needs no mask, and over those, joined by the
-    logarithms of their sums (https://arxiv.org/abs/2205.14135): a mask over all columns costs a tenth of the time."""
+    """torch's fused kernel twice: over the tokens before the newest q, which needs no mask, and over the newest q.
+
+    The two results are joined by the logarithms of their sums (https://arxiv.org/abs/2205.14135). One mask over all
+    columns would cost a tenth of the time.
+    """
     _, heads, q, dim = query.shape
     kv_heads, before = key.shape[1], key.shape[2] - q
     rows = query.reshape(1, kv_heads, heads // kv_heads * q, dim)
@@ -100,8 +108,11 @@ def _attend_in_two(query: Tensor, key: Tensor, value: Tensor, scale: float) -> T
 
 
 def _attend_by_products(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
-    """Scores, softmax and sum as matrix products, a KV head and some rows at a time. Only the newest q columns are
-    masked: every query sees all tokens before them. Columns that no row of a piece sees are left out."""
+    """Scores, softmax and sum as matrix products, for one KV head and ROWS_AT_ONCE rows at a time.
+
+    Only the newest q columns are masked: every query sees all tokens before them. Columns that none of the rows sees
+    are left out.
+    """
     _, heads, q, dim = query.shape
     kv_heads, n = key.shape[1], key.shape[2]
     rows = (query * scale).reshape(kv_heads, heads // kv_heads * q, dim)

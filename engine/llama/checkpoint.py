@@ -1,7 +1,7 @@
 """Opens a plain Llama-like checkpoint without transformers' model classes, whose import alone takes seconds.
 
-What is plain is decided from config.json: full attention, plain rotary positions, every number written out. Whatever
-else a config holds goes the way through transformers (`engine.models.from_transformers`), which knows all classes.
+Whether a checkpoint is plain is decided from its config.json: full attention, plain rotary positions, and every number
+written out. All others are opened through transformers (`engine.models.from_transformers`), which knows every class.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from engine.cache.store import KVLayout, Lane, LayerGroup
+from engine.cache.store import Lane
 from engine.library.check import read_json
-from engine.llama.forward import LeanForward
-from engine.llama.rotary import PlainRotary
-from engine.llama.weights import Sizes, Weights
-from engine.models.support import FULL
-from engine.types import ModelError
+from engine.llama.forward import LlamaForward
+from engine.llama.weights import PlainRotary, Sizes, Weights
+from engine.types import ModelError, ReuseClass
 from engine.weights.quantise import Bits
 
 CLASSES = {
@@ -39,8 +37,11 @@ class NotPlainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlainConfig:
-    """What of a config.json the lean forward pass needs: `width` of the residual stream, `inner` of the feed-forward
-    layers, `vocabulary` in tokens. `dtype` is the checkpoint's own number type."""
+    """What our forward pass needs of a config.json.
+
+    `width` is the size of the residual stream, `inner` that of the feed-forward layers, `vocabulary` the number of
+    tokens. `theta` is the base of the rotary frequencies. `dtype` is the checkpoint's own number type.
+    """
 
     architecture: str
     sizes: Sizes
@@ -57,8 +58,10 @@ class PlainConfig:
 
 
 def read_config(folder: Path) -> PlainConfig | None:
-    """The configuration of a plain model; None for every other, and for a file that leaves something open or makes no
-    sense: transformers says why not."""
+    """The configuration of a plain model, or None for every other model.
+
+    None also stands for a file that leaves something open or makes no sense: transformers then says what is wrong.
+    """
     try:
         config = read_json(folder / "config.json")
         generation = folder / "generation_config.json"
@@ -72,10 +75,8 @@ def read_config(folder: Path) -> PlainConfig | None:
 def _is_plain(config: Mapping[str, Any]) -> bool:
     rope = config.get("rope_parameters") or {"rope_theta": config["rope_theta"], "rope_type": "default"}
     return (
-        config["architectures"] == [CLASSES.get(config["model_type"])]
-        and config["hidden_act"] == "silu"
-        and set(config.get("layer_types") or ["full_attention"]) == {"full_attention"}
-        and _looks_back_without_end(config)
+        has_plain_layers(config)
+        and config["architectures"] == [CLASSES[config["model_type"]]]
         and config.get("is_causal", True) is True
         and not any(config.get(key) for key in ("is_encoder_decoder", "use_bidirectional_attention"))
         and set(rope) == {"rope_theta", "rope_type"}
@@ -85,11 +86,22 @@ def _is_plain(config: Mapping[str, Any]) -> bool:
     )
 
 
+def has_plain_layers(config: Mapping[str, Any]) -> bool:
+    """Whether a configuration describes decoder layers as our forward pass computes them: of one of the four classes,
+    with SiLU, and with attention to all earlier tokens in every layer."""
+    return (
+        config.get("model_type") in CLASSES
+        and config.get("hidden_act") == "silu"
+        and set(config.get("layer_types") or ["full_attention"]) == {"full_attention"}
+        and _looks_back_without_end(config)
+    )
+
+
 def _looks_back_without_end(config: Mapping[str, Any]) -> bool:
     """Whether no layer has a window. Mistral's class has one unless told otherwise, the Qwens' only on request."""
-    if config["model_type"] == "mistral":
-        return "sliding_window" in config and config["sliding_window"] is None
-    return not config.get("use_sliding_window")
+    if "sliding_window" in config and config["sliding_window"] is None:
+        return True
+    return config["model_type"] != "mistral" and not config.get("use_sliding_window")
 
 
 def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
@@ -116,14 +128,17 @@ def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
 
 
 def end_ids(value: object) -> frozenset[int]:
-    """What configurations say of the tokens that end an answer: none, one or several. What is no number is no token."""
+    """The tokens that end an answer, as a configuration gives them: none, one or several. What is no number is none."""
     return frozenset(each for each in (value if isinstance(value, list) else [value]) if type(each) is int)
 
 
 class PlainNetwork:
-    """The lean forward pass over a folder's weights. Raises NotPlainError where they do not fit the configuration."""
+    """A plain model as a `Network`: our own forward pass over the weights of a folder.
 
-    reuse = FULL
+    Raises NotPlainError where the weights do not fit the configuration.
+    """
+
+    reuse = ReuseClass()
 
     def __init__(
         self, config: PlainConfig, folder: Path, dtype: torch.dtype, device: torch.device, bits: Bits | None
@@ -134,27 +149,23 @@ class PlainNetwork:
         self.end_ids = config.end_ids
         sizes = config.sizes
         tensors = _checked(_read_tensors(folder, dtype, device), config)
-        self._forward = LeanForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
-        group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
-        self.layout = KVLayout((group,), dtype, device)
+        self._forward = LlamaForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
+        self.layout = self._forward.layout
 
     @property
     def bits(self) -> str:
-        """See `Network.bits`."""
         return self._forward.weights.bits
 
     @property
     def weights_bytes(self) -> int:
-        """See `Network.weights_bytes`."""
         return self._forward.weights.nbytes
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        """See `Network.forward`."""
         return self._forward(ids, lane, start, is_answer=is_answer)
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that make up the checkpoint: its only one, or those its index names. As transformers chooses them."""
+    """The files that make up the checkpoint, chosen as transformers does: its only one, or those its index names."""
     index = folder / "model.safetensors.index.json"
     if index.is_file() and not (folder / "model.safetensors").is_file():
         names: set[str] = set(read_json(index)["weight_map"].values())

@@ -1,4 +1,4 @@
-"""The compiled steps between the products of a forward pass of many tokens (`engine/native/rows.c`)."""
+"""The parts of a forward pass that treat each token for itself, computed by `engine/native/rows.c`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.native import library as nativelib
 
 
 class NativeRows:
-    """`Rows` on the CPU in fp32 or bf16. What it computes, it computes in fp32."""
+    """The steps of `Rows` (`engine.llama.torch_rows`) on the CPU, for weights in fp32 or bf16; computed in fp32."""
 
     def __init__(self, weights: Weights) -> None:
         library = nativelib.library()
@@ -26,12 +26,11 @@ class NativeRows:
         self._addresses = nativelib.Addresses()
 
     def angles(self, start: int, n: int) -> Angles:
-        """See `Rows`; `[n, dim]` in fp32."""
+        """`[n, dim]` each, in fp32."""
         cos, sin = self._weights.rotary(self._like, torch.arange(start, start + n)[None])
         return cos[0].float().contiguous(), sin[0].float().contiguous()
 
     def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
-        """See `Rows`."""
         normed = torch.empty_like(hidden)
         self._library.headstart_normalise(
             hidden.data_ptr(),
@@ -45,7 +44,6 @@ class NativeRows:
         return normed
 
     def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
-        """See `Rows`."""
         sizes = self._weights.sizes
         keys, values = lane.layers[index]
         heads = nativelib.Heads(
@@ -65,7 +63,6 @@ class NativeRows:
         return fused.view(len(fused), -1, sizes.dim)[:, : sizes.heads]
 
     def gate(self, gate_up: Tensor) -> Tensor:
-        """See `Rows`."""
         rows, inner = gate_up.shape[0], gate_up.shape[1] // 2
         out = gate_up.new_empty(rows, inner)
         self._library.headstart_gate(gate_up.data_ptr(), out.data_ptr(), rows, inner, self._is_bf16)

@@ -1,4 +1,4 @@
-"""One token at a time through the layers of a lean model, in one call of the compiled step (`engine/native`)."""
+"""Decoding on the CPU: one token through all layers of a model, in one call of `engine/native/step.c`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from engine.weights.compiled_matrix import NativeMatrix
 
 
 class NativeStep:
-    """The forward pass of one token over weights that were packed for it. Same mathematics as `LeanForward`, all of it
-    in fp32 but for the cached keys and values."""
+    """The forward pass of one token over few-bit weights that were packed for the compiled part.
+
+    The mathematics is that of `LlamaForward`, all of it in fp32 but for the keys and values in the lane.
+    """
 
     def __init__(self, weights: Weights) -> None:
         library = nativelib.library()
@@ -42,7 +44,7 @@ class NativeStep:
         )
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`; one step each."""
+        """Compute `ids` one after the other behind the lane's first `start`; logits `[vocabulary]` after the last."""
         for position, token in enumerate(ids[:-1], start):
             self._step(token, lane, position, None)
         logits = torch.empty(self._weights.head.weight.shape[0], dtype=torch.float32)
@@ -50,7 +52,7 @@ class NativeStep:
         return logits
 
     def _step(self, token: int, lane: Lane, position: int, logits: Tensor | None) -> None:
-        """Keys and values of one token, and its logits if they are wanted."""
+        """Write keys and values of one token, and its logits into `logits` where there are any to write."""
         (keys,), (values,) = lane.keys, lane.values
         hidden = self._weights.embedding[token].to(torch.float32, copy=True)
         where = torch.tensor([[position]])

@@ -1,10 +1,9 @@
-"""A lean forward pass for the plain Llama family: fused projections, no mask tensors, few-bit weights for decoding.
+"""The forward pass for Llama-like models: what transformers' classes compute, in fewer and larger products.
 
-Chooses between the compiled part of the engine and torch, and between steps and whole pieces. Prompts are read with
-full weights, whatever the length of their pieces: the same prompt must not be answered otherwise because more or less
-of it was known. Only the last product, of one row over the whole vocabulary, is in few bits, always.
-
-Same mathematics as transformers' classes, fewer and larger products.
+`LlamaForward` chooses between the compiled part and torch, and between one token at a time and many at once. Prompts
+are read with the full weights, however many tokens a piece has: the same prompt must not be answered otherwise because
+more or less of it was in the cache. Only the product with the output matrix, one row over the whole vocabulary, uses
+few-bit weights in any case.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from engine.llama.weights import Weights
 from engine.stopping import between_layers
 
 
-class LeanForward:
-    """The forward pass over the weights of a plain Llama-like model."""
+class LlamaForward:
+    """The forward pass over the weights of a Llama-like model. `layout` is that of the lanes it writes to."""
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
@@ -36,11 +35,13 @@ class LeanForward:
         self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
         sizes, embedding = weights.sizes, weights.embedding
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
-        self._layout = KVLayout((group,), embedding.dtype, embedding.device)
+        self.layout = KVLayout((group,), embedding.dtype, embedding.device)
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`. Tokens of an
-        answer, which come one at a time, are computed in few bits."""
+        """Compute `ids` behind the lane's first `start`; the logits `[vocabulary]` after the last.
+
+        Tokens of an answer, which come one at a time, are computed with few-bit weights where there are any.
+        """
         if self._native is not None:
             self._check(lane, start, len(ids))
             if is_answer:
@@ -50,14 +51,15 @@ class LeanForward:
         return self._read(ids, lane, start)
 
     def _check(self, lane: Lane, start: int, count: int) -> None:
-        """The compiled part writes to addresses: what torch would refuse, it does not see."""
-        if lane.layout != self._layout:
+        """Refuse what does not fit into the lane: the compiled part writes to addresses, and sees no bounds."""
+        if lane.layout != self.layout:
             raise ValueError(f"the lane's layout is not this model's: {lane.layout}")
         if not 0 <= start <= lane.capacity - count:
             raise IndexError(f"{count} tokens from {start} on do not fit into a lane of {lane.capacity}")
 
     def _read(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """All tokens at once. Only the last one's row of the last layer is needed behind its keys and values."""
+        """All tokens at once. Of the last layer, every token's key and value is needed, and only the last token's
+        output."""
         weights, rows = self.weights, self._rows
         hidden = functional.embedding(torch.tensor(ids, device=weights.embedding.device), weights.embedding)
         angles = rows.angles(start, len(ids))
@@ -73,7 +75,7 @@ class LeanForward:
         return weights.head.in_few_bits(rows.normalise(hidden, added, weights.norm))[0]
 
     def _attend(self, query: Tensor, index: int, lane: Lane, end: int) -> Tensor:
-        """Attention of the last tokens `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""
+        """Attention of the newest tokens' queries `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""
         keys, values = (part.narrow(2, 0, end) for part in lane.layers[index])
         scale = self.weights.sizes.dim**-0.5
         out = attend_causally(query.transpose(0, 1)[None].to(keys.dtype), keys, values, scale)

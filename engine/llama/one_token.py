@@ -1,9 +1,8 @@
-"""One token at a time through the layers of a lean model on the CPU: as few and as small steps as torch allows.
+"""Decoding on the CPU in torch: one token through all layers of a model, in as few calls of torch as possible.
 
-For full weights, and for few-bit ones where the compiled step (`engine.llama.compiled_step`) is not to be had.
-
-At one row a step costs as much for calling torch as for computing, so that norms, rotation and attention are written
-with the fewest calls. Activations are fp32 vectors; the mathematics is that of `LeanForward`.
+It is used where the compiled step (`engine.llama.compiled_step`) is not: for full weights, and on computers that the
+compiled part does not run on. For a single token, calling torch takes as long as computing, so norms, rotary positions
+and attention are written with the fewest calls. Activations are fp32 vectors.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class DecodeStep:
         self._last_norm = weights.norm.float()
 
     def __call__(self, token: int, lane: Lane, position: int) -> Tensor:
-        """Logits `[vocabulary]` after a token that stands behind the lane's first `position`."""
+        """Compute a token that stands behind the lane's first `position`; the logits `[vocabulary]` after it."""
         weights = self._weights
         hidden = weights.embedding[token].to(torch.float32, copy=True)
         cos, sin = self._turn(position)
@@ -39,7 +38,7 @@ class DecodeStep:
     def _attend(
         self, layer: Layer, normed: Tensor, cos: Tensor, sin: Tensor, keys: Tensor, values: Tensor, position: int
     ) -> Tensor:
-        """Write the layer's key and value into the lane and attend; `[hidden]`. `keys` and `values` are the lane's."""
+        """Write the token's key and value into a layer's `keys` and `values`, and attend. Returns `[width]`."""
         w = self._weights.sizes
         heads = layer.qkv.in_few_bits(normed[None]).view(-1, w.dim)
         turning = heads.narrow(0, 0, w.heads + w.kv_heads)
@@ -56,15 +55,17 @@ class DecodeStep:
         return layer.output.in_few_bits(out.reshape(1, -1))[0]
 
     def _turn(self, position: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines `[dim]` of a position. The first half of the sines is negative: the halves of a head are
-        swapped, not negated."""
+        """Cosines and sines `[dim]` of a position.
+
+        The first half of the sines is negated, so that a head's halves need only be swapped for the rotation.
+        """
         where = torch.tensor([[position]])
         cos, sin = (part[0, 0].float() for part in self._weights.rotary(self._zeros[None, None], where))
         half = len(sin) // 2
         return cos, torch.cat([-sin[:half], sin[half:]])
 
     def _normed(self, vector: Tensor, weight: Tensor) -> Tensor:
-        """Root-mean-square norm of `[hidden]`."""
+        """Root-mean-square norm of a vector `[width]`."""
         mean = float(torch.dot(vector, vector)) / len(vector)
         return torch.addcmul(self._zeros, vector, weight, value=(mean + self._weights.sizes.epsilon) ** -0.5)
 

@@ -1,4 +1,8 @@
-"""What a forward pass of many tokens does between its products: norms, heads and their places, the gate. In torch."""
+"""The parts of a forward pass that treat each token for itself: norms, rotary positions, the gate. In torch.
+
+A decoder layer consists of matrix products, attention, and what stands between these. The latter works on one row of
+numbers for each token, hence the name. `engine.llama.compiled_rows` does the same in C.
+"""
 
 from __future__ import annotations
 
@@ -12,49 +16,51 @@ from engine.cache.store import Lane
 from engine.llama.weights import Layer, Weights
 
 Angles = tuple[Tensor, Tensor]
-"""Cosines and sines of the positions of a piece."""
+"""Cosines and sines of some tokens' positions, for the rotary position code."""
 
 
 class Rows(Protocol):
-    """The steps between the products, for `n` tokens."""
+    """What a decoder layer does between its matrix products, for `n` tokens at a time.
+
+    `width` is the size of the residual stream, `inner` that of the feed-forward layers, `dim` that of a head.
+    """
 
     def angles(self, start: int, n: int) -> Angles:
-        """Of positions from `start` on."""
+        """The angles of the positions `start` to `start + n`, in the shape that `place` wants them in."""
 
     def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
-        """Add to `hidden` `[n, width]` in place, and return its norm."""
+        """Add `added` to `hidden` in place (both `[n, width]`), and return its root-mean-square norm with `weight`."""
 
     def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
-        """Write keys and values of layer `index` into the lane from `start` on; the queries `[n, heads, dim]`.
+        """Take queries, keys and values of layer `index` apart, and give queries and keys their rotary positions.
 
-        `fused` is the product `[n, (heads + 2 * kv_heads) * dim]`, which may be overwritten.
+        Keys and values are written into the lane from token `start` on; the queries `[n, heads, dim]` are returned.
+        `fused` `[n, (heads + 2 * kv_heads) * dim]` is the product that holds all three. It may be overwritten.
         """
 
     def gate(self, gate_up: Tensor) -> Tensor:
-        """`[n, 2 * inner]` -> `[n, inner]`: SiLU of the first half times the second."""
+        """SwiGLU, `[n, 2 * inner]` -> `[n, inner]`: SiLU of the first half times the second."""
 
 
 class TorchRows:
-    """`Rows` on every device and in every number type."""
+    """The steps of `Rows` on every device and in every number type."""
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
         self._like = weights.embedding[:1, None]
 
     def angles(self, start: int, n: int) -> Angles:
-        """See `Rows`; `[n, 1, dim]` in the number type of the weights."""
+        """`[n, 1, dim]` each, in the number type of the weights."""
         positions = torch.arange(start, start + n, device=self._like.device)[None]
         cos, sin = (part[0, :, None] for part in self._weights.rotary(self._like, positions))
         return cos, sin
 
     def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
-        """See `Rows`."""
         if added is not None:
             hidden += added
         return functional.rms_norm(hidden, weight.shape, weight, self._weights.sizes.epsilon)
 
     def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
-        """See `Rows`."""
         w = self._weights.sizes
         heads = fused.view(len(fused), -1, w.dim)
         query, key, value = torch.split(heads, [w.heads, w.kv_heads, w.kv_heads], dim=1)
@@ -67,12 +73,11 @@ class TorchRows:
         return turned[:, : w.heads]
 
     def gate(self, gate_up: Tensor) -> Tensor:
-        """See `Rows`."""
         gate, up = gate_up.chunk(2, dim=-1)
         return functional.silu(gate) * up
 
 
 def _rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary position code on `[n, heads, dim]`, halves paired as in transformers' Llama."""
+    """The rotary position code on heads `[n, heads, dim]`, whose halves are paired as in transformers' Llama."""
     first, second = heads.chunk(2, dim=-1)
     return heads * cos + torch.cat([-second, first], dim=-1) * sin

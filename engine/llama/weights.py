@@ -1,4 +1,4 @@
-"""The weights of a Llama-like model for the lean forward pass: fused projections, few-bit copies beside them."""
+"""The weights of a Llama-like model: matrices that have one input are fused, and few-bit copies stand beside them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from engine.weights.quantise import Bits
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """One matrix product. `packed` holds the same weights in few bits, for single rows: which of the two computes is
-    said by the caller, never by how many rows there happen to be."""
+    """One matrix product with weights `[out, in]`, or several of one input fused into one.
+
+    `packed` holds the same weights in few bits. Which of the two computes is the caller's choice, never that of the
+    number of rows.
+    """
 
     weight: Tensor
     bias: Tensor | None
     packed: Packed | None
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """`[n, in]` -> `[n, out]`, in the number type of the weights."""
+        """`[n, in]` -> `[n, out]` with the full weights, in their number type."""
         return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
 
     def in_few_bits(self, rows: Tensor) -> Tensor:
-        """The same with the few-bit weights where there are any, in their own number type."""
+        """`[n, in]` -> `[n, out]` with the few-bit weights, in their number type; without them, with the full."""
         if self.packed is None:
             return self(rows)
         out = self.packed(rows)
@@ -38,7 +41,7 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One decoder layer. The norms are weights `[hidden]`; `query_norm` and `key_norm` `[dim]` are Qwen3's."""
+    """One decoder layer. The norms' weights are `[width]`; `query_norm` and `key_norm` `[dim]` are Qwen3's only."""
 
     qkv: Projection
     output: Projection
@@ -52,7 +55,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """A model's numbers: query and KV heads of `dim` each, the norms' epsilon, layers."""
+    """A model's query heads and KV heads, the size `dim` of each, the epsilon of its norms, and its layers."""
 
     heads: int
     kv_heads: int
@@ -63,16 +66,32 @@ class Sizes:
 
 Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
+
+
+class PlainRotary:
+    """Rotary position codes (https://arxiv.org/abs/2104.09864) with frequencies `theta ** (-2 i / dim)`, the same at
+    every length. The halves of a head are paired, as in Llama."""
+
+    def __init__(self, dim: int, theta: float, device: torch.device) -> None:
+        self._frequencies = (1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)).to(device)
+
+    def __call__(self, like: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines and sines `[1, n, dim]` of positions `[1, n]`, in the number type of `like`."""
+        angles = positions[..., None].float() * self._frequencies
+        both = torch.cat([angles, angles], dim=-1)
+        return both.cos().to(like.dtype), both.sin().to(like.dtype)
+
+
 Packer = Callable[[Tensor], Packed | None]
 """Makes the few-bit copy of a matrix, where there is to be one."""
 
 
 class Weights:
-    """A whole model: embedding `[vocabulary, hidden]`, layers, last norm, output matrix.
+    """A whole model: the embedding `[vocabulary, width]`, the layers, the last norm and the output matrix.
 
     `tensors` are named as in the checkpoints of the Llama family; one that is missing raises KeyError. Those that are
-    fused become views of the fused ones, so that there is no second copy. `bits` adds few-bit copies for decoding.
-    With them, and where it can run the model, the compiled part is in use (`is_native`): they are as it reads them.
+    fused become views of the fused one, so that there is no second copy. `bits` adds few-bit copies for decoding. With
+    them the compiled part is in use where it can run the model (`is_native`), and the copies are packed for it.
     """
 
     def __init__(self, sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary, bits: Bits | None) -> None:
@@ -99,7 +118,7 @@ class Weights:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of everything, tied tensors once."""
+        """Bytes of all weights and few-bit copies; tied tensors count once."""
         parts: list[Tensor | None] = [self.embedding, self.norm]
         for layer in self.layers:
             parts += [layer.input_norm, layer.post_norm, layer.query_norm, layer.key_norm]
@@ -116,8 +135,11 @@ class Weights:
 
 
 def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary) -> bool:
-    """Whether the compiled part is here and can run a model: it takes eight numbers at a time, all of one type, and
-    turns whole heads."""
+    """Whether the compiled part is here and can run a model.
+
+    It needs weights of one type, fp32 or bf16, on the CPU. It reads eight numbers at a time, so every width is a
+    multiple of eight. And it knows rotary positions over the whole of a head only, not over a part of it.
+    """
     kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values()}
     if nativelib.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
         return False
@@ -152,7 +174,7 @@ def _layer(tensors: Mapping[str, Tensor], name: str, packer: Packer) -> Layer:
 
 
 def _projection(tensors: Mapping[str, Tensor], names: list[str], packer: Packer) -> Projection:
-    """Several linear layers of one input as one."""
+    """Several linear layers that have one input, as one. The tensors become views of the fused one."""
     parts = [tensors[f"{name}.weight"] for name in names]
     weight = torch.cat([part.data for part in parts]) if len(parts) > 1 else parts[0].data
     at = 0

@@ -1,6 +1,6 @@
-"""Our attention as transformers' models call it, registered under the name "headstart".
+"""Our attention (`engine.llama.attention`) for models of any class, registered with transformers as "headstart".
 
-A mask function is registered beside it: without one transformers hands over no mask at all and cuts K and V short.
+A function for masks is registered, too. Without one transformers gives no mask at all, and cuts keys and values short.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def make_mask(
     device: torch.device | None = None,
     **kwargs: Any,
 ) -> Tensor | None:
-    """An additive mask `[1, 1, q, n]`; None for plain causal attention, which `attend` does without one."""
+    """The additive mask `[1, 1, q, n]` of a layer; None for plain causal attention, which needs none in `attend`."""
     if mask_function is causal_mask_function and kwargs.get("attention_mask") is None:
         return None
     kwargs["allow_is_causal_skip"] = False
@@ -91,7 +91,7 @@ def _attend_plainly(
     softcap: float | None,
     sinks: Tensor | None,
 ) -> Tensor:
-    """Attention written out in fp32, for soft-capped scores (Gemma-2) and attention sinks (GPT-OSS)."""
+    """Attention with every step written out, for soft-capped scores (Gemma-2) and attention sinks (GPT-OSS)."""
     _, heads, q, dim = query.shape
     kv_heads, n = key.shape[1], key.shape[2]
     rows = query.reshape(1, kv_heads, heads // kv_heads * q, dim)

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
 from engine.cache.store import KVLayout, Lane
-from engine.llama.checkpoint import CLASSES, end_ids
-from engine.llama.forward import LeanForward
+from engine.llama.checkpoint import CLASSES, end_ids, has_plain_layers
+from engine.llama.forward import LlamaForward
 from engine.llama.weights import Sizes, Weights
 from engine.models import attention_hook as interface
 from engine.models.lane_cache import LaneCache, check_reuse, probe_layout
-from engine.models.regime import RegimeSwitch
-from engine.models.support import ReuseClass, check_reusable, classify
-from engine.types import ModelError
+from engine.models.support import check_reusable, classify
+from engine.types import ModelError, ReuseClass
 from engine.weights.quantise import Bits
 
 
 class TransformersNetwork:
-    """A model of transformers over our lanes; by the lean forward pass where that fits and `is_lean`.
+    """A model of a transformers class as a `Network`, which writes its keys and values into our lanes.
 
-    `bits` adds few-bit copies of the weights for decoding.
+    The forward pass is the class's own. Where ours for Llama-like models fits, and `is_fast`, it takes its place.
+    `bits` adds few-bit copies of the weights for decoding, which only ours uses.
     """
 
-    def __init__(self, model: PreTrainedModel, bits: Bits | None = None, *, is_lean: bool = True) -> None:
+    def __init__(self, model: PreTrainedModel, bits: Bits | None = None, *, is_fast: bool = True) -> None:
         self.model = model
         self.layout: KVLayout = probe_layout(model)
         config = model.config.get_text_config()
@@ -40,25 +40,22 @@ class TransformersNetwork:
         self.reuse: ReuseClass = classify(model.config)
         self._switch = RegimeSwitch(model, self.reuse)
         self._cache = LaneCache(config.num_hidden_layers)
-        self._lean = LeanForward(weights_of(model, bits)) if is_lean and fits(model) else None
+        self._fast = LlamaForward(weights_of(model, bits)) if is_fast and fits(model) else None
 
     @property
     def bits(self) -> str:
-        """See `Network.bits`."""
-        return self._lean.weights.bits if self._lean else ""
+        return self._fast.weights.bits if self._fast else ""
 
     @property
     def weights_bytes(self) -> int:
-        """See `Network.weights_bytes`."""
         own = {p.untyped_storage().data_ptr(): p.untyped_storage().nbytes() for p in self.model.parameters()}
-        few_bits = self._lean.weights.packed if self._lean else ()
+        few_bits = self._fast.weights.packed if self._fast else ()
         return int(sum(own.values())) + sum(packed.nbytes for packed in few_bits)
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        """See `Network.forward`."""
         self._switch.use(lane.regime)
-        if self._lean is not None:
-            return self._lean(ids, lane, start, is_answer=is_answer)
+        if self._fast is not None:
+            return self._fast(ids, lane, start, is_answer=is_answer)
         device = self.layout.device
         positions = torch.arange(start, start + len(ids), device=device)[None]
         self._cache.aim(lane, start)
@@ -76,6 +73,38 @@ class TransformersNetwork:
         return logits
 
 
+class RegimeSwitch:
+    """Makes a model with two sets of rotary frequencies (LongRoPE) use the one that was chosen for the whole sequence.
+
+    Left to itself, transformers takes the long set as soon as a piece reaches past `original_max_position_embeddings`.
+    Of a prompt that is read in pieces, the first ones would get the short set, so that their keys depended on where the
+    prompt was cut. Models whose `reuse` has no switch are left as they are.
+    """
+
+    def __init__(self, model: nn.Module, reuse: ReuseClass) -> None:
+        self._is_long = False
+        if reuse.switch is not None:
+            for module in model.modules():
+                if "longrope" in _rope_types(module):
+                    module.forward = self._wrapped(module.forward, reuse.switch)
+
+    def use(self, regime: str) -> None:
+        """Choose the set for the next forward passes, by the name that `ReuseClass.regime` gave."""
+        self._is_long = regime == "long"
+
+    def _wrapped(self, forward: Callable[..., Any], switch: int) -> Callable[..., Any]:
+        """The forward pass of a rotary module. The long set is had by asking for one more position, past the switch."""
+
+        def rotary(x: Tensor, position_ids: Tensor, *args: Any, **kwargs: Any) -> Any:
+            if not self._is_long:
+                return forward(x, position_ids, *args, **kwargs)
+            longer = position_ids.new_full((position_ids.shape[0], position_ids.shape[1] + 1), switch)
+            longer[:, :-1] = position_ids
+            return tuple(part[:, :-1] for part in forward(x, longer, *args, **kwargs))
+
+        return rotary
+
+
 def read_config(folder: Path) -> PreTrainedConfig:
     """The configuration of a model. Raises ModelError where its prefixes could not be reused exactly."""
     transformers.logging.set_verbosity_error()
@@ -88,8 +117,10 @@ def read_config(folder: Path) -> PreTrainedConfig:
 def open_network(
     config: PreTrainedConfig, folder: Path, dtype: torch.dtype, device: torch.device, bits: Bits | None
 ) -> TransformersNetwork:
-    """Load the weights of a folder. Raises ModelError where some are missing, or where the model fails a test of its
-    reuse."""
+    """Load the weights of a folder.
+
+    Raises ModelError where some are missing, or where a test shows that prompts read in pieces come out differently.
+    """
     interface.register()
     model, found = AutoModelForCausalLM.from_pretrained(
         folder,
@@ -111,28 +142,12 @@ def open_network(
 
 
 def fits(model: PreTrainedModel) -> bool:
-    """Whether the lean forward pass computes what the model's own does."""
-    return type(model).__name__ in CLASSES.values() and config_fits(model.config)
-
-
-def config_fits(config: PreTrainedConfig) -> bool:
-    """Whether a model of one of the lean classes is plain enough: full attention, SiLU."""
-    layer_types = getattr(config, "layer_types", None) or ["full_attention"]
-    return (
-        config.model_type in CLASSES
-        and config.hidden_act == "silu"
-        and set(layer_types) == {"full_attention"}
-        and (getattr(config, "sliding_window", None) is None or _has_window_switched_off(config))
-    )
-
-
-def _has_window_switched_off(config: PreTrainedConfig) -> bool:
-    """Only the Qwens look at this flag."""
-    return config.model_type != "mistral" and not getattr(config, "use_sliding_window", True)
+    """Whether our forward pass for Llama-like models computes what the model's own does."""
+    return type(model).__name__ in CLASSES.values() and has_plain_layers(model.config.to_dict())
 
 
 def weights_of(model: Any, bits: Bits | None) -> Weights:
-    """The weights of a model that the lean forward pass fits. Its own become views of the fused ones."""
+    """The weights of a model that our forward pass fits. The model's own become views of the fused ones."""
     config = model.config
     sizes = Sizes(
         config.num_attention_heads,
@@ -147,3 +162,9 @@ def weights_of(model: Any, bits: Bits | None) -> Weights:
 def _end_ids(model: PreTrainedModel) -> frozenset[int]:
     sources = (model.generation_config, model.config.get_text_config())
     return frozenset().union(*(end_ids(getattr(source, "eos_token_id", None)) for source in sources))
+
+
+def _rope_types(module: nn.Module) -> set[str]:
+    """The kinds of a rotary module, one or one for each type of layer; none for other modules."""
+    kinds = getattr(module, "rope_type", None)
+    return set(kinds.values()) if isinstance(kinds, dict) else {str(kinds)}

@@ -1,6 +1,7 @@
-"""A lane in the shape that transformers' models expect: a Cache whose layers write into the lane and return views.
+"""Our lanes as the cache that transformers' models expect, and the tests that a model of any class must pass with them.
 
-`probe_layout` finds a model's shapes, `check_reuse` proves on the loaded weights that a prompt may be read in pieces.
+`LaneCache` writes keys and values into a lane and returns views of it. `probe_layout` finds the shapes of a model's
+keys and values. `check_reuse` tests with the loaded weights that a prompt may be read in pieces.
 """
 
 from __future__ import annotations
@@ -22,21 +23,25 @@ from engine.types import ModelError
 
 CHECK_TOKENS = 24
 CHECK_SPLIT = 11
+"""Tokens of a test prompt, and after how many of them it is cut in two."""
+
 CHECK_PROMPTS = 3
-"""A prompt that fails is out-voted by two others: in bf16 a near-tie between experts may fall the other way in one."""
+"""Where the first test prompt fails, the median of three counts. In bf16 a near-tie between two experts may be decided
+otherwise for one of them, and that is no fault of the cache."""
 
 SLACK = {torch.float32: (0.001, 0.001)}
-FEW_BITS_SLACK = (0.2, 0.4)
-"""How far logits may be off, relative to their spread: read in pieces, and from the class itself (int4: up to 0.2).
-A lost past moves them by 0.4 and more, bf16 by less than 0.1."""
+SLACK_IN_16_BITS = (0.2, 0.4)
+"""How far logits may be off, relative to their spread. The first bound is for a prompt read in pieces against the same
+at once, the second for that against what the class computes by itself. A past that is lost moves logits by 0.4 and
+more, bf16 by less than 0.1, and int4 by up to 0.2."""
 
 Forward = Callable[[Sequence[int], Lane, int], Tensor]
 
 
 class LaneCache(Cache):  # type: ignore[misc]
-    """Presents the first `start` tokens of a lane as the past. `aim` it before every forward pass.
+    """A transformers cache over a lane, whose first `start` tokens are the past. `aim` it before every forward pass.
 
-    Sliding layers keep every token too and are masked, so `is_sliding` is False for all layers.
+    Layers with a sliding window keep every token, too, and are masked. So `is_sliding` is False for all layers.
     """
 
     def __init__(self, num_layers: int) -> None:
@@ -59,34 +64,34 @@ class _LaneLayer(CacheLayerMixin):  # type: ignore[misc]
         self.is_initialized = True
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
-        """Nothing to do: the lane is there."""
+        """Do nothing: the lane is there already."""
 
     def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        """Write the new keys and values, return all up to their end."""
+        """Write the new keys and values into the lane; return those of all tokens up to the last new one."""
         lane = self._cache.lane
         assert lane is not None
         return lane.write(self._index, self._cache.start, key_states, value_states)
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Length and offset of the keys that a mask has to cover."""
+        """How many keys a mask has to cover, and which is the first."""
         return self._cache.start + query_length, 0
 
     def get_seq_length(self) -> int:
-        """Tokens of the past."""
+        """How many tokens are the past."""
         return self._cache.start
 
     def get_max_length(self) -> int:
-        """No bound of its own."""
+        """Say that there is no bound: the lane grows as it is needed."""
         return -1
 
 
 class _ProbeLayer(_LaneLayer):
-    """Notes the shapes that a layer hands over."""
+    """A layer that only notes the shapes of keys and values."""
 
     shapes: tuple[torch.Size, torch.Size] | None = None
 
     def update(self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        """Note the shapes, pass everything on."""
+        """Note the shapes, and return what came."""
         self.shapes = (key_states.shape, value_states.shape)
         return key_states, value_states
 
@@ -113,10 +118,10 @@ def probe_layout(model: PreTrainedModel) -> KVLayout:
 
 
 def check_reuse(model: PreTrainedModel, layout: KVLayout, forward: Forward) -> None:
-    """Read a made-up prompt with `forward(ids, lane, start)` in two pieces and at once, and as the class itself does.
+    """Read a made-up prompt in two pieces, then at once, and then as the class itself does, and compare the logits.
 
-    Raises ModelError where the logits differ: then the model cannot be cached exactly, whatever its config says; and
-    where the class itself computes no numbers, which is no difference.
+    `forward(ids, lane, start)` reads a piece. Raises ModelError where the logits differ: then the model cannot be
+    cached exactly, whatever its configuration says. Also where the class itself computes NaN or infinity.
     """
     with _refusing(model):
         votes = [_off(model, layout, forward, 0)]
@@ -137,18 +142,18 @@ def _off(model: PreTrainedModel, layout: KVLayout, forward: Forward, seed: int) 
     own = _own_logits(model, ids)
     if not math.isfinite(own.max()):  # NaN anywhere is the largest
         raise ModelError(NO_NUMBERS, f"{type(model).__name__}: the logits of a test prompt")
-    in_pieces, from_own = SLACK.get(layout.dtype, FEW_BITS_SLACK)
+    in_pieces, from_own = SLACK.get(layout.dtype, SLACK_IN_16_BITS)
     return max(_distance(warm, cold) / in_pieces, _distance(cold, own) / from_own)
 
 
 def _distance(one: Tensor, other: Tensor) -> float:
-    """Relative to the spread of the logits; infinite where one of them is no number."""
+    """How far two logits `[vocabulary]` are apart, relative to their spread; infinite where one of them is NaN."""
     distance = float((one - other).norm() / (other - other.mean()).norm())
     return math.inf if math.isnan(distance) else distance
 
 
 def _own_logits(model: PreTrainedModel, ids: list[int]) -> Tensor:
-    """What the class's own, written-out attention says, without any cache."""
+    """The logits that the class computes with its own attention and without a cache."""
     registered = model.config._attn_implementation
     model.set_attn_implementation("eager")
     try:
@@ -159,7 +164,7 @@ def _own_logits(model: PreTrainedModel, ids: list[int]) -> Tensor:
 
 @torch.inference_mode()
 def _logits(model: PreTrainedModel, ids: list[int], **cache: Any) -> Tensor:
-    """The last token's logits, fp32 `[vocabulary]`."""
+    """The logits after the last token, fp32 `[vocabulary]`."""
     tokens = torch.tensor([ids], device=model.device)
     positions = torch.arange(len(ids), device=model.device)[None]
     out = model(input_ids=tokens, position_ids=positions, logits_to_keep=1, **cache)
@@ -169,7 +174,7 @@ def _logits(model: PreTrainedModel, ids: list[int], **cache: Any) -> Tensor:
 
 @contextmanager
 def _refusing(model: PreTrainedModel) -> Iterator[None]:
-    """Turn whatever a class does not stand into ModelError; a lack of memory stays one."""
+    """Raise ModelError for whatever a class cannot do with our cache; a lack of memory is raised as it is."""
     try:
         yield
     except Exception as error:

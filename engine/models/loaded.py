@@ -1,31 +1,32 @@
-"""Weights, tokenizer, device and number type; `forward(ids, lane, start)` is what the rest of the engine sees."""
+"""A model in memory: its weights, its tokenizer, and one `forward(ids, lane, start)` for the rest of the engine.
+
+`load` opens a folder. Plain Llama-like models go the short way (`engine.llama.checkpoint`), all others through
+transformers (`engine.models.from_transformers`).
+"""
 
 from __future__ import annotations
 
 import math
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-import psutil
 import torch
 from torch import Tensor
 
 from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import tokenizer_class
-from engine.llama import checkpoint as plain
-from engine.models.support import NO_NUMBERS, ReuseClass
-from engine.types import Device, Dtype, ModelError
-from engine.weights.fastest import fastest
-from engine.weights.few_bits import few_bits_are_faster
-from engine.weights.quantise import Bits
+from engine.llama import checkpoint
+from engine.models.choice import NUMBER_TYPES, checkpoint_bytes, choose_device, choose_dtype
+from engine.models.support import NO_NUMBERS
+from engine.prompt.token_text import TokenText
+from engine.types import Device, Dtype, ModelError, ReuseClass
 
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
+NAMES = {dtype: name for name, dtype in NUMBER_TYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
 LIBRARIES = {"engine", "torch", "transformers", "tokenizers", "safetensors", "numpy"}
 """Without one of these nothing runs: that it cannot be imported is never a model's fault."""
@@ -33,19 +34,15 @@ OUR_MISTAKES = (AttributeError, NameError, AssertionError, TypeError)
 """Errors that, raised by our own code, are mistakes in it."""
 ENGINE = Path(__file__).parent.parent
 
-FP32_SHARE = 0.5
-"""fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
-
 _LOADING = threading.Lock()
 """Held while a model is read: two engines of one process must not import transformers at the same time either."""
 
-WIDEST_MEASURED = 8192
-"""A product of a wider layer would take gigabytes, and which number type is faster does not hang on it."""
-
 
 class Network(Protocol):
-    """Weights and the forward pass over them, without a tokenizer. `end_ids` are the tokens that end an answer,
-    `vocabulary` is the number of all that can be read."""
+    """Weights and the forward pass over them, without a tokenizer.
+
+    `vocabulary` is the number of tokens that can be read, `end_ids` are those that end an answer.
+    """
 
     layout: KVLayout
     architecture: str
@@ -63,13 +60,18 @@ class Network(Protocol):
         """Bytes of all weights, tied ones once, and of the few-bit copies."""
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        """Logits `[vocabulary]` after the last of `ids`, which stand behind the lane's first `start`. `is_answer`: they
-        were chosen one by one, and few-bit weights may be used."""
+        """Compute `ids` as the tokens behind the lane's first `start`, and write their keys and values into the lane.
+
+        Returns the logits `[vocabulary]` after the last of them. `is_answer` says that they were chosen one by one by
+        this model: then few-bit weights may be used. A prompt is always read with the full ones.
+        """
 
 
 class LoadedModel:
-    """A decoder model in memory: its network and transformers' fast tokenizer. `end_ids` are the tokens that end an
-    answer, `special_ids` these and all others that stand for no text."""
+    """A decoder model in memory: its network and transformers' fast tokenizer.
+
+    `end_ids` are the tokens that end an answer, `special_ids` these and all others that stand for no text.
+    """
 
     def __init__(self, network: Network, tokenizer: Any, path: str) -> None:
         self.network = network
@@ -84,6 +86,11 @@ class LoadedModel:
         end = getattr(tokenizer, "eos_token_id", None)
         self.end_ids = network.end_ids | (frozenset() if end is None else {end})
         self.special_ids = self.end_ids | _special_ids(tokenizer)
+
+    @cached_property
+    def text(self) -> TokenText:
+        """The text of ids."""
+        return TokenText(self.tokenizer)
 
     @property
     def device(self) -> torch.device:
@@ -102,11 +109,10 @@ class LoadedModel:
 
     @torch.inference_mode()
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        """Compute tokens at positions `start`... on top of the lane's first `start` tokens, writing their keys and
-        values into it. Returns the last token's logits, fp32 `[vocabulary]`. `is_answer`: see `Network.forward`.
+        """What `Network.forward` does, with the logits in fp32.
 
-        Raises ModelError where none of them is a number to choose by: what was written then is of no use either, and
-        the next token would be any.
+        Raises ModelError where the largest of them is NaN or infinite: the next token would be a random one, and what
+        was written into the lane is of no use either.
         """
         logits = self.network.forward(ids, lane, start, is_answer=is_answer).float()
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
@@ -122,8 +128,7 @@ class LoadedModel:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of generated tokens, without the special ones."""
-        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return text
+        return self.text.plain(ids)
 
 
 def _special_ids(tokenizer: Any) -> frozenset[int]:
@@ -157,10 +162,13 @@ def _is_our_fault(error: Exception) -> bool:
 
 
 def _open(path: Path, where: torch.device, dtype: Dtype) -> tuple[Network, Any]:
-    """Network and tokenizer. A plain model's are read side by side: the tokenizer is Python's work, the weights are
-    torch's. Only the tokenizer's thread uses transformers then. Two threads must never import it at the same time: it
-    replaces itself by another module when its import ends, and the second thread sees half of it."""
-    if (config := plain.read_config(path)) is not None:
+    """Network and tokenizer.
+
+    A plain model's are read side by side: the tokenizer is Python's work, the weights are torch's. Only the tokenizer's
+    thread uses transformers then. Two threads must never import it at the same time: it replaces itself by another
+    module when its import ends, and the second thread sees half of it.
+    """
+    if (config := checkpoint.read_config(path)) is not None:
         with ThreadPoolExecutor(1) as beside:
             tokenizer = beside.submit(_open_tokenizer, path)
             network = _open_plain_network(config, path, where, dtype)
@@ -170,30 +178,29 @@ def _open(path: Path, where: torch.device, dtype: Dtype) -> tuple[Network, Any]:
 
 
 def _open_plain_network(
-    config: plain.PlainConfig, path: Path, where: torch.device, dtype: Dtype
-) -> plain.PlainNetwork | None:
+    config: checkpoint.PlainConfig, path: Path, where: torch.device, dtype: Dtype
+) -> checkpoint.PlainNetwork | None:
     """None where the weights are not what the config promises: then transformers opens it, or says why not."""
-    number, bits = choose_dtype(dtype, where, config.width, config.dtype, _checkpoint_bytes(path))
+    number, bits = choose_dtype(dtype, where, config.width, config.dtype, checkpoint_bytes(path))
     try:
-        return plain.PlainNetwork(config, path, number, where, bits)
-    except plain.NotPlainError:
+        return checkpoint.PlainNetwork(config, path, number, where, bits)
+    except checkpoint.NotPlainError:
         return None
 
 
 def _open_network(path: Path, where: torch.device, dtype: Dtype) -> Network:
-    from engine.models import (
-        from_transformers as network,  # only here: importing transformers' model classes takes seconds
-    )
+    """Any other model, by its class in transformers."""
+    from engine.models import from_transformers  # only here: importing transformers' model classes takes seconds
 
-    found = network.read_config(path)
-    text = found.get_text_config()
+    config = from_transformers.read_config(path)
+    text = config.get_text_config()
     own = getattr(text, "dtype", None) or torch.float32
-    number, bits = choose_dtype(dtype, where, text.hidden_size, own, _checkpoint_bytes(path))
-    if not network.config_fits(found):
+    number, bits = choose_dtype(dtype, where, text.hidden_size, own, checkpoint_bytes(path))
+    if not checkpoint.has_plain_layers(config.to_dict()):
         if dtype in ("int4", "int8"):
             raise ModelError(f"{path.name} can be run in bf16 or fp32 only. Choose one of these number types.")
         bits = None
-    return network.open_network(found, path, number, where, bits)
+    return from_transformers.open_network(config, path, number, where, bits)
 
 
 def _open_tokenizer(path: Path) -> Any:
@@ -205,64 +212,3 @@ def _open_tokenizer(path: Path) -> Any:
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
-
-
-def choose_device(wish: Device) -> torch.device:
-    """The device asked for, or CUDA, then MPS, then CPU. Raises ModelError where the wish is not there."""
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if wish == "auto":
-        return torch.device(next(name for name, is_there in there.items() if is_there))
-    if not there[wish]:
-        raise ModelError(f"This computer has no usable {wish.upper()} device. Choose the device 'auto' or 'cpu'.")
-    return torch.device(wish)
-
-
-def choose_dtype(
-    wish: Dtype, device: torch.device, width: int, own: torch.dtype, checkpoint_bytes: int = 0
-) -> tuple[torch.dtype, Bits | None]:
-    """The number type asked for; else the checkpoint's `own` on a GPU, and on the CPU whichever multiplies faster and
-    fits, with few-bit weights for decoding beside it where those are faster. `width` is the model's hidden size.
-
-    Raises ModelError where few-bit weights are asked for elsewhere than on the CPU.
-    """
-    if wish == "int4" or wish == "int8":
-        if device.type != "cpu":
-            raise ModelError(f"{wish} weights are for the CPU only. Choose 'auto' or bf16 on {device.type.upper()}.")
-        return cpu_dtype(width, own, checkpoint_bytes), wish
-    if wish != "auto":
-        return DTYPES[wish], None
-    if device.type != "cpu":
-        has_bf16 = device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
-        return own if own is torch.float16 else torch.bfloat16 if has_bf16 else torch.float16, None
-    number = cpu_dtype(width, own, checkpoint_bytes)
-    return number, "fitting" if few_bits_are_faster(number) else None
-
-
-def cpu_dtype(width: int, own: torch.dtype, checkpoint_bytes: int) -> torch.dtype:
-    """bf16 or fp32, whichever multiplies faster here; bf16 where fp32 weights would take most of the free memory."""
-    in_fp32 = checkpoint_bytes * torch.float32.itemsize // own.itemsize
-    if in_fp32 > FP32_SHARE * psutil.virtual_memory().available:
-        return torch.bfloat16
-    return _fastest_dtype(width)
-
-
-def default_cache_bytes(device: torch.device) -> int:
-    """A share of the memory that is free now: a quarter of the computer's, half of a GPU's; at most 8 GiB."""
-    on_gpu = device.type == "cuda"
-    share = torch.cuda.mem_get_info(device)[0] // 2 if on_gpu else psutil.virtual_memory().available // 4
-    return int(min(share, 8 * 1024**3))
-
-
-def _checkpoint_bytes(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.glob("*.safetensors"))
-
-
-def _fastest_dtype(width: int) -> torch.dtype:
-    """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer."""
-
-    width = min(width, WIDEST_MEASURED)
-
-    def product(dtype: torch.dtype) -> Callable[[], Tensor]:
-        return partial(torch.mm, torch.ones(256, width, dtype=dtype), torch.ones(width, width, dtype=dtype))
-
-    return fastest({dtype: product(dtype) for dtype in (torch.bfloat16, torch.float32)}, rounds=10)

@@ -1,16 +1,17 @@
-"""What of a prompt can be reused with a model class: declared from its config, before any weight is read."""
+"""Which models are served, and what the cache can reuse with them, decided from the config before weights are read.
+
+A prefix can be reused where the keys and values of a token depend on the tokens up to it alone. Models for which that
+does not hold are refused, with a sentence that says why.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from engine.types import ModelError
+from engine.types import ModelError, ReuseClass
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
-
-ReuseName = Literal["full", "full, masked window", "full, up to a length", "full, on each side of a length", "refused"]
 
 EXACT_ROPE = {"default", "linear", "yarn", "llama3", "proportional"}
 WINDOW_LAYERS = {"sliding_attention", "chunked_attention"}
@@ -33,35 +34,8 @@ NO_NUMBERS = (
 NOT_EXACT = "A test prompt read in two pieces came out differently, so reuse would not be exact. "
 
 
-@dataclass(frozen=True, slots=True)
-class ReuseClass:
-    """What a model gets from the cache. `sentence` says it to the user.
-
-    `limit` is the context length in tokens past which reuse would not be exact, None where there is none. Sequences
-    of more than `switch` tokens are computed in another regime than shorter ones: other keys and values for the same
-    tokens. `detail` is for the log.
-    """
-
-    name: ReuseName
-    sentence: str
-    limit: int | None = None
-    switch: int | None = None
-    detail: str = ""
-
-    def regime(self, length: int) -> str:
-        """Names how a sequence of `length` tokens is computed, as transformers' `generate` does: by the tokens that are
-        there. What was computed in one regime must never be used in another: the name belongs into the cache's
-        namespace."""
-        if self.switch is None:
-            return ""
-        return "short" if length <= self.switch else "long"
-
-
-FULL = ReuseClass("full", "Every block is reused.")
-
-
 def classify(config: PreTrainedConfig) -> ReuseClass:
-    """The reuse class of a model; its name is "refused" where a prefix could not be reused exactly."""
+    """What the cache can do for a model; "refused" where a prefix could not be reused exactly."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
     from transformers.cache_utils import get_layer_types_and_kwargs
 
@@ -82,14 +56,14 @@ def check_reusable(config: PreTrainedConfig) -> None:
 
 
 def rope_parameters(config: PreTrainedConfig) -> list[dict[str, object]]:
-    """The parameters of the rotary position code: one entry, or one for each type of layer; none without one."""
+    """The parameters of the rotary position codes: one entry, one for each type of layer, or none at all."""
     parameters = getattr(config, "rope_parameters", None) or {}
     nested = [entry for entry in parameters.values() if isinstance(entry, dict)]
     return nested or ([parameters] if parameters else [])
 
 
 def _refusal(config: PreTrainedConfig, text: PreTrainedConfig, layers: set[str]) -> ReuseClass | None:
-    """Why a decoder cannot be cached exactly, whatever its position code."""
+    """The refusal of a decoder whose layers cannot be cached exactly; None where they can."""
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
 
     model_class = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
@@ -107,7 +81,7 @@ def _refusal(config: PreTrainedConfig, text: PreTrainedConfig, layers: set[str])
 
 
 def _by_positions(text: PreTrainedConfig) -> ReuseClass | None:
-    """The class of a model whose position code is not the same at every length."""
+    """What the cache can do for a model whose position code depends on the length; None where it does not."""
     entries = {str(entry.get("rope_type", "default")): entry for entry in rope_parameters(text)}
     special = set(entries) - EXACT_ROPE
     if not special:
@@ -136,11 +110,11 @@ def _on_each_side(switch: int) -> ReuseClass:
 
 
 def _by_layers(layers: set[str]) -> ReuseClass:
-    """The class of a model with attention layers only."""
+    """What the cache can do for a model by the kinds of its attention layers."""
     if layers & WINDOW_LAYERS:
         sentence = "Every block is reused. Layers that look back over a window only keep all tokens too, and mask them."
         return ReuseClass("full, masked window", sentence)
-    return FULL
+    return ReuseClass()
 
 
 def _refused(reason: str, config: PreTrainedConfig, kinds: str = "") -> ReuseClass:

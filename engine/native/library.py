@@ -1,7 +1,7 @@
-"""The compiled part of the engine (`engine/native`): finding and loading it, and the structures it works on.
+"""Finds and loads the compiled part of the engine (the C files in this folder), and has its structures.
 
-Set-up builds it on x86-64 Linux where there is gcc. It is used where the processor has what it was built for;
-everywhere else torch's own kernels do the work.
+Installing Headstart builds it on x86-64 Linux where there is gcc. It is used on processors with AVX2. Everywhere else
+torch's own kernels do the work.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import torch
 from torch import Tensor
 
 VERSION = 2
-"""Of the structures and functions below, as `engine/native/model.h` has it: an older build is not used."""
+"""The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 CAPABLE = {"AVX2", "AVX512"}
 WIDEST_HEAD = 512
 
 
 class Matrix(Structure):
-    """Few-bit weights; the layout of codes and scales is in `model.h`. Pointers do not keep tensors alive."""
+    """A matrix of few-bit weights, whose layout `model.h` describes. The pointers do not keep tensors alive."""
 
     _fields_ = [
         ("codes", c_void_p),
@@ -55,7 +55,7 @@ class Layer(Structure):
 
 
 class Model(Structure):
-    """All weights but the embedding."""
+    """All weights of a model but the embedding."""
 
     _fields_ = [
         ("layers", POINTER(Layer)),
@@ -73,7 +73,7 @@ class Model(Structure):
 
 
 class Heads(Structure):
-    """Where the keys and values of one layer go, and the norms of its heads."""
+    """Where in a lane the keys and values of one layer go, and the norms of its heads."""
 
     _fields_ = [
         ("keys", c_void_p),
@@ -90,7 +90,7 @@ class Heads(Structure):
 
 
 class Token(Structure):
-    """One token and the lane it is written to."""
+    """One token, and the lane that its keys and values are written to."""
 
     _fields_ = [
         ("keys", c_void_p),
@@ -120,13 +120,13 @@ LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, M
 
 
 class Addresses:
-    """fp32 copies of vectors, and where they are: for structures, which keep nothing alive themselves."""
+    """Keeps fp32 copies of vectors, and gives their addresses to structures, which keep nothing alive themselves."""
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}
 
     def of(self, vector: Tensor | None) -> int | None:
-        """The address of a vector's numbers in fp32, one copy each; None of None."""
+        """The address of a vector's copy in fp32, made once for each vector; None for None."""
         if vector is None:
             return None
         key = vector.data_ptr()
@@ -137,7 +137,7 @@ class Addresses:
 
 @lru_cache(maxsize=1)
 def library() -> ctypes.CDLL | None:
-    """The compiled part, or None where it was not built or cannot run here. Calls into it let other threads run."""
+    """The compiled part, or None where it was not built or cannot run here. Other threads run while it computes."""
     path = _path()
     if path is None or not _is_for_this_machine():
         return None
@@ -145,7 +145,7 @@ def library() -> ctypes.CDLL | None:
 
 
 def load(path: str) -> ctypes.CDLL | None:
-    """The compiled part from a file, or None where that is another one's, of another version, or cut off."""
+    """The compiled part from a file, or None where that is something else, of another version, or cut off."""
     try:
         if not _is_whole(path):
             return None
@@ -170,8 +170,10 @@ def _is_for_this_machine() -> bool:
 
 
 def _is_whole(path: str) -> bool:
-    """Whether an ELF file of 64 bits reaches up to its last part, the table of its sections: the system's loader takes
-    half a file, and dies where it ends."""
+    """Whether a 64-bit ELF file is complete up to its last part, the table of its sections.
+
+    The system's loader would load half a file, and the process would crash where that ends.
+    """
     with open(path, "rb") as file:
         head = file.read(64)
         length = file.seek(0, SEEK_END)
@@ -182,7 +184,7 @@ def _is_whole(path: str) -> bool:
 
 
 def state() -> str:
-    """In words for a user: whether the compiled part is in use, and if not, why."""
+    """Whether the compiled part is in use, and if not, why, in words for a user."""
     if library() is not None:
         return "compiled for this processor"
     if not _is_for_this_machine():
@@ -193,7 +195,7 @@ def state() -> str:
 
 @lru_cache(maxsize=1)
 def fingerprint() -> str:
-    """Names what was compiled; "torch" where it is not in use."""
+    """A name for exactly this build, the start of its SHA-256; "torch" where it is not in use."""
     path = _path()
     if library() is None or path is None:
         return "torch"

@@ -1,4 +1,4 @@
-"""Where a prompt left what was computed before, and why: a comparison of two prompts of one conversation."""
+"""Why tokens that had been computed are computed again: two prompts of one conversation are compared."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from engine.prompt.template import Prompt
 from engine.types import BLOCK_TOKENS, Cause, Message, TokenSpan
 
 CONTEXT_TOKENS = 6
-"""Tokens of text shown on each side of the first difference."""
+"""Tokens from the first difference on whose text is shown; half as many before it."""
 
 SEEN_TOKENS = 24
-"""Tokens on each side in which a date is looked for."""
+"""Tokens on each side of the first difference in which a date is looked for."""
 
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
@@ -28,10 +28,10 @@ _DATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The last turn of a conversation: `prompt` with its answer as the last message, as `namespace` got it.
+    """The last turn of a conversation: `prompt` with its answer as the last message, and the cache's namespace then.
 
-    The first `reusable` tokens were ready for reuse when the turn ended: all but the last one, or in exact mode those
-    computed in the grid. It ended as a sequence of `length` tokens, computed as such.
+    The first `reusable` tokens could be reused when the turn ended: all but the last one, or in exact mode those that
+    fill whole steps of the grid. `length` is the number of tokens that the turn ended with.
     """
 
     prompt: Prompt
@@ -46,7 +46,7 @@ class Past:
 
 
 def with_answer(prompt: Prompt, text: str, ids: tuple[int, ...]) -> Prompt:
-    """A prompt and the answer that was written to it, as one."""
+    """A prompt together with the answer to it, as one prompt."""
     span = TokenSpan(len(prompt.messages), "assistant", len(prompt.ids), len(prompt.ids) + len(ids))
     messages = (*prompt.messages, Message("assistant", text, ids))
     return Prompt(prompt.ids + ids, (*prompt.spans, span), messages, prompt.tools)
@@ -61,11 +61,11 @@ def explain(
     unit: int = BLOCK_TOKENS,
     has_same_positions: bool = True,
 ) -> Divergence | None:
-    """Why tokens that had been computed before must be computed again; None where none must. Where no earlier turn of
-    the conversation is known, what was not reused is new.
+    """Why tokens that had been computed before must be computed again; None where none must.
 
-    Reuse goes in steps of `unit` tokens: what is lost to the last step needs no explanation. `has_same_positions` is
-    False where the model's position code is in another regime than it was in the turn before.
+    Where no earlier turn of the conversation is known (`past` is None), what was not reused is new. Reuse goes in steps
+    of `unit` tokens, so a loss of up to one step needs no explanation. `has_same_positions` is False where the model
+    computes this prompt in another regime (`ReuseClass`) than the turn before.
     """
     if past is None:
         return Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
@@ -113,8 +113,11 @@ def _divergence(
 
 
 def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
-    """Tokens to compute that stood in the old prompt too: of whole messages behind the parting point, and of the rest
-    of the one that the point lies in, what is not reused."""
+    """How many tokens must be computed although they stood in the old prompt, too. The prompts part at token `parted`.
+
+    Counted are messages behind that point that are in both prompts, and in the message around the point the end that
+    both have in common, each as far as it is not among the first `reused` tokens.
+    """
     before = Counter(_said(old.messages[span.message_index]) for span in old.spans if span.end > parted)
     again = 0
     for span in new.spans:
@@ -130,23 +133,27 @@ def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
 
 
 def _said(message: Message) -> tuple[str, str]:
-    """What makes two messages the same to the user."""
+    """What a user sees of a message: two that agree in it are the same to them."""
     return message.role, message.content
 
 
 def _tokens_at(prompt: Prompt, message: int) -> tuple[int, ...]:
+    """The tokens of a message, by its number."""
     return next((prompt.ids[s.start : s.end] for s in prompt.spans if s.message_index == message), ())
 
 
 def _common_end(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens at the end of both agree."""
     return common_length(one[::-1], other[::-1])
 
 
 def _message_at(spans: Sequence[TokenSpan], position: int) -> int:
+    """The number of the message that a token belongs to; -1 for the template's own text."""
     return next((span.message_index for span in spans if span.start <= position < span.end), -1)
 
 
 def _cause(past: Past, prompt: Prompt, parted: int, decode: Callable[[Sequence[int]], str]) -> Cause:
+    """What changed where two prompts part."""
     old, new = [_said(m) for m in past.prompt.messages], [_said(m) for m in prompt.messages]
     index = _message_at(prompt.spans, parted)
     if past.prompt.tools != prompt.tools and (index < 0 or new[: index + 1] == old[: index + 1]):
@@ -160,12 +167,12 @@ def _cause(past: Past, prompt: Prompt, parted: int, decode: Callable[[Sequence[i
 
 
 def _is_date(ids: Sequence[int], at: int, decode: Callable[[Sequence[int]], str]) -> bool:
-    """Whether token number `at`, which may begin with a blank, lies in or right behind a date or a time of day."""
+    """Whether token number `at` lies in a date or time of day, or right behind one (it may begin with a blank)."""
     before, after = decode(ids[max(0, at - SEEN_TOKENS) : at]), decode(ids[at : at + SEEN_TOKENS])
     return any(found.start() - 1 <= len(before) <= found.end() for found in _DATE.finditer(before + after))
 
 
 def _is_trimmed(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> bool:
-    """Whether messages left the start of the conversation, behind the system prompt, and the rest went on."""
+    """Whether the oldest messages behind the system prompt were left out, and all others are still there."""
     old, new = ([said for said in messages if said[0] != "system"] for messages in (old, new))
     return any(new[: len(old) - gone] == old[gone:] for gone in range(1, len(old)))

@@ -1,9 +1,10 @@
-"""Chat templates -> text, in a process of its own, which is ended where a template takes too much time or memory.
+"""Renders chat templates in a process of its own, which is ended where one takes too much time or memory.
 
 A template comes with a model, and it is a program. Jinja's sandbox keeps it away from files and from Python itself, but
 not from loops without end or texts of gigabytes, and nothing in our own process could stop it in the middle of one.
 
-This file is also the program of that process: it imports nothing of Headstart, so that it starts in a moment.
+This file is both sides: `Renderer` asks, and run as a program the file answers. It imports nothing of Headstart, so
+that the process starts in a moment.
 """
 
 from __future__ import annotations
@@ -31,20 +32,22 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 from jinja2.utils import Namespace
 
 MOST_SECONDS = 1.5
-"""What one rendering may take of the processor. Real templates take some milliseconds."""
+"""Processor time that one rendering may take. Real templates take some milliseconds."""
 
 MOST_WAIT_S = 30.0
-"""How long it may take on a computer that is busy with other things."""
+"""Time that one rendering may take on the clock, on a computer that is busy with other things."""
 
 MOST_BYTES = 150_000_000
-"""Memory for the process, and as much again as 20 times what it is given to read."""
+"""Memory that the process may have, besides 20 times the size of what it is given."""
 
 MOST_TEXT = 1_000_000
-"""Characters that a template may write, and as many again as 4 times what it is given."""
+"""Characters that a template may write, besides 4 times as many as it is given."""
 
 POLL_S = 0.02
+"""Between two looks at how much the process took."""
+
 TRUSTED = frozenset({"872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788"})
-"""SHA-256 of templates that are known to be harmless, which are rendered without the process: the default model's."""
+"""SHA-256 of templates that are known to be harmless (the default model's): they need no process of their own."""
 
 
 class TemplateRefusedError(Exception):
@@ -63,7 +66,7 @@ class Renderer:
         self._one_at_a_time = threading.Lock()
 
     def render(self, template: str, seen: Mapping[str, Any], now: datetime) -> str:
-        """The text that a template makes of what it gets to see; `now` is what it may print as the time.
+        """The text that a template makes of the values `seen`; `now` is what it may print as the time.
 
         Raises TemplateRefusedError, TemplateEndlessError, or OSError where no process can be started.
         """
@@ -106,6 +109,7 @@ class Renderer:
 
 
 def _exchange(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+    """Send one line and wait for the answer; empty where the process has ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -124,7 +128,7 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 def _watch(process: subprocess.Popen[bytes], is_done: threading.Event, most_bytes: int) -> None:
-    """End the process where it takes too much. It cannot watch itself: one long operation holds its interpreter."""
+    """End the process where it takes too much. It cannot watch itself: a long operation would stop that, too."""
     began = time.monotonic()
     with suppress(psutil.Error):  # it has ended by itself
         watched = psutil.Process(process.pid)
@@ -149,7 +153,7 @@ atexit.register(RENDERER.close)
 
 
 class _Generation(Extension):
-    """Templates for training mark what the model wrote with this tag, which changes nothing of the text."""
+    """A tag with which templates for training mark what the model wrote. It changes nothing of the text."""
 
     tags = {"generation"}  # noqa: RUF012 - Jinja's own declaration
 
@@ -164,7 +168,7 @@ class _Generation(Extension):
 
 
 class _SafeNamespace(Namespace):
-    """A namespace without private names."""
+    """Jinja's namespace, whose names a template may set, without those that begin with a low line."""
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
@@ -196,7 +200,7 @@ def _raise(message: str) -> None:
 
 @lru_cache(maxsize=8)
 def _compiled(template: str) -> jinja2.Template:
-    """With the settings, filters and functions that chat templates are written for."""
+    """A template with the settings, filters and functions that chat templates are written for."""
     world = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols])
     world.filters["tojson"] = _to_json
     world.globals.update(raise_exception=_raise, namespace=_namespace, dict=_dict)
@@ -224,7 +228,7 @@ def _rendered(template: str, seen: Mapping[str, Any], now: str, most: int) -> st
 
 
 def _limit_memory(most_bytes: int) -> None:
-    """Where the system can refuse memory, it does so before the watcher notices."""
+    """Have the system refuse memory past this bound, where it can: that is sooner than the watcher notices."""
     try:
         import resource
     except ImportError:  # Windows
@@ -234,7 +238,7 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
-    """The process: a JSON object a line in, and one out. It ends when nobody is there any more."""
+    """What the process does: answer each line, a JSON object, with another one, until nobody asks any more."""
     for line in lines:
         _limit_memory(MOST_BYTES + 20 * len(line))
         request = json.loads(line)

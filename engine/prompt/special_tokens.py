@@ -1,4 +1,7 @@
-"""Tokens that end or begin a message, and text in which they are nothing but characters."""
+"""Tokens that begin or end a message, and how to encode a text that only spells them out.
+
+What somebody wrote must never end a message or begin another one.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,15 @@ from typing import Any
 
 _JOINER = "\u2060"
 _SHORTEST = 3
-"""Shorter tokens and plain words are text, also where a template writes them between messages."""
+"""Characters of the shortest token that counts. Shorter ones and plain words are text, even where a template writes
+them between messages."""
 
 
 class ControlTokens:
-    """The special tokens of a tokenizer, and those of its other added tokens that a template writes `between` messages:
-    not every tokenizer calls them special. What somebody wrote must never end a message or begin another.
+    """The tokens that structure a chat: those that its tokenizer calls special, and added ones of its template.
+
+    Not every tokenizer calls the tokens around messages special, so every added token that the template writes
+    `between` two messages counts, too.
     """
 
     def __init__(self, tokenizer: Any, between: Sequence[str]) -> None:
@@ -23,17 +29,17 @@ class ControlTokens:
         self.ids = frozenset(found)
 
     def are_in(self, text: str) -> bool:
-        """Whether a text spells one of them out."""
+        """Whether a text spells out one of them."""
         return any(name in text for name in self.names)
 
     def broken_up(self, text: str) -> str:
-        """A text in which an invisible joiner breaks each of them up."""
+        """The text with an invisible joiner inside each of them, so that the tokenizer does not find them."""
         for name in self.names:
             text = text.replace(name, f"{name[0]}{_JOINER}{name[1:]}")
         return text
 
     def as_characters(self, text: str) -> list[int]:
-        """The ids of a text in which nothing is looked for but what its characters make."""
+        """The ids of a text that is encoded without looking for special tokens in it."""
         parts = self._backend
         if parts.normalizer is not None:
             text = parts.normalizer.normalize_str(text)

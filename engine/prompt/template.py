@@ -1,8 +1,9 @@
-"""Messages -> token ids that stay the same from turn to turn, with the span of each message.
+"""From the messages of a chat to the token ids of a prompt, which stay the same from turn to turn.
 
-The chat template is rendered twice: with the real contents, and with a marker in place of each. The second tells which
-text between the contents belongs to the template. Generated answers are then spliced in as the ids they were generated
-as; everything else is encoded from the rendered text.
+The chat template is rendered twice: with the messages' contents, and with a marker in place of each. The second text
+shows what between the contents belongs to the template. With that the first text is cut into pieces. A generated answer
+is put in as the ids that the model wrote, every other piece is encoded from its text. So the next prompt begins with
+exactly the tokens that are in the cache.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from typing import Any
 
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
 from engine.prompt.special_tokens import ControlTokens
+from engine.prompt.token_text import TokenText, readable
 from engine.remembered import Remembered
-from engine.turn.detokenize import Detokenizer
 from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, TokenSpan, Tool
 
 PLAIN_TEMPLATE = (
@@ -45,7 +46,7 @@ ENDLESS_TEMPLATE = (
 )
 NO_PROCESS = "Chat templates are read by a process of its own, which could not be started. Start Headstart again."
 REMEMBERED_BYTES = 64_000_000
-"""For texts that were encoded, with their tokens; and a quarter of it for generated ones that were checked."""
+"""Memory for texts that were encoded, with their tokens; and a quarter as much for answers that were checked."""
 
 log = logging.getLogger("headstart")
 
@@ -55,7 +56,7 @@ _MARKS = re.compile("\ue000(\\d+)\ue001")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt as ids. `spans` are in order of position; a message the template left out has none."""
+    """A prompt as token ids. `spans` says where each message lies; one that the template left out has none."""
 
     ids: tuple[int, ...]
     spans: tuple[TokenSpan, ...]
@@ -74,10 +75,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of rendered text, or of generated ids. `message` is -1 for the template's own text.
+    """A stretch of rendered text, or of generated ids. `message` is its message's number, -1 for the template's text.
 
-    `is_plain` text spells out a special token and is encoded as the characters it is made of: what somebody wrote must
-    never end a message or begin another.
+    `is_plain` text spells out a special token, and is encoded as the characters that it is made of.
     """
 
     text: str
@@ -88,21 +88,24 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """What a template gets to see besides the messages. One `now` for a whole prompt, however often it is rendered."""
+    """What a template gets to see besides the messages. `now` is the same for all renderings of one prompt."""
 
     now: datetime
     tools: tuple[dict[str, Any], ...] = ()
 
 
 class PromptBuilder:
-    """Builds prompts with one tokenizer and its chat template. `tokenizer` is a transformers fast tokenizer. Its model
-    knows the tokens below `vocabulary`."""
+    """Builds prompts with one tokenizer (a transformers fast tokenizer) and its chat template.
+
+    The model knows the tokens below `vocabulary`.
+    """
 
     def __init__(self, tokenizer: Any, vocabulary: int = sys.maxsize) -> None:
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._vocabulary = vocabulary
         if not tokenizer.chat_template:
             tokenizer.chat_template = PLAIN_TEMPLATE
+        self._text = TokenText(tokenizer)
         self._control = ControlTokens(tokenizer, self._between_messages())
         self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
         self._says = Remembered(self._says_text, REMEMBERED_BYTES // 4)
@@ -151,29 +154,18 @@ class PromptBuilder:
         return _MARKS.split(frame)[2:-1:2]
 
     def _wrote(self, piece: _Piece, messages: Sequence[Message]) -> bool:
-        """Whether a piece's ids are this tokenizer's. After another model answered, they mean something else here."""
+        """Whether a piece's ids are this model's. Those of another model's answer mean something else here."""
         content = messages[piece.message].content
         return not piece.ids or (max(piece.ids) < self._vocabulary and self._says(piece.ids, content))
 
     def _says_text(self, ids: tuple[int, ...], content: str) -> bool:
-        """Whether ids read as this content: at once, or as they were read when they came one by one. An empty answer
-        could be anybody's: then none of them may be a special token."""
+        """Whether ids read as this content. Of an empty content, which says nothing, none may be a special token."""
         if not content.strip() and not self._control.ids.isdisjoint(ids):
             return False
-        if self._decode(ids).strip() == content.strip():
-            return True
-        text = Detokenizer(self._decode)
-        for token in ids:
-            text.add(token)
-        text.finish()
-        return text.text.strip() == content.strip()
-
-    def _decode(self, ids: Sequence[int]) -> str:
-        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return text
+        return readable(self._text.marked(ids)).strip() == content.strip()
 
     def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
-        """Tools as chat templates expect them; special tokens in them are broken up."""
+        """Tools as chat templates expect them; special tokens that they spell out are broken up."""
         return tuple(
             {
                 "type": "function",
@@ -187,7 +179,10 @@ class PromptBuilder:
         )
 
     def _render_harmless(self, messages: Sequence[Message], setting: _Setting) -> str:
-        """For templates whose contents cannot be found again."""
+        """The rendered text for templates that change the contents so that they cannot be found again in it.
+
+        Special tokens that the contents spell out are broken up, because nothing tells them from the template's own.
+        """
         log.info("the chat template changes what is written: answers are encoded anew")
         return self._render([(message.role, self._control.broken_up(message.content)) for message in messages], setting)
 
@@ -212,18 +207,18 @@ class PromptBuilder:
         spans.append(TokenSpan(message, messages[message].role, start, end))
 
     def _encode_text(self, text: str, is_plain: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Ids of rendered text and the character each begins at; of plain text, which is one piece, the ids only."""
+        """Ids of a text, and for each the character it begins at. Plain text is one piece: then all are 0."""
         if is_plain:
             ids = self._control.as_characters(text)
             return tuple(ids), (0,) * len(ids)
-        encoded = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
     def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:
         """The text that the template makes of these messages. `apply_chat_template` takes no clock from us."""
         tools = list(setting.tools) or None
         seen = {
-            **self._tokenizer.special_tokens_map,
+            **self.tokenizer.special_tokens_map,
             "messages": [{"role": role, "content": content} for role, content in messages],
             "tools": tools,
             "documents": None,
@@ -231,7 +226,7 @@ class PromptBuilder:
             "date_string": setting.now.strftime("%d %b %Y"),
         }
         try:
-            return RENDERER.render(self._tokenizer.get_chat_template(tools=tools), seen, setting.now)
+            return RENDERER.render(self.tokenizer.get_chat_template(tools=tools), seen, setting.now)
         except TemplateEndlessError as error:
             raise ModelError(ENDLESS_TEMPLATE, str(error)) from error
         except OSError as error:
@@ -245,7 +240,7 @@ class PromptBuilder:
 
 
 def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None:
-    """A string may hold half of a character, which is no text."""
+    """Raise InvalidRequestError where a string holds half of a character (a lone surrogate), which is no text."""
     texts = [text for message in messages for text in (message.role, message.content)]
     texts += [text for tool in tools for text in (tool.name, tool.description, tool.parameters)]
     try:
@@ -255,7 +250,7 @@ def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None
 
 
 def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
-    """Neighbouring pieces of text together, each generated answer and each plain text on its own."""
+    """The pieces in groups that are encoded at once: neighbouring texts together, every other piece on its own."""
     runs: list[list[_Piece]] = []
     for piece in pieces:
         if runs and not any(part.ids or part.is_plain for part in (piece, runs[-1][0])):
@@ -268,8 +263,10 @@ def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
 def _align(
     text: str, literals: Sequence[str], order: Sequence[int], messages: Sequence[Message]
 ) -> list[_Piece] | None:
-    """Find the contents between the template's literals. None where the template changes contents in a way that cannot
-    be followed: then nothing is spliced and the text is encoded as it is."""
+    """Cut a rendered text into pieces: the template's `literals`, and between them the contents of messages in `order`.
+
+    None where the template changes contents in a way that cannot be followed. Then all of the text is encoded as it is.
+    """
     is_told_apart = sorted(set(order)) == sorted(order) and all(number < len(messages) for number in order)
     if not text.startswith(literals[0]) or not is_told_apart:
         return None
@@ -289,14 +286,20 @@ def _align(
 
 
 def _before_answer(literal: str, request: str) -> str:
-    """The template's text before a generated answer as it stood when the answer was asked for: without the blanks that
-    some templates (Mistral) write only in front of an answer that is there. `request` asks for the next answer."""
+    """The template's text before a generated answer, as it stood when the answer was asked for.
+
+    Some templates (Mistral) write blanks in front of an answer only when it is there. `request` is the text that asks
+    for the next answer.
+    """
     return request if literal.startswith(request) and literal[len(request) :].isspace() else literal
 
 
 def _content_at(text: str, at: int, content: str, literal: str, *, is_last: bool) -> str | None:
-    """What stands at `at` for a message: its content whole, trimmed, without the reasoning at its start, or as a JSON
-    string, which is how some templates (Llama-3.1) quote what a tool returned."""
+    """The form in which a message's content stands at character `at` of the text, or None where none fits.
+
+    That is the whole content, or trimmed, or without the reasoning at its start, or as a JSON string, which is how some
+    templates (Llama-3.1) quote what a tool returned.
+    """
     rest = len(text) - at - len(literal)
     answer = content.rpartition("</think>")[2]
     stripped = [part for whole in (content, answer) for part in (whole, whole.rstrip(), whole.lstrip(), whole.strip())]

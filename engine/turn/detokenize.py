@@ -1,50 +1,68 @@
-"""Token ids -> text that can be shown: whole characters only, stop strings held back and cut off."""
+"""Token ids -> text that can be shown: whole characters only, stop strings held back and cut off.
+
+`tokenizers.decoders.DecodeStream` is not used. In version 0.23 it shows U+FFFD for half a character in the middle of a
+text, loses a U+FFFD that the model wrote last, and takes 9 seconds for 2,000 of them, because it decodes them all again
+with every token.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-BROKEN = "\N{REPLACEMENT CHARACTER}"
+from engine.prompt.token_text import HALF, readable
+
+MOST_TOKENS = 12
+"""Tokens that are decoded at a time: twice the four bytes of the longest character, and some that show nothing."""
+
+MOST_BYTES = 4
+"""Bytes of a character, and so tokens that one can be spread over."""
 
 
 class Detokenizer:
     """Turns ids into text as they come. `text` is all that was handed out; `stopped` says that a stop string was met.
 
-    `decode` maps ids to text. Text is decoded from a few tokens back, because tokenizers decode a token differently at
-    the start of a text than inside it.
+    `decode` maps ids to marked text (`TokenText.marked`). It is asked about the newest tokens and a few before them,
+    because tokenizers decode a token differently at the start of a text than inside it. However many tokens make no
+    character, it is asked twice a token, about at most MOST_TOKENS of them.
     """
 
     def __init__(self, decode: Callable[[Sequence[int]], str], stop: Sequence[str] = ()) -> None:
         self._decode = decode
         self._stop = tuple(s for s in stop if s)
-        self._ids: list[int] = []
-        self._from = 0
-        self._done = 0
+        self._window: list[int] = []
+        self._tokens_done = 0  # at the start of the window: their text was handed out
+        self._characters_done = 0  # of the window's text
         self._held = ""
         self.text = ""
         self.stopped = False
 
     def add(self, token: int) -> str:
         """The text that can be shown after one more token; often "" in the middle of a character."""
-        self._ids.append(token)
-        before = self._decode(self._ids[self._from : self._done])
-        now = self._decode(self._ids[self._from :])
-        if len(now) <= len(before) or now.endswith(BROKEN):
+        self._window.append(token)
+        now = self._decode(self._window)
+        is_half = now.endswith(HALF) or len(now) <= self._characters_done
+        if is_half and len(self._window) < MOST_TOKENS:
             return ""
-        self._from, self._done = self._done, len(self._ids)
-        return self._release(now[len(before) :], is_last=False)
+        new = now[self._characters_done :]
+        self._move_window(-MOST_BYTES if is_half else self._tokens_done, is_half)
+        return self._release(new, is_last=False)
 
     def finish(self) -> str:
         """What was held back, at the end of the answer, without half characters."""
-        before = self._decode(self._ids[self._from : self._done])
-        now = self._decode(self._ids[self._from :])
-        return self._release(now[len(before) :], is_last=True)
+        return self._release(self._decode(self._window)[self._characters_done :], is_last=True)
+
+    def _move_window(self, start: int, is_half: bool) -> None:
+        """Leave out the tokens before `start`. Of the rest everything was handed out but half a character at the end,
+        which may become a whole one yet."""
+        self._window = self._window[start:]
+        self._tokens_done = 0 if is_half else len(self._window)
+        self._characters_done = len(self._decode(self._window).rstrip(HALF))
 
     def _release(self, text: str, *, is_last: bool) -> str:
         """Hand out `text`, but neither a stop string nor what may become one, and no bytes that are no text."""
         if self.stopped:
             return ""
-        text = self._held + text.replace(BROKEN, "")
+        text = self._held + readable(text)
         ends = [at for at in (text.find(stop) for stop in self._stop) if at >= 0]
         if ends:
             self.stopped = True

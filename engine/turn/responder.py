@@ -55,7 +55,7 @@ class Responder:
         self.cache = cache
         self.rate = PrefillRate()
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
-        self._builder = PromptBuilder(model.tokenizer, model.vocabulary)
+        self.builder = PromptBuilder(model.tokenizer, model.vocabulary)
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._clock = clock
@@ -250,7 +250,7 @@ class Responder:
         """Sample until the answer ends; returns its text."""
         sampling = turn.request.sampling
         generator = make_generator(sampling)
-        text = Detokenizer(self.model.decode, turn.request.stop)
+        text = Detokenizer(self.model.text.marked, turn.request.stop)
         told = self._clock()
         penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
         limit = self._new_tokens(turn.request, turn.prompt)
@@ -307,7 +307,7 @@ class Responder:
     def _build(self, request: Request, listen: Listen) -> Prompt:
         """The prompt of a request. A long one is built in a thread of its own while this one listens; so is any that
         would have to wait for one that was left alone."""
-        build = partial(self._builder.build, request.messages, request.day, request.tools)
+        build = partial(self.builder.build, request.messages, request.day, request.tools)
         is_long = sum(len(message.content) for message in request.messages) > LONG_TEXT
         return in_own_thread(build, self._building, listen) if is_long or self._building.locked() else build()
 

@@ -1,4 +1,4 @@
-"""Few-bit weights as the compiled part reads them: `Matrix` in `engine/native/model.h` describes the layout."""
+"""Few-bit weights in the layout that the compiled part reads (`Matrix` in `engine/native/model.h` describes it)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.native.library import Matrix, library
 from engine.weights.quantise import GROUP, ROWS_AT_ONCE, quantise_int4, quantise_int8
 
 STRETCH = 64
-"""Columns of int4 codes that lie together in eight words; rows are padded to whole ones."""
+"""Columns whose int4 codes lie together, in eight words of 32 bits. Rows are padded to a multiple of it."""
 
 
 class NativeMatrix:
@@ -27,7 +27,6 @@ class NativeMatrix:
         self.matrix = Matrix(codes.data_ptr(), scales.data_ptr(), None, rows, padded, bits)
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """See `Packed`."""
         loaded = library()
         assert loaded is not None
         out = torch.empty(len(rows), self.matrix.rows, dtype=torch.float32)
@@ -40,8 +39,10 @@ class NativeMatrix:
 
 
 def pack_int4(weight: Tensor) -> NativeMatrix:
-    """Four bits a weight, in groups of 32. Some rows at a time: the codes of a whole output matrix, before they are
-    packed, would take gigabytes."""
+    """Four bits a weight, in groups of 32.
+
+    ROWS_AT_ONCE rows are packed at a time: the unpacked codes of a whole output matrix would take gigabytes.
+    """
     rows, columns = weight.shape
     words = torch.empty(rows, -(-columns // STRETCH), 8, dtype=torch.int32)
     scales = torch.empty(rows, -(-columns // GROUP // 8) * 8, 2, dtype=torch.bfloat16)

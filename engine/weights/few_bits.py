@@ -1,4 +1,7 @@
-"""Few-bit copies of the weights for the products of decoding: as the compiled step reads them, or torch's kernels."""
+"""Few-bit copies of weight matrices, which make decoding faster: it reads every weight once for each token.
+
+There are copies for the compiled part (`engine.weights.compiled_matrix`) and for torch's kernels; `pack` chooses.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from engine.weights.fastest import fastest
 from engine.weights.quantise import GROUP, ROWS_AT_ONCE, Bits, quantise_int4, quantise_int8, takes_int4
 
 VECTOR = 16
-"""torch's few-bit kernels read so many numbers of a row at a time on the widest processors, and do not look where it
-ends: a matrix whose rows are no whole number of these is not for them."""
+"""On the widest processors torch's few-bit kernels read this many numbers of a row at a time, past its end if need be.
+So the length of a row must be a multiple of it."""
 
 
 class Packed(Protocol):
@@ -40,7 +43,6 @@ class Int4:
         self.nbytes = self._packed.nbytes + self._scales.nbytes
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """See `Packed`."""
         out: Tensor = torch.ops.aten._weight_int4pack_mm_for_cpu(
             rows.to(torch.bfloat16).contiguous(), self._packed, GROUP, self._scales
         )
@@ -58,7 +60,6 @@ class Int8:
         self.nbytes = self._quantised.nbytes + self._scale.nbytes
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """See `Packed`."""
         out: Tensor = torch.ops.aten._weight_int8pack_mm(
             rows.to(torch.bfloat16).contiguous(), self._quantised, self._scale
         )
@@ -66,16 +67,21 @@ class Int8:
 
 
 def _int4_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Some rows of a matrix as torch's int4 kernel reads them: packed codes `[rows, in / 2]`, and scales and zeros
-    `[in / 32, rows, 2]`. The kernel packs up to 64 rows together, so parts of 1,024 lie one behind the other."""
+    """Some rows of a matrix as torch's int4 kernel reads them: codes `[rows, in / 2]`, scales and zeros
+    `[in / 32, rows, 2]`.
+
+    The kernel packs up to 64 rows together, so parts of ROWS_AT_ONCE rows can be joined afterwards.
+    """
     codes, scale, zero = quantise_int4(weight)
     packed: Tensor = torch.ops.aten._convert_weight_to_int4pack_for_cpu(codes, 1)
     return packed, torch.stack([scale.t(), zero.t()], dim=-1).to(torch.bfloat16)
 
 
 def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed | None:
-    """Pack a weight matrix `[out, in]`, for the compiled step or for torch's kernels. None where these cannot take it:
-    then it is left whole."""
+    """A few-bit copy of a weight matrix `[out, in]`: for the compiled part if `is_native`, else for torch's kernels.
+
+    None where those cannot take the matrix. Then the full weights are used.
+    """
     if is_native:
         return pack_int4(weight) if takes_int4(weight, bits) else pack_int8(weight)
     rows, columns = weight.shape
@@ -86,11 +92,11 @@ def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed | None:
 
 @lru_cache(maxsize=2)
 def few_bits_are_faster(dtype: torch.dtype) -> bool:
-    """Whether a product of one row with few-bit weights beats full ones on this CPU: by the compiled part always, which
-    reads less and computes as fast; by torch's kernels that is measured, once.
+    """Whether a product of one row with few-bit weights is faster than with full ones on this CPU.
 
-    The matrix is too large for most caches, as a model's weights are: reading it is what few bits save. Processors
-    that torch has no kernels for take the slow way through each weight.
+    The compiled part always is: it reads less, and computes as fast. For torch's kernels it is measured, once: on
+    processors that torch has no few-bit kernel for, they are slow. The matrix that is measured is too large for most
+    processors' caches, as a model's weights are, because few bits save the time of reading.
     """
     if nativelib.library() is not None:
         return True

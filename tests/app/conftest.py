@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
+from app.chat.saving import Keeper
 from app.chat.session import Session
 from app.history.file import History
 from app.settings import Settings
@@ -74,11 +77,33 @@ class Desk:
         self.session.load_model(ModelSpec())
         self.play()
 
+    def save(self) -> None:
+        """What the slow timer does while an answer comes."""
+        self.session.findChild(Keeper).save()
+
     def close(self) -> None:
         """End the program in its order."""
         self.session.shutdown()
         self.bridge.close()
         self.history.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_window_left() -> Iterator[None]:
+    """Delete the windows of a test with it: each that stays takes its time at every change of the theme."""
+    yield
+    if QApplication.instance() is not None:
+        for window in QApplication.topLevelWidgets():
+            if window.parent() is None:
+                window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def timer_of(owner: QObject) -> QTimer:
+    """The timer that belongs to an object."""
+    timer = owner.findChild(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    assert timer is not None
+    return timer
 
 
 @pytest.fixture

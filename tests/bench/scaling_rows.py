@@ -15,7 +15,7 @@ from engine.cache.picture import node_views
 from engine.cache.store import Lane
 from engine.cache.tree import PrefixTree, block_keys
 from engine.llama import attention
-from engine.llama.forward import LeanForward
+from engine.llama.forward import LlamaForward
 from engine.models import attention_hook as interface
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
@@ -40,7 +40,7 @@ def _step_rows(count: int) -> Iterator[Row]:
     )  # fmt: skip
     config._attn_implementation = interface.NAME
     model = LlamaForCausalLM(config).eval()
-    forward, lane = LeanForward(weights_of(model, None)), Lane(probe_layout(model), 32_800, fill=0.5)
+    forward, lane = LlamaForward(weights_of(model, None)), Lane(probe_layout(model), 32_800, fill=0.5)
     query = torch.ones(1, 8, 1, 16)
 
     def step(length: int) -> float:

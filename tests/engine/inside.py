@@ -20,8 +20,9 @@ from engine.types import BLOCK_TOKENS, Message
 
 def forget_lanes(cache: PrefixCache) -> None:
     """Leave only published blocks to hit."""
-    for lane in cache._lanes.idle():
-        cache._lanes.drop(lane)
+    lanes = cache._lanes
+    for lane in lanes.idle():
+        lanes.drop(lane)
 
 
 def lanes(cache: PrefixCache) -> list[Lane]:
@@ -34,21 +35,28 @@ def lane_buffers(lane: Lane) -> list[Tensor]:
     return [buffer for pair in zip(lane.keys, lane.values, strict=True) for buffer in pair]
 
 
+def stored_blocks(store: KVStore) -> dict[int, Tensor]:
+    """The published blocks by number."""
+    return store._blocks
+
+
 def block_parts(store: KVStore, block: int) -> list[Tensor]:
     """Keys and values of each group in a published block, `[layer, kv_head, 16, dim]`."""
-    return store._parts(store._blocks[block])
+    return store._parts(stored_blocks(store)[block])
 
 
 def swap_blocks(store: KVStore, one: int, other: int) -> None:
     """Damage: each block holds what belongs into the other."""
-    store._blocks[one], store._blocks[other] = store._blocks[other], store._blocks[one]
+    held = stored_blocks(store)
+    held[one], held[other] = held[other], held[one]
 
 
 def real_bytes(store: KVStore) -> int:
     """Bytes that the store's tensors really take."""
-    buffers = [buffer for lane in store._lanes for buffer in lane_buffers(lane)]
-    buffers += [lane.end_logits for lane in store._lanes if lane.end_logits is not None]
-    return sum(tensor.untyped_storage().nbytes() for tensor in [*buffers, *store._blocks.values()])
+    lanes = list(store._lanes)
+    buffers = [buffer for lane in lanes for buffer in lane_buffers(lane)]
+    buffers += [lane.end_logits for lane in lanes if lane.end_logits is not None]
+    return sum(tensor.untyped_storage().nbytes() for tensor in [*buffers, *stored_blocks(store).values()])
 
 
 def pins(cache: PrefixCache) -> int:
@@ -78,12 +86,12 @@ def paths(cache: PrefixCache, namespace: str) -> list[tuple[list[int], list[int]
 
 def build_prompt(responder: Responder, messages: Sequence[Message], day: date | None = None) -> Prompt:
     """The prompt that the responder makes of a conversation."""
-    return responder._builder.build(messages, day)
+    return responder.builder.build(messages, day)
 
 
 def use_builder(responder: Responder, builder: PromptBuilder) -> None:
     """Give the responder the template of another family."""
-    responder._builder = builder
+    responder.builder = builder
 
 
 def check_runs(cache: PrefixCache) -> None:

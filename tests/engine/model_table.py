@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from transformers import PreTrainedConfig
 
-from engine.models.support import CHOOSE, ReuseClass, check_reusable, classify
-from engine.types import ModelError
+from engine.models.support import CHOOSE, check_reusable, classify
+from engine.types import ModelError, ReuseClass
 from tests.engine.model_zoo import CASES, REFUSED, ROPE_CASES, ModelCase
 
 HEADER = ("Model class", "Reuse", "What to know")

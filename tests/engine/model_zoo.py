@@ -12,7 +12,7 @@ from typing import Any
 from transformers import CONFIG_MAPPING, PreTrainedConfig
 
 from engine.models import support as reuse
-from engine.models.support import ReuseName
+from engine.types import ReuseName
 
 WINDOW = 20
 """Tokens that a sliding layer sees; no multiple of a block."""
@@ -32,7 +32,7 @@ TWO_SIDES: ReuseName = "full, on each side of a length"
 class ModelCase:
     """A class under test. `note` is what a user should know, `length` how long a prompt the test may use.
 
-    `is_lean` says that the engine computes the class by a forward pass of its own, `wrapper` names a class with images
+    `is_fast` says that the engine computes the class by a forward pass of its own, `wrapper` names a class with images
     around the text model.
     """
 
@@ -42,7 +42,7 @@ class ModelCase:
     reuse: ReuseName = "full"
     note: str = ""
     length: int = LENGTH
-    is_lean: bool = False
+    is_fast: bool = False
     wrapper: str = ""
 
     def config(self) -> PreTrainedConfig:
@@ -157,10 +157,10 @@ ROUTED = (
 SHARES = "Layers that share keys and values with an earlier one cost nothing in the cache."
 
 CASES = [
-    ModelCase("Llama", "llama", HEADS, is_lean=True),
-    ModelCase("Qwen2", "qwen2", GROUPED, is_lean=True),
-    ModelCase("Qwen3", "qwen3", HEADS, is_lean=True),
-    ModelCase("Mistral", "mistral", HEADS | {"sliding_window": None}, is_lean=True),
+    ModelCase("Llama", "llama", HEADS, is_fast=True),
+    ModelCase("Qwen2", "qwen2", GROUPED, is_fast=True),
+    ModelCase("Qwen3", "qwen3", HEADS, is_fast=True),
+    ModelCase("Mistral", "mistral", HEADS | {"sliding_window": None}, is_fast=True),
     ModelCase("Mistral with sliding window", "mistral", HEADS | WINDOWED, SLIDING, ALL_KEPT),
     ModelCase("Gemma", "gemma", HEADS),
     ModelCase("Gemma-2", "gemma2", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 12}, SLIDING, SOFT_CAP),
@@ -217,16 +217,16 @@ CASES = [
 ]
 
 ROPE_CASES = [
-    ModelCase("RoPE linear", "llama", HEADS | {"rope_parameters": LINEAR}, is_lean=True),
-    ModelCase("RoPE yarn", "llama", HEADS | {"rope_parameters": YARN}, is_lean=True),
-    ModelCase("RoPE llama3", "llama", HEADS | {"rope_parameters": LLAMA3}, is_lean=True),
+    ModelCase("RoPE linear", "llama", HEADS | {"rope_parameters": LINEAR}, is_fast=True),
+    ModelCase("RoPE yarn", "llama", HEADS | {"rope_parameters": YARN}, is_fast=True),
+    ModelCase("RoPE llama3", "llama", HEADS | {"rope_parameters": LLAMA3}, is_fast=True),
     ModelCase(
         "RoPE dynamic NTK",
         "llama",
         HEADS | {"rope_parameters": DYNAMIC, "max_position_embeddings": LENGTH},
         UP_TO,
         "The context ends where earlier positions would begin to change.",
-        is_lean=True,
+        is_fast=True,
     ),
     ModelCase(
         "LongRoPE (Phi-3.5, Phi-4-mini)",

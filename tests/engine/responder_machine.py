@@ -26,9 +26,9 @@ WORDS = st.sampled_from(QUESTIONS)
 
 
 @cache
-def model(is_lean: bool) -> LoadedModel:
+def model(is_fast: bool) -> LoadedModel:
     """One tiny model for all runs; it has no state of its own."""
-    return make_model(is_lean=is_lean)
+    return make_model(is_fast=is_fast)
 
 
 @dataclass
@@ -48,15 +48,15 @@ class ResponderMachine(RuleBasedStateMachine):
 
     chats = Bundle("chats")
 
-    @initialize(tokens=st.integers(1, 6), step=st.sampled_from([0, 0, 16]), is_lean=st.booleans(), greedy=st.booleans())
-    def start(self, tokens: int, step: int, is_lean: bool, greedy: bool) -> None:
+    @initialize(tokens=st.integers(1, 6), step=st.sampled_from([0, 0, 16]), is_fast=st.booleans(), greedy=st.booleans())
+    def start(self, tokens: int, step: int, is_fast: bool, greedy: bool) -> None:
         """A cache of one to six contexts."""
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr("engine.turn.responder.CHUNK_TOKENS", CHUNK)
         self.patch.setattr("engine.cache.prefix_cache.LANE_STEP", 64)
-        self.spy = SpyModel(model(is_lean))
+        self.spy = SpyModel(model(is_fast))
         self.responder = make_responder(self.spy, tokens=tokens * CONTEXT, step=step, context=CONTEXT)
-        self.oracle_spy = SpyModel(model(is_lean))
+        self.oracle_spy = SpyModel(model(is_fast))
         self.oracle = make_responder(self.oracle_spy, tokens=CONTEXT, step=step, context=CONTEXT)
         self.sampling = Sampling(temperature=0.0) if greedy or not step else Sampling(temperature=1.5, top_p=1.0)
         self.count = 0

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from engine.loading import EXACT_STEP, open_model
-from engine.models.loaded import LoadedModel, default_cache_bytes, load
+from engine.models.choice import default_cache_bytes
+from engine.models.loaded import LoadedModel, load
 from engine.types import BLOCK_TOKENS, ModelSpec
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks

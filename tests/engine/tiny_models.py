@@ -73,13 +73,13 @@ def make_model(
     end: str = "<|im_end|>",
     *,
     seed: int = 0,
-    is_lean: bool = True,
+    is_fast: bool = True,
     bits: Bits | None = None,
     heads: Mapping[str, int] | None = None,
 ) -> LoadedModel:
-    """The tiny Llama behind the engine's own door, with the lean forward pass or with transformers' own."""
+    """The tiny Llama behind the engine's own door, with our own forward pass or with transformers' own."""
     model = make_llama(dtype=dtype, seed=seed, heads=heads)
-    network = TransformersNetwork(model, bits, is_lean=is_lean)
+    network = TransformersNetwork(model, bits, is_fast=is_fast)
     return LoadedModel(network, make_tokenizer(template, end), "/nowhere/tiny")
 
 

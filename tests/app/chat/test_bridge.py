@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, REST_EVERY_MS, Bridge
 from app.chat.merge import merge
 from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
+from tests.app.conftest import timer_of
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
 from tests.conftest import active_timers
 
@@ -56,20 +57,22 @@ def test_the_timer_brings_a_whole_turn(make_bridge: Callable[..., Any], qtbot: Q
 
 
 def test_the_timer_is_fast_while_something_is_outstanding_and_slow_then(make_bridge: Callable[..., Any]) -> None:
-    bridge, _ = make_bridge(FakeEngine(manual=True))
-    assert not bridge._timer.isActive()
+    engine = FakeEngine(manual=True)
+    bridge, _ = make_bridge(engine)
+    timer = timer_of(bridge)
+    assert not timer.isActive()
     bridge.submit(REQUEST)
     bridge.drain()
-    assert bridge._timer.interval() == DRAIN_EVERY_MS
-    bridge._engine.release()
+    assert timer.interval() == DRAIN_EVERY_MS
+    engine.release()
     bridge.drain()
-    assert bridge._timer.interval() == REST_EVERY_MS
-    assert bridge._timer.isActive()
+    assert timer.interval() == REST_EVERY_MS
+    assert timer.isActive()
     assert not bridge.busy
     bridge.submit(REQUEST)
-    assert bridge._timer.interval() == DRAIN_EVERY_MS
+    assert timer.interval() == DRAIN_EVERY_MS
     bridge.close()
-    assert not bridge._timer.isActive()
+    assert not timer.isActive()
 
 
 def test_what_idle_work_says_comes_by_itself(make_bridge: Callable[..., Any], qtbot: QtBot) -> None:
@@ -123,7 +126,7 @@ def test_a_cache_command_that_fails_is_told_and_ends(make_bridge: Callable[..., 
     engine = FakeEngine(manual=True)
     bridge, ear = make_bridge(engine)
     bridge.clear_cache()
-    bridge._engine.poll()
+    engine.poll()
     engine.inject(Failed(0, "No model is loaded."))
     bridge.drain()
     assert ear.names() == ["failed"]
@@ -158,7 +161,7 @@ def test_a_drain_stops_after_its_time_and_the_rest_comes_next(make_bridge: Calla
     bridge.drain()
     assert "text" in ear.names()
     assert "finished" not in ear.names()
-    assert bridge._timer.isActive()
+    assert timer_of(bridge).isActive()
     while bridge.busy:
         bridge.drain()
     text = "".join(event.text for name, event in ear.heard if name == "text")
@@ -190,7 +193,7 @@ def test_a_slot_may_close_the_bridge(make_bridge: Callable[..., Any]) -> None:
     bridge.drain()
     assert ear.names() == ["matched"]
     assert engine.closed
-    assert not bridge._timer.isActive()
+    assert not timer_of(bridge).isActive()
 
 
 def test_merge_joins_text_and_keeps_the_newest_progress() -> None:

@@ -17,11 +17,13 @@ from PySide6.QtCore import QCoreApplication, QEventLoop
 from app.chat.bridge import Bridge
 from app.chat.previewer import Previewer
 from app.chat.price import price_of_change
+from app.chat.saving import Keeper
 from app.chat.session import Session
 from app.history.file import History, StoredMessage
 from app.settings import Settings
 from engine import BLOCK_TOKENS, Engine, Matched, Message, ModelSpec, Preview, Request, Sampling
 from engine.cache.prefix_cache import LANE_STEP
+from tests.app.conftest import timer_of
 from tests.engine.tiny_models import make_folder, make_model
 from tests.engine.turns import finish, make_responder
 
@@ -46,7 +48,7 @@ class Program:
 
     def __init__(self, folder: Path, model: Path) -> None:
         self.bridge = Bridge(Engine())
-        self.bridge._timer.setInterval(1)
+        timer_of(self.bridge).setInterval(1)
         self.history = History(folder / "history.sqlite3")
         settings = Settings(sampling=SAMPLING, system_prompt="Answer about parcels and tents, briefly.")
         self.session = Session(self.bridge, self.history, settings, today=lambda: date(2026, 11, 29))
@@ -100,7 +102,7 @@ def running(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def program(running: Program) -> Iterator[Program]:
     yield running
     running.session.foresight.drop()
-    running.session._answers._keeper.save()  # all is stored: its timer rests
+    running.session.findChild(Keeper).save()  # all is stored: its timer rests
 
 
 def facts(event: Preview | Matched) -> tuple[Any, ...]:

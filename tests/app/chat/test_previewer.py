@@ -8,13 +8,13 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.previewer import REST_MS
 from engine import Failed, Message, ModelSpec, Preview, TextDelta
-from tests.app.conftest import Desk
+from tests.app.conftest import Desk, timer_of
 
 
 def rest(desk: Desk) -> None:
     """Typing has rested: what the timer does, if it runs."""
     previewer = desk.session.foresight.draft
-    if previewer._rest.isActive():
+    if timer_of(previewer).isActive():
         previewer.ask()
     desk.drain()
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.chat.saving import SAVE_EVERY_MS
+from app.chat.saving import SAVE_EVERY_MS, Keeper
 from engine import DiskFullError, TextDelta
-from tests.app.conftest import Desk
+from tests.app.conftest import Desk, timer_of
 
 
 class Disk:
@@ -33,11 +33,6 @@ def disk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Disk:
     return Disk(desk, monkeypatch)
 
 
-def save(desk: Desk) -> None:
-    """What the slow timer does."""
-    desk.session._answers._keeper.save()
-
-
 def stored(desk: Desk) -> list[str]:
     return [message.content for message in desk.history.messages(desk.session.conversation.id)]
 
@@ -48,14 +43,14 @@ def test_text_is_stored_on_the_timer_and_only_when_there_is_more(desk: Desk, dis
     desk.until(TextDelta)
     desk.until(TextDelta)
     assert disk.writes == 0
-    save(desk)
-    save(desk)
+    desk.save()
+    desk.save()
     assert disk.writes == 1
     assert stored(desk) == ["Hi", "Hello from"]
 
 
 def test_the_timer_is_slow_and_ends_with_the_last_answer(desk: Desk, qtbot: QtBot) -> None:
-    timer = desk.session._answers._keeper._timer
+    timer = timer_of(desk.session.findChild(Keeper))
     assert SAVE_EVERY_MS == 3000
     assert not timer.isActive()
     desk.session.send("Hi")
@@ -78,10 +73,10 @@ def test_an_answer_that_ends_on_a_full_disk_is_kept_and_stored_later(desk: Desk,
     assert desk.heard("error") == [("The disk is full.", "SQLITE_FULL")]
     (final,) = desk.heard("message_finished")
     assert desk.session.messages[-1] == final
-    save(desk)
+    desk.save()
     assert len(desk.heard("error")) == 1
     disk.full = False
-    save(desk)
+    desk.save()
     assert desk.history.message(final.id) == final
 
 
@@ -104,8 +99,8 @@ def test_each_new_trouble_is_told_once(desk: Desk, disk: Disk) -> None:
     for full in (True, False, True):
         disk.full = full
         desk.until(TextDelta)
-        save(desk)
-        save(desk)
+        desk.save()
+        desk.save()
     assert len(desk.heard("error")) == 2
 
 

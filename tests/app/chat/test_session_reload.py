@@ -90,7 +90,7 @@ def test_a_crash_keeps_what_the_slow_timer_stored(make_desk: Callable[..., Desk]
     first = make_desk()
     first.session.send("Hi")
     first.until(TextDelta)
-    first.session._answers._keeper.save()
+    first.save()
     first.until(TextDelta)
     crash(first)
     second = make_desk()

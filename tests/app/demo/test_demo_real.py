@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from app.__main__ import main
@@ -65,4 +64,4 @@ def test_one_different_token_and_its_cure_with_a_tiny_model(
     front = 400  # tokens in front of the date
     assert [row["reused_tokens"] > row["prompt_tokens"] - 400 for row in on] == [False, True, False, False, True, True]
     assert all(0 < row["reused_tokens"] < front for row in (on[2], on[3]))
-    assert LIGHT.warn in colours(QImage(str(out / "explainer-light.png")))
+    assert LIGHT.warn in colours(out / "explainer-light.png")

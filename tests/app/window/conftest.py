@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -75,6 +75,11 @@ def settle() -> None:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
+def accept(dialog: QDialog) -> None:
+    """Press the button that takes over what the dialog says."""
+    dialog.findChild(QDialogButtonBox).accepted.emit()
+
+
 @pytest.fixture
 def make_screen(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[..., Screen]]:
     """Opens windows that share one conversation file; `loaded=False` leaves the model to be loaded by the test."""
@@ -94,8 +99,6 @@ def make_screen(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[..., Screen]]
     yield make
     for screen in screens:
         screen.window.close()
-        screen.window.deleteLater()
-    settle()
     theme.apply(QApplication.instance(), theme.LIGHT)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ from app.widgets.words import least_budget, raised_budget, token_cost
 from app.window.preferences import PreferencesDialog
 from engine import ModelSpec
 from tests.app.fake_engine import MODEL
-from tests.app.window.conftest import Screen
+from tests.app.window.conftest import Screen, accept
 
 LEAST = 8192 * 23_040
 SAID = "It takes 189 MB: one whole conversation of 8,192 tokens."
@@ -49,7 +49,7 @@ def test_a_budget_that_is_too_small_is_said_to_be_raised(screen: Screen, budget:
     dialog = screen.application.dialogs.open_dialog
     assert isinstance(dialog, PreferencesDialog)
     dialog.budget.setValue(budget)
-    dialog._save()
+    accept(dialog)
     assert (SAID in screen.window.notice.text) is said
     screen.play()
 

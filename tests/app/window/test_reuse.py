@@ -19,6 +19,7 @@ from app.transcript.message import Answer
 from app.transcript.message_actions import ActionButton
 from app.widgets import words
 from engine import CacheView, Divergence, Failed, Matched, Prefill, Preview, TextDelta
+from tests.app.conftest import DAY, timer_of
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
 
@@ -49,7 +50,7 @@ def foresee(screen: Screen) -> None:
     """Typing has rested: whatever is scheduled is asked now."""
     foresight = screen.session.foresight
     for previewer in (foresight.draft, foresight.price, foresight.prompt):
-        if previewer._rest.isActive():
+        if timer_of(previewer).isActive():
             previewer.ask()
     screen.play()
 
@@ -287,7 +288,7 @@ def test_badges_wait_for_everything_else_and_go_one_by_one(screen: Screen) -> No
     badges.ask()
     assert len(engine.previews) == before + 3  # nothing changed since
     screen.application.bridge.cache_view.emit(CacheView(0, 1.0, 10, 0, 0, 0, 5, 0))
-    assert badges._rest.isActive()
+    assert timer_of(badges).isActive()
     ask_badges(screen)
     assert len(engine.previews) == before + 6
 
@@ -302,7 +303,7 @@ def test_badges_ask_by_themselves_once_the_window_rests(screen: Screen, qtbot: Q
 
 def test_rows_out_of_sight_are_not_asked_about(screen: Screen) -> None:
     for number in range(40):
-        screen.session._history.create("", screen.session.conversation.sampling, screen.session._today(), f"{number}")
+        screen.application.history.create("", screen.session.conversation.sampling, DAY, f"{number}")
     screen.session.conversations_changed.emit()
     rows = screen.window.sidebar.list
     seen = rows.visible_ids()

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.transcript import reading_note
 from app.widgets.words import turn_parts
 from engine import Divergence, Matched, Prefill, TextDelta
+from tests.app.conftest import timer_of
 from tests.app.fake_engine import Script, many_tokens, words
 from tests.app.window.conftest import Screen, settle
 
@@ -149,7 +150,7 @@ def test_progress_appears_where_the_answer_will_be_after_a_while(
     note = screen.answer().note
     assert note.isHidden()
     assert note.text().startswith("reading 3 of 6 tokens")
-    note._patience.timeout.emit()
+    timer_of(note).timeout.emit()
     assert not note.isHidden()
     screen.until(TextDelta)
     assert note.isHidden()

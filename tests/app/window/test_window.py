@@ -25,7 +25,7 @@ from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import columns, first_size
 from engine import Divergence, Failed, Loading, ModelSpec, Sampling
 from tests.app.fake_engine import MODEL, Script
-from tests.app.window.conftest import Screen, settle
+from tests.app.window.conftest import Screen, accept, settle
 
 
 def titles(screen: Screen) -> list[str]:
@@ -153,7 +153,7 @@ def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
     assert isinstance(dialog, PreferencesDialog)
     dialog.budget.setValue(256)
     dialog.system_prompt.setPlainText("Be brief.")
-    dialog._save()
+    accept(dialog)
     assert screen.engine.calls == ["set_cache_budget 256000000"]
     assert len(screen.engine.specs) == 1
     values = PreferenceValues("dark", "cpu", "fp32", True, 256, -1, Sampling(temperature=0.2), "Be brief.")
@@ -186,7 +186,7 @@ def test_what_may_be_kept_on_disk_is_a_preference(screen: Screen) -> None:
         dialog = screen.application.dialogs.open_dialog
         assert isinstance(dialog, PreferencesDialog)
         dialog.disk.setValue(chosen)
-        dialog._save()
+        accept(dialog)
         assert screen.engine.calls[-1] == f"set_disk_budget {asked}"
     assert dialog.disk.text() == "automatic"
     assert len(screen.engine.specs) == 1

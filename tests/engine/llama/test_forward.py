@@ -1,4 +1,4 @@
-"""The lean forward pass against transformers' own, and few-bit weights against the weights they stand for."""
+"""Our own forward pass against transformers' own, and few-bit weights against the weights they stand for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from engine.cache.store import Lane
 from engine.llama import attention
-from engine.llama.forward import LeanForward
+from engine.llama.forward import LlamaForward
 from engine.models import attention_hook as interface
 from engine.models import from_transformers as network
 from engine.models.from_transformers import weights_of
@@ -59,7 +59,7 @@ def test_lean_equals_the_models_own_forward(name: str, pieces: list[int]) -> Non
     model = build(CONFIGS[name])
     assert network.fits(model)
     expected = own_logits(model, IDS)
-    forward = LeanForward(weights_of(model, None))
+    forward = LlamaForward(weights_of(model, None))
     lane = Lane(probe_layout(model), 80, fill=float("nan"))
     start = 0
     for size in pieces:
@@ -72,7 +72,7 @@ def test_lean_equals_the_models_own_forward(name: str, pieces: list[int]) -> Non
 def test_fused_weights_are_no_second_copy() -> None:
     model = build(CONFIGS["llama"])
     before = own_logits(model, IDS)
-    LeanForward(weights_of(model, None))
+    LlamaForward(weights_of(model, None))
     layer = model.model.layers[0]
     storages = {part.weight.untyped_storage().data_ptr() for part in (layer.self_attn.q_proj, layer.self_attn.v_proj)}
     assert len(storages) == 1
@@ -171,7 +171,7 @@ def test_generic_cache_and_lean_forward_share_a_lane() -> None:
         cache = LaneCache(model.config.num_hidden_layers)
         cache.aim(lane, 0)
         model(input_ids=torch.tensor([IDS[:40]]), position_ids=torch.arange(40)[None], cache=cache, use_cache=True)
-        torch.testing.assert_close(LeanForward(weights_of(model, None))(IDS[40:], lane, 40), expected)
+        torch.testing.assert_close(LlamaForward(weights_of(model, None))(IDS[40:], lane, 40), expected)
 
 
 def test_one_mask_is_held_not_one_for_each_piece() -> None:
@@ -203,9 +203,9 @@ def test_a_prompt_is_read_in_the_same_numbers_whatever_the_length_of_its_pieces(
         monkeypatch.setattr("engine.native.library.library", lambda: None)
     model = build(CONFIGS["llama"])
     whole = Lane(probe_layout(model), 80)
-    lean = LeanForward(weights_of(model, "int4"))
-    expected = lean(IDS[:60], whole, 0)
+    fast = LlamaForward(weights_of(model, "int4"))
+    expected = fast(IDS[:60], whole, 0)
     lane = Lane(probe_layout(model), 80)
     for start in range(0, 60, size):
-        logits = lean(IDS[start : min(60, start + size)], lane, start)
+        logits = fast(IDS[start : min(60, start + size)], lane, start)
     torch.testing.assert_close(logits, expected, atol=2e-5, rtol=2e-5)

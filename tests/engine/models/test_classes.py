@@ -24,9 +24,9 @@ from engine.models import from_transformers as network
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.lane_cache import check_reuse
 from engine.models.loaded import LoadedModel
-from engine.models.support import ReuseClass, classify
+from engine.models.support import classify
 from engine.turn.chunks import pieces
-from engine.types import BLOCK_TOKENS
+from engine.types import BLOCK_TOKENS, ReuseClass
 from tests.depth import cases
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
 
@@ -42,7 +42,7 @@ ALL = [pytest.param((case, True), id=case.name) for case in CASES + ROPE_CASES] 
         marks=[] if case.name == "Llama" else [pytest.mark.deep],
     )
     for case in CASES
-    if case.is_lean
+    if case.is_fast
 ]
 BORDERS = sorted(
     {
@@ -81,11 +81,11 @@ class Subject:
 
 @pytest.fixture(scope="module", params=ALL)
 def tested(request: pytest.FixtureRequest) -> Subject:
-    """Every class in turn, and those that have a lean forward pass also through transformers' own."""
+    """Every class in turn, and those that have a forward pass of ours also through transformers' own."""
     return make_subject(*request.param)
 
 
-def make_subject(case: ModelCase, is_lean: bool = True) -> Subject:
+def make_subject(case: ModelCase, is_fast: bool = True) -> Subject:
     """The class of a case with random weights; nothing in it is left at zero or one."""
     interface.register()
     torch.manual_seed(7)
@@ -97,7 +97,7 @@ def make_subject(case: ModelCase, is_lean: bool = True) -> Subject:
         if parameter.dim() == 1:
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
     own.load_state_dict(ours.state_dict())
-    model = LoadedModel(TransformersNetwork(ours, is_lean=is_lean), SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
+    model = LoadedModel(TransformersNetwork(ours, is_fast=is_fast), SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
     return Subject(case, ours, model, own, classify(case.config()))
 
 
@@ -128,10 +128,10 @@ def lengths(case: ModelCase) -> Iterator[int]:
 
 
 def test_class_has_the_declared_reuse(tested: Subject) -> None:
-    """ENGINE_BUGS 33: each class declares what it gets, and whether the lean forward pass is its own."""
+    """ENGINE_BUGS 33: each class declares what it gets, and whether our own forward pass computes it."""
     assert tested.reuse.name == tested.case.reuse
     assert tested.reuse.sentence.endswith(".")
-    assert network.fits(tested.ours) == tested.case.is_lean
+    assert network.fits(tested.ours) == tested.case.is_fast
 
 
 def test_our_attention_equals_the_class_own(tested: Subject) -> None:

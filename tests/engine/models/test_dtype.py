@@ -10,8 +10,8 @@ import torch
 from transformers import LlamaConfig
 
 from engine.cache.store import KVLayout, Lane, LayerGroup
-from engine.llama.forward import LeanForward
-from engine.models import loaded as model
+from engine.llama.forward import LlamaForward
+from engine.models import choice
 from engine.models.from_transformers import weights_of
 from engine.native import library as nativelib
 from engine.weights import few_bits as packing
@@ -23,8 +23,8 @@ GIB = 2**30
 
 @pytest.fixture
 def free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "_fastest_dtype", lambda width: torch.float32)
-    monkeypatch.setattr(model.psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
+    monkeypatch.setattr(choice, "_fastest_dtype", lambda width: torch.float32)
+    monkeypatch.setattr(choice.psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
 
 
 @pytest.mark.parametrize(
@@ -38,15 +38,15 @@ def free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @pytest.mark.usefixtures("free_memory")
 def test_fp32_only_where_it_fits(checkpoint_gib: int, stored_as: torch.dtype, expected: torch.dtype) -> None:
-    assert model.cpu_dtype(64, stored_as, checkpoint_gib * GIB) is expected
+    assert choice.cpu_dtype(64, stored_as, checkpoint_gib * GIB) is expected
 
 
 @pytest.mark.usefixtures("free_memory")
 @pytest.mark.parametrize("pays", [True, False])
 def test_few_bits_where_they_are_faster(pays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "few_bits_are_faster", lambda dtype: pays)
-    assert model.choose_dtype("auto", CPU, 64, torch.bfloat16) == (torch.float32, "fitting" if pays else None)
-    assert model.choose_dtype("int4", CPU, 64, torch.bfloat16) == (torch.float32, "int4")
+    monkeypatch.setattr(choice, "few_bits_are_faster", lambda dtype: pays)
+    assert choice.choose_dtype("auto", CPU, 64, torch.bfloat16) == (torch.float32, "fitting" if pays else None)
+    assert choice.choose_dtype("int4", CPU, 64, torch.bfloat16) == (torch.float32, "int4")
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_few_bits_beside_either_number_type(
     module = build(LlamaConfig(**SIZES)).to(dtype)
     layout = KVLayout((LayerGroup((0, 1, 2), 2, 16, 16),), dtype, CPU)
     lanes = [Lane(layout, 80, fill=float("nan")) for _ in range(2)]
-    plain, packed = LeanForward(weights_of(module, None)), LeanForward(weights_of(module, "int8"))
+    plain, packed = LlamaForward(weights_of(module, None)), LlamaForward(weights_of(module, "int8"))
     for forward, lane in zip((plain, packed), lanes, strict=True):
         forward(IDS[:40], lane, 0)
     full = plain(IDS[40 : 40 + rows], lanes[0], 40).float()

@@ -18,7 +18,7 @@ from transformers import LlamaConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
 
 from engine.cache.store import Lane
 from engine.llama.compiled_rows import NativeRows
-from engine.llama.forward import LeanForward
+from engine.llama.forward import LlamaForward
 from engine.llama.one_token import DecodeStep
 from engine.llama.torch_rows import TorchRows
 from engine.llama.weights import Projection, Weights
@@ -183,7 +183,7 @@ def test_a_step_equals_the_one_in_torch(name: str, before: int, dtype: torch.dty
     model = build(CONFIGS[name]).to(dtype)
     layout = probe_layout(model)
     weights = weights_of(model, "int4")
-    forward = LeanForward(weights)
+    forward = LlamaForward(weights)
     assert weights.is_native
     ours, torchs = Lane(layout, 600, fill=float("nan")), Lane(layout, 600, fill=float("nan"))
     if before:
@@ -246,7 +246,7 @@ STEPS = 4
 def read(config: PreTrainedConfig, pieces: list[int]) -> Tensor:
     """The logits behind the last piece, pieces of up to four tokens in few bits, as answers are."""
     model = build(config)
-    forward, lane, start = LeanForward(weights_of(model, "int4")), Lane(probe_layout(model), 600), 0
+    forward, lane, start = LlamaForward(weights_of(model, "int4")), Lane(probe_layout(model), 600), 0
     for size in pieces:
         logits = forward(IDS[start : start + size], lane, start, is_answer=size <= STEPS)
         start += size
@@ -282,7 +282,7 @@ def test_a_few_tokens_at_once_are_as_many_steps() -> None:
 def test_what_is_no_number_does_not_get_lost(place: str, number: float) -> None:
     """A model whose numbers left their range is refused by its logits: no maximum may swallow them."""
     model = build(CONFIGS["qwen3"])
-    forward, lane = LeanForward(weights_of(model, "int4")), Lane(probe_layout(model), 600)
+    forward, lane = LlamaForward(weights_of(model, "int4")), Lane(probe_layout(model), 600)
     forward(IDS[:300], lane, 0)
     getattr(lane, place)[0][0, :, 100] = number
     assert not forward(IDS[300:301], lane, 300, is_answer=True).isfinite().any()
@@ -295,7 +295,7 @@ def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None
     weights = weights_of(model, "int4")
     assert not weights.is_native
     assert {type(packed) for packed in weights.packed} <= {packing.Int4, packing.Int8}
-    forward, lane = LeanForward(weights), Lane(probe_layout(model), 600)
+    forward, lane = LlamaForward(weights), Lane(probe_layout(model), 600)
     forward(IDS[:50], lane, 0)
     assert forward(IDS[50:51], lane, 50, is_answer=True).isfinite().all()
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from engine.cache.store import KVLayout, Lane
-from engine.llama.forward import LeanForward
+from engine.llama.forward import LlamaForward
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
 from engine.native import library as nativelib
@@ -31,10 +31,10 @@ pytestmark = needs_native
 ROOT = Path(__file__).parents[3]
 
 
-def make() -> tuple[LeanForward, KVLayout]:
+def make() -> tuple[LlamaForward, KVLayout]:
     """A small model in few bits, and the layout of its lanes."""
     model = build(CONFIGS["qwen3"])
-    return LeanForward(weights_of(model, "int4")), probe_layout(model)
+    return LlamaForward(weights_of(model, "int4")), probe_layout(model)
 
 
 @pytest.mark.parametrize(("n", "start"), [(1, 64), (3, 62), (20, 50), (1, -1), (20, -1), (1, 2**31)])

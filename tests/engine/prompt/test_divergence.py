@@ -305,7 +305,7 @@ def test_what_counts_as_a_date(old: str, new: str, is_date: bool) -> None:
     builder = PromptBuilder(make_tokenizer())
     prompts = [builder.build([Message("system", text), Message("user", QUESTION)]) for text in (old, new)]
     parted = common_length(prompts[0].ids, prompts[1].ids)
-    told = explain(Past(prompts[0], "m", 10**6), prompts[1], parted, "m", builder._tokenizer.decode)
+    told = explain(Past(prompts[0], "m", 10**6), prompts[1], parted, "m", builder.tokenizer.decode)
     assert told is not None
     assert told.cause == ("date" if is_date else "edited")
 
@@ -323,7 +323,7 @@ def test_a_system_prompt_that_changes_from_its_first_token_is_explained() -> Non
     prompts = [builder.build([Message("system", text), Message("user", QUESTION)]) for text in (rules, "Now: " + rules)]
     parted = common_length(prompts[0].ids, prompts[1].ids)
     assert parted == prompts[1].spans[0].start
-    told = explain(Past(prompts[0], "m", 10**6), prompts[1], parted, "m", builder._tokenizer.decode)
+    told = explain(Past(prompts[0], "m", 10**6), prompts[1], parted, "m", builder.tokenizer.decode)
     assert told is not None
     assert told.message_index == 0
     assert told.recomputed_tokens > len(prompts[0].ids) // 2
@@ -333,7 +333,7 @@ def test_back_at_a_model_only_what_is_computed_is_called_read_again(chat: Chat) 
     """The turn before was another model's, but this one still knows the system prompt and the first turn of the chat:
     196 tokens had to be read again, it said, where 62 were computed."""
     chat.ask("Thanks.")
-    chat.responder._past[chat.name] = replace(chat.responder._past[chat.name], namespace="other")
+    chat.responder.take_over({chat.name: replace(chat.responder.past[chat.name], namespace="other")})
     forget_lanes(chat.responder.cache)
     chat.ask("And the stove?")
     assert chat.reused > 100

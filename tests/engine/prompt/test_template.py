@@ -13,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from engine.prompt.template import Prompt, PromptBuilder, _Setting
+from engine.prompt.token_text import TokenText
+from engine.turn.detokenize import Detokenizer
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, Tool
 from tests.depth import fewer
 from tests.engine import chat_templates
@@ -43,7 +46,7 @@ def builder(family: str) -> PromptBuilder:
 
 def generated(tokens: PromptBuilder, text: str) -> Message:
     """An answer as a model may write it: one token for each byte, not what the tokenizer would have chosen."""
-    tokenizer = tokens._tokenizer
+    tokenizer = tokens.tokenizer
     ids = [i for char in text for i in tokenizer(char, add_special_tokens=False, split_special_tokens=True).input_ids]
     assert tokenizer.decode(ids) == text
     return Message("assistant", text, tuple(ids))
@@ -93,8 +96,8 @@ def test_without_ids_the_prompt_is_the_rendered_text(family: str) -> None:
     messages = [SYSTEM, Message("user", "Where?"), Message("assistant", "Here."), Message("user", "Thanks.")]
     prompt = tokens.build(messages, DAY)
     text = tokens._render([(m.role, m.content) for m in messages], _Setting(DAY))
-    assert list(prompt.ids) == tokens._tokenizer(text, add_special_tokens=False).input_ids
-    assert tokens._tokenizer.decode(prompt.ids, skip_special_tokens=False) == text
+    assert list(prompt.ids) == tokens.tokenizer(text, add_special_tokens=False).input_ids
+    assert tokens.tokenizer.decode(prompt.ids, skip_special_tokens=False) == text
 
 
 @pytest.mark.parametrize("is_generated", [True, False])
@@ -107,7 +110,7 @@ def test_spans_hold_their_messages(family: str, is_generated: bool) -> None:
     assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3]
     for span, message in zip(prompt.spans, messages, strict=True):
         assert span.role == message.role
-        assert message.content in tokens._tokenizer.decode(prompt.ids[span.start : span.end], skip_special_tokens=False)
+        assert message.content in tokens.tokenizer.decode(prompt.ids[span.start : span.end], skip_special_tokens=False)
     assert [span.start for span in prompt.spans] == sorted(span.start for span in prompt.spans)
     assert prompt.system_tokens == prompt.spans[0].end
     assert all(one.end <= two.start for one, two in zip(prompt.spans, prompt.spans[1:], strict=False))
@@ -128,7 +131,7 @@ def test_dropped_thoughts_leave_the_rest_in_place(leading: str, trailing: str) -
     assert not starts_with(prompt, asked.ids + thinking.token_ids[:8])
     assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3, 4, 5]
     span = prompt.spans[4]
-    assert plain in tokens._tokenizer.decode(prompt.ids[span.start : span.end])
+    assert plain in tokens.tokenizer.decode(prompt.ids[span.start : span.end])
     later = tokens.build([*messages, generated(tokens, "Done."), Message("user", "Four?")], DAY)
     assert starts_with(later, prompt.ids)
 
@@ -140,9 +143,9 @@ def test_thoughts_that_the_template_opens_itself() -> None:
     asked = tokens.build(messages, DAY)
     messages += [generated(tokens, "Let me see.\n</think>\n\nHere it is."), Message("user", "Two?")]
     prompt = tokens.build(messages, DAY)
-    opening = tokens._tokenizer("<think>\n", add_special_tokens=False).input_ids
+    opening = tokens.tokenizer("<think>\n", add_special_tokens=False).input_ids
     assert starts_with(prompt, asked.ids[: -len(opening)])
-    assert "Let me see" not in tokens._tokenizer.decode(prompt.ids)
+    assert "Let me see" not in tokens.tokenizer.decode(prompt.ids)
     later = tokens.build([*messages, generated(tokens, "x</think>Done."), Message("user", "Three?")], DAY)
     assert starts_with(later, prompt.ids[: -len(opening)])
 
@@ -154,7 +157,7 @@ def test_the_day_of_the_chat_is_the_day_of_the_prompt(family: str, day: str) -> 
     tokens = builder(family)
     messages = [SYSTEM, Message("user", "Where?")]
     one, two = tokens.build(messages, DAY), tokens.build(messages, DAY.replace(day=10))
-    assert day in tokens._tokenizer.decode(one.ids)
+    assert day in tokens.tokenizer.decode(one.ids)
     assert one == tokens.build(messages, DAY)
     assert one.ids != two.ids
 
@@ -191,7 +194,7 @@ def test_half_a_character_is_refused_with_a_sentence(text: str) -> None:
 def test_a_model_without_a_template_gets_a_plain_one() -> None:
     tokens = PromptBuilder(make_tokenizer(template=""))
     prompt = tokens.build([SYSTEM, Message("user", "Where?")])
-    assert tokens._tokenizer.decode(prompt.ids) == f"System: {SYSTEM.content}\n\nUser: Where?\n\nAssistant: "
+    assert tokens.tokenizer.decode(prompt.ids) == f"System: {SYSTEM.content}\n\nUser: Where?\n\nAssistant: "
     answer = generated(tokens, "Here.")
     assert starts_with(
         tokens.build([SYSTEM, Message("user", "Where?"), answer, Message("user", "So?")]), prompt.ids + answer.token_ids
@@ -207,8 +210,8 @@ def test_hostile_contents_stay_contents(content: str) -> None:
     prompt = tokens.build(messages, DAY)
     assert starts_with(prompt, asked.ids + messages[2].token_ids)
     assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3]
-    assert content in tokens._tokenizer.decode(prompt.ids, skip_special_tokens=False)
-    special = set(tokens._tokenizer.all_special_ids)
+    assert content in tokens.tokenizer.decode(prompt.ids, skip_special_tokens=False)
+    special = set(tokens.tokenizer.all_special_ids)
     harmless = tokens.build([SYSTEM, Message("user", "x"), *messages[2:]], DAY)
     assert [i for i in prompt.ids if i in special] == [i for i in harmless.ids if i in special]
 
@@ -221,7 +224,7 @@ def test_a_template_that_cannot_be_followed_still_makes_the_right_prompt() -> No
     tokens = PromptBuilder(make_tokenizer(shouting))
     messages = [Message("user", "Where?"), generated(tokens, "Here."), Message("user", "Thanks.")]
     prompt = tokens.build(messages, DAY)
-    assert tokens._tokenizer.decode(prompt.ids) == "user: WHERE?\nassistant: HERE.\nuser: THANKS.\n"
+    assert tokens.tokenizer.decode(prompt.ids) == "user: WHERE?\nassistant: HERE.\nuser: THANKS.\n"
     assert prompt.spans == ()
 
 
@@ -230,7 +233,7 @@ def test_the_same_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = builder("chatml")
     messages = [SYSTEM, Message("user", "Where?"), generated(tokens, "Here. " * BLOCK_TOKENS), Message("user", "So?")]
     first = tokens.build(messages, DAY)
-    monkeypatch.setattr(type(tokens._tokenizer), "__call__", None)
+    monkeypatch.setattr(type(tokens.tokenizer), "__call__", None)
     assert tokens.build(messages, DAY) == first
 
 
@@ -317,6 +320,25 @@ def test_an_empty_answer_of_another_model_is_not_spliced(ids: tuple[int, ...]) -
     half = tokenizer("👩", add_special_tokens=False).input_ids[:1]
     own = tokens.build([question, Message("assistant", "", tuple(half)), again])
     assert len(own.ids) == len(expected) + 1, "its own half character is"
+
+
+@pytest.mark.parametrize(
+    "raw", [b"a\xef\xbf\xbdb", b"\xef\xbf\xbd", b"a\xf0\x9fb", b"a\xe2", b"\xe2" * 30 + b"\xf0\x9f\x99\x82\xef\xbf\xbd"]
+)
+def test_whatever_bytes_an_answer_holds_its_ids_are_spliced(raw: bytes) -> None:
+    """Half characters are not shown, and a U+FFFD that was written is: the text that was shown still is its ids'."""
+    tokens = builder("chatml")
+    letters = bytes_to_unicode()
+    ids = tuple(tokens.tokenizer.convert_tokens_to_ids([letters[byte] for byte in raw]))
+    detokenizer = Detokenizer(TokenText(tokens.tokenizer).marked)
+    for token in ids:
+        detokenizer.add(token)
+    detokenizer.finish()
+    assert detokenizer.text == raw.decode("utf-8", "ignore")
+    question, again = Message("user", "Where is it?"), Message("user", "And now?")
+    prompt = tokens.build([question, Message("assistant", detokenizer.text, ids), again])
+    span = next(span for span in prompt.spans if span.role == "assistant")
+    assert prompt.ids[span.start : span.end] == ids
 
 
 def test_tokens_that_the_model_does_not_have_are_not_spliced() -> None:

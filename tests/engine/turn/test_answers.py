@@ -131,7 +131,7 @@ def test_room_for_the_answer_is_kept_where_that_is_asked(
 ) -> None:
     """As much as the answer may take, but a quarter of the context at most; without the wish it takes what is left."""
     chat = Chat(make_responder(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=max_tokens))
-    length = len(chat.responder._builder.build([Message("user", "a")]).ids)
+    length = len(chat.responder.builder.build([Message("user", "a")]).ids)
     chat.messages.append(Message("user", "a" + "\x01" * (200 - left - length)))
     if refused:
         with pytest.raises(PromptTooLongError, match=f"only {left} are left for the answer"):
@@ -143,7 +143,7 @@ def test_room_for_the_answer_is_kept_where_that_is_asked(
 
 def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
     chat = Chat(make_responder(tiny))
-    chat.responder._builder._tokenizer = tiny.tokenizer
+    chat.responder.builder.tokenizer = tiny.tokenizer
     chat.messages.append(Message("user", "Hello"))
     before = tiny.tokenizer.chat_template
     tiny.tokenizer.chat_template = "{{ raise_exception('no') }}"

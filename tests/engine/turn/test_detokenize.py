@@ -8,9 +8,13 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models
+from transformers import PreTrainedTokenizerFast
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from engine.turn.detokenize import BROKEN, Detokenizer
-from tests.engine.tiny_models import make_tokenizer
+from engine.prompt.token_text import HALF, TokenText, readable
+from engine.turn.detokenize import MOST_TOKENS, Detokenizer
+from tests.engine.tiny_models import SPECIAL, make_tokenizer
 
 TEXTS = (
     "plain",
@@ -22,6 +26,7 @@ TEXTS = (
     " leading and trailing  ",
     "\n\nlines\r\n\ttab\n",
     "ﬁ ligature ½ ™",
+    "a \ufffd that was written, two \ufffd\ufffd of them, ï¿½ as letters, one last \ufffd",
 )
 
 
@@ -30,9 +35,21 @@ def tokenizer():  # type: ignore[no-untyped-def]
     return make_tokenizer()
 
 
+@cache
+def text_of() -> TokenText:
+    return TokenText(tokenizer())
+
+
 def decode(ids: Sequence[int]) -> str:
-    """As LoadedModel.decode."""
-    return tokenizer().decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    return text_of().marked(ids)
+
+
+def whole_characters(ids: Sequence[int]) -> str:
+    """What the bytes of these tokens say, by Python's own decoder."""
+    letters = {letter: byte for byte, letter in bytes_to_unicode().items()}
+    special = {index for index, token in tokenizer().added_tokens_decoder.items() if token.special}
+    names = [tokenizer().convert_ids_to_tokens(token) for token in ids if token not in special]
+    return bytes(letters[letter] for name in names if name for letter in name).decode("utf-8", "ignore")
 
 
 def as_bytes(text: str) -> list[int]:
@@ -55,10 +72,10 @@ def shown(ids: Sequence[int], stop: Sequence[str] = ()) -> tuple[str, list[str]]
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_split_characters_come_whole(text: str) -> None:
-    """Scenario 31: emoji, kana, combining marks cut at every byte never show a replacement character."""
+    """Scenario 31: emoji, kana, combining marks cut at every byte show no replacement character but written ones."""
     whole, parts = shown(as_bytes(text))
     assert whole == text
-    assert not any(BROKEN in part for part in parts)
+    assert sum(part.count(HALF) for part in parts) == text.count(HALF)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -75,15 +92,23 @@ def test_text_comes_as_soon_as_it_can(text: str) -> None:
 def test_any_text_comes_back(text: str) -> None:
     for ids in (as_bytes(text), tokenizer()(text, add_special_tokens=False, split_special_tokens=True).input_ids):
         whole, _ = shown(ids)
-        assert whole == text.replace(BROKEN, "")
+        assert whole == text
 
 
 @given(st.lists(st.integers(0, 332), max_size=30))
-def test_no_tokens_at_all_show_a_replacement_character(ids: list[int]) -> None:
+def test_no_tokens_at_all_show_half_a_character(ids: list[int]) -> None:
     """A model may write bytes that are no text: they are left out, and the rest stays."""
     whole, parts = shown(ids)
-    assert not any(BROKEN in part for part in parts)
-    assert whole == decode(ids).replace(BROKEN, "")
+    assert whole == whole_characters(ids) == readable(decode(ids))
+    assert sum(part.count(HALF) for part in parts) == whole.count(HALF)
+
+
+@given(st.lists(st.sampled_from([0xE2, 0x82, 0xAC, 0xF0, 0x9F, 0x99, 0x82, 0xEF, 0xBF, 0xBD, 0x61]), max_size=60))
+def test_any_bytes_at_all(raw: list[int]) -> None:
+    """However long half characters follow each other, what is whole between them is shown."""
+    names = bytes_to_unicode()
+    ids = [tokenizer().convert_tokens_to_ids(names[byte]) for byte in raw]
+    assert shown(ids)[0] == bytes(raw).decode("utf-8", "ignore")
 
 
 def test_half_a_character_in_the_middle_is_left_out() -> None:
@@ -144,16 +169,37 @@ def test_a_tokenizer_that_drops_the_first_blank() -> None:
     assert [detokenizer.add(token) for token in (0, 1, 2, 3)] == ["Hello", " big", " world", "!"]
 
 
-def test_decoding_stays_cheap() -> None:
-    """Each token decodes the last few tokens, not the whole answer."""
-    longest = 0
+def byte_tokens(*decoder: decoders.Decoder, names: Sequence[str]) -> TokenText:
+    """A tokenizer of these tokens alone, as SentencePiece models have them: numbered in order, and one blank each."""
+    backend = Tokenizer(models.WordLevel({name: number for number, name in enumerate(names)}, unk_token=names[0]))
+    backend.decoder = decoders.Sequence(list(decoder))
+    return TokenText(PreTrainedTokenizerFast(tokenizer_object=backend))
+
+
+def test_a_byte_as_a_token() -> None:
+    """As in Llama-2 and Gemma: a blank is a low line, a byte has its number, some characters are as they are."""
+    names = ["▁a", "\ufffd", *(f"<0x{byte:02X}>" for byte in "\ufffd🙂".encode()), "▁ï¿½"]
+    text = byte_tokens(decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), names=names)
+    detokenizer = Detokenizer(text.marked)
+    parts = [detokenizer.add(token) for token in (0, 1, 2, 3, 4, 0, 5, 6, 7, 8, 5, 6, 0, 9)]
+    assert parts == [" a", "\ufffd", "", "", "\ufffd", " a", "", "", "", "🙂", "", "", " a", " ï¿½"]
+    assert detokenizer.finish() == ""
+
+
+@pytest.mark.parametrize("piece", ["some words, and 👍 ", "\ufffd", "<|im_start|>", "half a character"])
+def test_the_work_for_a_token_is_constant(piece: str) -> None:
+    """Each token decodes the last few tokens, not the whole answer: twice at most, whatever the model writes."""
+    asked: list[int] = []
 
     def counted(ids: Sequence[int]) -> str:
-        nonlocal longest
-        longest = max(longest, len(ids))
+        asked.append(len(ids))
         return decode(ids)
 
+    ids = as_bytes("€")[:1] if piece == "half a character" else as_bytes(piece)
+    if piece in SPECIAL:
+        ids = [tokenizer().convert_tokens_to_ids(piece)]
     detokenizer = Detokenizer(counted)
-    for token in as_bytes("some words, and 👍 " * 40):
+    for token in ids * 40:
         detokenizer.add(token)
-    assert longest <= 12
+    assert max(asked) <= MOST_TOKENS <= 12
+    assert len(asked) <= 2 * len(ids) * 40

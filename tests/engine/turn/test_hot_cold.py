@@ -27,8 +27,8 @@ ALL = [
 BASE = [(7 * index * index + 3 * index) % 300 for index in range(65)]
 OTHER = [5, 299, 17]
 KINDS = {
-    "lean-fp32": (torch.float32, True),
-    "lean-bf16": (torch.bfloat16, True),
+    "fast-fp32": (torch.float32, True),
+    "fast-bf16": (torch.bfloat16, True),
     "own-fp32": (torch.float32, False),
     "own-bf16": (torch.bfloat16, False),
 }
@@ -36,9 +36,9 @@ KINDS = {
 
 @pytest.fixture(scope="module", params=KINDS)
 def model(request: pytest.FixtureRequest) -> LoadedModel:
-    """The lean forward pass and transformers' own, in both number types."""
-    dtype, is_lean = KINDS[request.param]
-    return make_model(dtype, is_lean=is_lean)
+    """Our own forward pass and transformers' own, in both number types."""
+    dtype, is_fast = KINDS[request.param]
+    return make_model(dtype, is_fast=is_fast)
 
 
 def make_cache(model: LoadedModel, step: int = 0) -> PrefixCache:
@@ -102,8 +102,8 @@ def test_the_grid_of_the_program(model: LoadedModel, end: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_exact_mode_over_a_chat_with_edits(kind: str) -> None:
     """Issue 3 point 2: bit for bit over turns, a regenerated answer and an edit, in all logits."""
-    dtype, is_lean = KINDS[kind]
-    spies = [SpyModel(make_model(dtype, is_lean=is_lean)) for _ in range(2)]
+    dtype, is_fast = KINDS[kind]
+    spies = [SpyModel(make_model(dtype, is_fast=is_fast)) for _ in range(2)]
     warm, cold = (Chat(make_responder(spy, step=16), "Answer in a few words.") for spy in spies)
     hits = []
 
@@ -163,12 +163,12 @@ def test_what_stands_behind_a_prompt_is_never_read(model: LoadedModel, fill: flo
     assert torch.equal(model.forward(OTHER, lane, len(BASE)), whole)
 
 
-@pytest.mark.parametrize("is_lean", [True, False])
-def test_room_for_an_answer_changes_no_number(is_lean: bool) -> None:
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_room_for_an_answer_changes_no_number(is_fast: bool) -> None:
     """In exact mode, with heads whose rows lie at odd addresses. Where a head begins hung on how long the answer might
     get, and on whether the cache was used; with it, on some processors, the order in which a kernel adds up. Lanes of
     whole blocks begin every head at an even address."""
-    model = make_model(is_lean=is_lean, heads={"hidden_size": 24, "head_dim": 6})
+    model = make_model(is_fast=is_fast, heads={"hidden_size": 24, "head_dim": 6})
     ids = [(11 * index + index // 9) % 300 for index in range(70)]
     for length in (33, 70):
         seen = []

@@ -82,7 +82,7 @@ def test_an_answer_hangs_on_the_tokens_that_are_there(long_chat: Chat, step: int
     chat = long_chat
     chat.responder.cache.step = step
     chat.messages.append(Message("user", "Where is it? " * 11))
-    length = len(chat.responder._builder.build(chat.messages).ids)
+    length = len(chat.responder.builder.build(chat.messages).ids)
     assert length < SWITCH
     short, long = (replace(PLAIN, max_tokens=SWITCH - length + more) for more in (1, room))
     answers = [cold_answer(chat, sampling=sampling).token_ids for sampling in (short, long)]

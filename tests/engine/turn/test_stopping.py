@@ -23,10 +23,10 @@ from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, request
 LONG = "Where is my parcel? " * 3000
 
 
-@pytest.mark.parametrize("is_lean", [True, False])
-def test_every_forward_pass_listens_between_its_layers(is_lean: bool) -> None:
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_every_forward_pass_listens_between_its_layers(is_fast: bool) -> None:
     """The two kinds of networks that there are; what one that was broken off wrote disturbs nobody."""
-    model = make_model(is_lean=is_lean)
+    model = make_model(is_fast=is_fast)
     lane = Lane(model.layout, 64)
     looks = iter([None])
 

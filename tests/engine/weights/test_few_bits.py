@@ -63,7 +63,7 @@ def test_a_matrix_of_any_width_is_multiplied_right(columns: int, bits: Bits) -> 
     ],
 )
 def test_torch_still_has_the_kernel(name: str) -> None:
-    """A canary: what these compute is tested here and in test_lean.py, a new torch without one fails by its name."""
+    """A canary: what these compute is tested here and in test_forward.py, a new torch without one fails by its name."""
     assert hasattr(torch.ops.aten, name)
 
 

@@ -1,0 +1,90 @@
+"""On which device a model computes, in which number type, and how much memory its cache gets by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import psutil
+import torch
+from torch import Tensor
+
+from engine.types import Device, Dtype, ModelError
+from engine.weights.fastest import fastest
+from engine.weights.few_bits import few_bits_are_faster
+from engine.weights.quantise import Bits
+
+NUMBER_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+FP32_SHARE = 0.5
+"""fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
+
+WIDEST_MEASURED = 8192
+"""The measurement of number types uses a layer of at most this width. Wider ones would take gigabytes, and would not
+change which type is faster."""
+
+DEFAULT_CACHE_LIMIT = 8 * 1024**3
+"""The most that the cache takes by itself; a user may ask for more."""
+
+
+def choose_device(wish: Device) -> torch.device:
+    """The device asked for, or CUDA, then MPS, then CPU. Raises ModelError where the wish is not there."""
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if wish == "auto":
+        return torch.device(next(name for name, is_there in there.items() if is_there))
+    if not there[wish]:
+        raise ModelError(f"This computer has no usable {wish.upper()} device. Choose the device 'auto' or 'cpu'.")
+    return torch.device(wish)
+
+
+def choose_dtype(
+    wish: Dtype, device: torch.device, width: int, own: torch.dtype, checkpoint_bytes: int = 0
+) -> tuple[torch.dtype, Bits | None]:
+    """The number type of the weights, and in how many bits they are copied for decoding (None: not at all).
+
+    What was asked for counts. Otherwise a GPU gets the checkpoint's `own` type as far as it can compute in it. A CPU
+    gets the type that multiplies faster and fits, and few-bit copies where those are faster. `width` is the model's
+    hidden size. Raises ModelError where few-bit weights are asked for elsewhere than on the CPU.
+    """
+    if wish == "int4" or wish == "int8":
+        if device.type != "cpu":
+            raise ModelError(f"{wish} weights are for the CPU only. Choose 'auto' or bf16 on {device.type.upper()}.")
+        return cpu_dtype(width, own, checkpoint_bytes), wish
+    if wish != "auto":
+        return NUMBER_TYPES[wish], None
+    if device.type != "cpu":
+        has_bf16 = device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
+        return own if own is torch.float16 else torch.bfloat16 if has_bf16 else torch.float16, None
+    number = cpu_dtype(width, own, checkpoint_bytes)
+    return number, "fitting" if few_bits_are_faster(number) else None
+
+
+def cpu_dtype(width: int, own: torch.dtype, checkpoint_bytes: int) -> torch.dtype:
+    """bf16 or fp32, whichever multiplies faster here; bf16 where fp32 weights would take most of the free memory."""
+    in_fp32 = checkpoint_bytes * torch.float32.itemsize // own.itemsize
+    if in_fp32 > FP32_SHARE * psutil.virtual_memory().available:
+        return torch.bfloat16
+    return _fastest_dtype(width)
+
+
+def default_cache_bytes(device: torch.device) -> int:
+    """A share of the memory that is free now: a quarter of the computer's, half of a GPU's; at most 8 GiB."""
+    on_gpu = device.type == "cuda"
+    share = torch.cuda.mem_get_info(device)[0] // 2 if on_gpu else psutil.virtual_memory().available // 4
+    return int(min(share, DEFAULT_CACHE_LIMIT))
+
+
+def checkpoint_bytes(folder: Path) -> int:
+    """The size of a model's weights on disk."""
+    return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+
+
+def _fastest_dtype(width: int) -> torch.dtype:
+    """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer."""
+    width = min(width, WIDEST_MEASURED)
+
+    def product(dtype: torch.dtype) -> Callable[[], Tensor]:
+        return partial(torch.mm, torch.ones(256, width, dtype=dtype), torch.ones(width, width, dtype=dtype))
+
+    return fastest({dtype: product(dtype) for dtype in (torch.bfloat16, torch.float32)}, rounds=10)

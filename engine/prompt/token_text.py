@@ -1,0 +1,73 @@
+"""The text of token ids, with half characters told from replacement characters that a model wrote itself.
+
+A token may hold a part of a character's bytes. Decoders write U+FFFD for bytes that make no character; a model can also
+write U+FFFD as a character of its own. Only the names of the tokens tell the two apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+HALF = "\N{REPLACEMENT CHARACTER}"
+"""What stands in a marked text for bytes that make no character."""
+
+WRITTEN = "\ufde1"
+"""What stands in a marked text for a U+FFFD that the model wrote: no character at all, so no model writes this one."""
+
+_BORDER = "\ufde2"
+"""Between the names of two tokens while they are looked through as one text."""
+
+_BYTES_AS_LETTERS = (re.compile(f"ï({_BORDER}*)¿({_BORDER}*)½"), r"ï\1·\2¡")
+"""The bytes of U+FFFD and those of WRITTEN where tokens spell bytes as letters, as in GPT-2 and Llama-3."""
+
+_BYTES_AS_TOKENS = (
+    re.compile(f"<0xEF>({_BORDER}+)<0xBF>({_BORDER}+)<0xBD>"),
+    r"<0xEF>\1<0xB7>\2<0xA1>",
+)
+"""The same where a byte is a token of its own, as in Llama-2 and Gemma."""
+
+_LITERAL = (re.compile(HALF), WRITTEN)
+
+
+class TokenText:
+    """Decodes the ids of one tokenizer (a transformers fast tokenizer), leaving special tokens out."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._backend = tokenizer.backend_tokenizer
+        added = self._backend.get_added_tokens_decoder()
+        self._special_ids = {index for index, token in added.items() if token.special}
+        self._spellings = self._known_spellings()
+
+    def plain(self, ids: Sequence[int]) -> str:
+        """The text as the tokenizer decodes it: U+FFFD stands for half characters and for those that were written."""
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
+
+    def marked(self, ids: Sequence[int]) -> str:
+        """The text with HALF for half characters and WRITTEN for every U+FFFD that was written."""
+        text = self.plain(ids)
+        if HALF not in text or self._backend.decoder is None:
+            return text
+        names = (self._backend.id_to_token(index) for index in ids if index not in self._special_ids)
+        spelled = _BORDER.join(name for name in names if name is not None)
+        for pattern, replacement in self._spellings:
+            spelled = pattern.sub(replacement, spelled)
+        decoded: str = self._backend.decoder.decode(spelled.split(_BORDER))
+        return decoded
+
+    def _known_spellings(self) -> list[tuple[re.Pattern[str], str]]:
+        """The ways in which this tokenizer's tokens can spell U+FFFD."""
+        decoder = self._backend.decoder
+        if decoder is None:
+            return []
+        has_letters = decoder.decode(["ï¿½"]) == HALF
+        has_tokens = decoder.decode(["<0xEF>", "<0xBF>", "<0xBD>"]) == HALF
+        return [_LITERAL, *[_BYTES_AS_LETTERS] * has_letters, *[_BYTES_AS_TOKENS] * has_tokens]
+
+
+def readable(marked: str) -> str:
+    """A marked text as it is shown: without half characters, and with every U+FFFD that the model wrote."""
+    return marked.replace(HALF, "").replace(WRITTEN, HALF)
