@@ -52,9 +52,11 @@ class Panel:
         settle()
 
     def ask(self) -> Badges:
-        self.choice.badges.ask()
+        badges = self.screen.application.dialogs.preset_badges
+        assert isinstance(badges, Badges)
+        badges.ask()
         self.screen.play()
-        return self.choice.badges
+        return badges
 
     def close(self) -> None:
         self.editor.discard()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from app.ending import SIGNALS
+from app.command.ending import SIGNALS
 from app.history.file import History
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parent.parent.parent.parent
 PROGRAM = """
 import sys
 from app import __main__ as command_line, application, demo
