@@ -60,7 +60,6 @@ HEAVY = {"torch", "transformers", "safetensors", "gguf", "accelerate"}
 
 
 STILL_TO_CUT = {
-    "app/system_prompt/editor.py: system_prompt may not know app.composer.next_prompt.NextPrompt",
     "engine/llama/checkpoint.py: llama may not know engine.models.support.FULL",
     "engine/prompt/template.py: prompt may not know engine.turn.detokenize.Detokenizer",
 }
@@ -234,7 +233,7 @@ MADE_UP = [
     ("app/composer/composer.py", "from app.transcript.message import Answer"),
     ("app/composer/composer.py", "from app.chat.session import Session\nclass Composer(QFrame): ..."),
     ("app/widgets/icons.py", "from app import chat"),
-    ("app/widgets/icons.py", "from app.composer.ribbon import Ribbon"),
+    ("app/widgets/icons.py", "from app.composer.composer import Composer"),
 ]
 
 

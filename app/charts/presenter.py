@@ -14,7 +14,7 @@ from app.chat.places import place_of
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.history.file import History, StoredMessage
-from app.widgets.words import is_worth_saying
+from app.words import is_worth_saying
 from engine import HeadstartError, ModelInfo, TurnStats
 
 MOST_TURNS = 512

@@ -19,9 +19,9 @@ from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
-from app.widgets.words import least_budget, raised_budget, token_cost
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import Window
+from app.words import least_budget, raised_budget, token_cost
 from engine import Failed, Loaded, Sampling
 
 _SHOWN = (

@@ -13,7 +13,7 @@ from app.sidebar.badges import Badges, badge_of
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.preset_panel import MANY, PresetPanel
 from app.system_prompt.presets import PresetChoice
-from app.widgets.words import about_seconds
+from app.words import about_seconds
 from engine import Preview
 from tests.app.window.conftest import Screen, settle
 
