@@ -147,7 +147,7 @@ class Application(QObject):
         self._save_settings()
 
     def apply_theme(self) -> None:
-        """Wear the theme of the settings."""
+        """Give the program the theme of the settings."""
         theme.apply(_app(), theme.resolve(self.settings.theme, _app()))
 
     def close(self) -> None:
@@ -196,7 +196,7 @@ def build(
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py.
+    """Open the window and stay until it is closed. `options` are those of the command line.
 
     Where another Headstart has the conversations open, its window comes to the front instead. Raises HeadstartError
     when settings or conversations cannot be read, after a box has said so on the screen.
@@ -270,7 +270,7 @@ def say_on_screen(error: HeadstartError) -> None:
 
 
 def qt_application() -> QApplication:
-    """Qt for this process."""
+    """The QApplication of this process, made where there is none yet."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     # Qt takes over the system's language for all of the process: the dates of chat templates would follow it.

@@ -18,7 +18,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Composer(QWidget):
-    """Signals: send(str), stop(), draft_changed(str), sampling_wanted().
+    """The field, its buttons and what they cost. Signals: send(str), stop(), draft_changed(str), sampling_wanted().
 
     `editing` is the id of the question that sending replaces, None when it asks a new one. What is typed stays until
     `clear_sent`, so that nothing is lost when sending fails.
@@ -177,7 +177,8 @@ class Composer(QWidget):
 
 
 class PromptEdit(QPlainTextEdit):
-    """Enter sends and Shift+Enter breaks the line, but Enter that ends a composition of an input method does neither.
+    """The field a question is typed in: plain text, as tall as what is in it, within limits. Enter sends and
+    Shift+Enter breaks the line, but Enter that ends a composition of an input method does neither.
 
     Signals: send(), escape().
     """

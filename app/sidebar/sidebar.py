@@ -1,4 +1,4 @@
-"""The left column: what the user has."""
+"""The left column: the conversations that are kept, and the model that answers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ WIDTH = 232
 
 
 class Sidebar(QFrame):
-    """Signals: search_changed(str); those of `list` are its own. `model_button` opens the model menu, `explain` says
-    what the badges are."""
+    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu, `explain`
+    says what the badges are. Signals: search_changed(str); those of `list` are its own."""
 
     search_changed = Signal(str)
 
@@ -128,7 +128,7 @@ class ModelButton(QAbstractButton):
         return [elided(metrics, text, tail, self.width() - 32) for text, tail in self._parts]
 
     def show_model(self, model: ModelInfo | None) -> None:
-        """This model answers now, None for none. What the cache of the same model held is still true."""
+        """This model answers now, None for none. Of another model it is not known yet what its cache holds."""
         if model != self._model:
             self._cache = None
         self._model = model

@@ -91,7 +91,7 @@ class MessageWidget(QWidget):
         QGuiApplication.clipboard().setText(self.text)
 
     def end(self) -> None:
-        """The message leaves the transcript: nothing of it goes on."""
+        """The message leaves the transcript: none of its timers goes on."""
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
@@ -168,7 +168,8 @@ class Answer(MessageWidget):
         return (self.view, self.strip.explain, self.box, *self.tools.buttons)
 
     def _keep_room_for_tools(self) -> None:
-        """They show only where there is text to copy; the first word must not move what is around them."""
+        """The buttons show once there is text to copy. Their room is kept before that, so that the first word of an
+        answer moves nothing."""
         policy = self.tools.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.tools.setSizePolicy(policy)
@@ -199,7 +200,6 @@ class Answer(MessageWidget):
             self.strip.show_stats(stats)
 
     def finish(self, content: MessageContent) -> None:
-        """The message in its final form, or as it stands when it is put into the transcript."""
         super().finish(content)
         self.tools.setVisible(bool(content.text or content.finish_reason))
         if content.finish_reason:
@@ -216,7 +216,7 @@ class Answer(MessageWidget):
 
 
 class Divider(QWidget):
-    """Says what is different above and below it; the words are its accessible name."""
+    """A line across the transcript with a few words in its middle: what is different above and below it."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -244,7 +244,8 @@ class Divider(QWidget):
 
 
 class ReadingNote(Label):
-    """Appears 0.3 s after a question was sent, when its answer has not begun by then."""
+    """How far a prompt is read, where its answer will be. It appears 0.3 s after a question was sent, where the answer
+    has not begun by then."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -69,8 +69,8 @@ class ActionButton(QToolButton):
 
 
 class MessageActions(QWidget):
-    """Signals: copy(), retry(), edit(), prove(), sibling(int) with -1 for the one before and +1 for the next,
-    edit_pointed(bool) when the edit button is pointed at or focused, and when no longer."""
+    """The row of buttons. Signals: copy(), retry(), edit(), prove(), sibling(int) with -1 for the one before and +1 for
+    the next, edit_pointed(bool) when the edit button is pointed at or focused, and when no longer."""
 
     copy = Signal()
     retry = Signal()
@@ -124,7 +124,7 @@ class MessageActions(QWidget):
         return self._hovered or self._always or self._versions > 1 or any(button.hasFocus() for button in self.buttons)
 
     def wakes(self, widget: QWidget) -> None:
-        """A widget elsewhere in the message that is painted when this row is."""
+        """Paint this widget, which stands elsewhere in the message, again whenever the row is."""
         self._followers.append(widget)
 
     def set_hovered(self, hovered: bool) -> None:

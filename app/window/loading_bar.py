@@ -15,7 +15,7 @@ LOADING = "Loading the model"
 
 
 class LoadingBar(QWidget):
-    """Hidden while nothing is loaded. Signal: cancel_wanted()."""
+    """The bar, hidden while nothing is loaded. Signals: cancel_wanted()."""
 
     cancel_wanted = Signal()
 

@@ -1,4 +1,4 @@
-"""What holds for the whole program and for new conversations."""
+"""The dialog for what holds for the whole program and for new conversations."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ class PreferenceValues:
 
 
 class PreferencesDialog(QDialog):
-    """Signals: saved(PreferenceValues). `about` has a description for each field, shown on hovering; `budget_note` says
-    what the cache of the present model takes; `quality` what a number format costs in quality, "" where nobody knows.
+    """One field for each. Signals: saved(PreferenceValues). `about` has a description for each field, shown on
+    hovering; `budget_note` says what the cache of the present model takes; `quality` what a number format costs in
+    quality, "" where nobody knows.
     """
 
     saved = Signal(object)
