@@ -31,7 +31,7 @@ from app.history.file import History, default_path
 from app.history.records import label_of
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
-from app.settings import Settings, disk_bytes, model_spec
+from app.settings import MEGABYTE, Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.plain import message_box
@@ -286,7 +286,7 @@ def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
     asked = {"path": options.model, "device": options.device, "dtype": options.dtype, "exact": options.exact}
     spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
     if options.cache_mb is not None:
-        spec = replace(spec, cache_bytes=options.cache_mb * 1_000_000 or None)
+        spec = replace(spec, cache_bytes=options.cache_mb * MEGABYTE or None)
     return spec
 
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
 from app.widgets.explain import Explain
-from app.widgets.plain import Label, elided, tool_tip
+from app.widgets.plain import Label, SoftLabel, elided, tool_tip
 from app.words import size, token_cost
 from engine import CacheView, ModelInfo
 
@@ -46,10 +46,8 @@ class Sidebar(QFrame):
         self.search.textChanged.connect(self.search_changed)
         self.explain = Explain("badge", self)
         self.list = ConversationList(self)
-        self._nothing = Label(self)
-        self._nothing.setObjectName("soft")
+        self._nothing = SoftLabel(self)
         self._nothing.setWordWrap(True)
-        self._nothing.setFont(theme.text_font(theme.SMALL))
         self._nothing.setContentsMargins(20, 8, 20, 8)
         self.model_button = ModelButton(model_menu, self)
         self._lay_out()
@@ -75,9 +73,7 @@ class Sidebar(QFrame):
         heading = QHBoxLayout()
         heading.setContentsMargins(20, 0, 16, 0)
         heading.setSpacing(6)
-        listed = Label("Conversations", self)
-        listed.setObjectName("soft")
-        listed.setFont(theme.text_font(theme.SMALL))
+        listed = SoftLabel("Conversations", self)
         heading.addWidget(listed)
         heading.addWidget(self.explain)
         heading.addStretch(1)

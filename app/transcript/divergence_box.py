@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QSizePo
 
 from app import theme, words
 from app.transcript.difference import difference
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import LINK_PADDING, Label, tool_tip
 from engine import Divergence
 
 _WHY = {
@@ -35,8 +35,6 @@ _CURES = {
 }
 LINK_DISTANCE = 16
 """Pixels between two buttons side by side."""
-LINK_PADDING = 5
-"""Pixels between a link's text and its edge."""
 PROVE = "prove"
 """The key of the one action that is no cure."""
 _CURE_IN_PROMPT = "In the system prompt it can be frozen, or moved to the newest message."
@@ -69,7 +67,6 @@ class DivergenceBox(QAbstractButton):
             label.setContentsMargins(LINK_PADDING, 0, LINK_PADDING, 0)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._title.setTextFormat(Qt.TextFormat.RichText)
-        self._body.setTextFormat(Qt.TextFormat.PlainText)
         self._text = ""
         self._divergence: Divergence | None = None
         self._place, self._advises = "", True

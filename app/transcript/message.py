@@ -14,7 +14,7 @@ from app.transcript.divergence_box import DivergenceBox
 from app.transcript.message_actions import MessageActions
 from app.transcript.question_view import QuestionView
 from app.transcript.stat_strip import StatStrip
-from app.widgets.plain import Label
+from app.widgets.plain import SoftLabel
 from app.words import reading
 from engine import Divergence, Prefill, Role, TurnStats
 
@@ -120,9 +120,7 @@ class Question(MessageWidget):
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
         if content.added:
-            added = Label(f"sent with {content.added}", self)
-            added.setObjectName("soft")
-            added.setFont(theme.text_font(theme.SMALL))
+            added = SoftLabel(f"sent with {content.added}", self)
             added.setAlignment(Qt.AlignmentFlag.AlignRight)
             self._column.addWidget(added)
         self._column.addWidget(self.tools)
@@ -243,15 +241,13 @@ class Divider(QWidget):
         painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
 
 
-class ReadingNote(Label):
+class ReadingNote(SoftLabel):
     """How far a prompt is read, where its answer will be. It appears 0.3 s after a question was sent, where the answer
     has not begun by then."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._share = 0.0
-        self.setObjectName("soft")
-        self.setFont(theme.text_font(theme.SMALL))
         self.setFixedHeight(24)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._patience = QTimer(self)

@@ -6,9 +6,8 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from app import theme
 from app.widgets.icons import icon
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import SoftLabel, tool_tip
 
 HEIGHT = 24
 
@@ -95,9 +94,7 @@ class MessageActions(QWidget):
         self._prove.clicked.connect(self.prove)
         self._before = ActionButton("previous", "The version before", self)
         self._after = ActionButton("next", "The next version", self)
-        self._count = Label(self)
-        self._count.setFont(theme.text_font(theme.SMALL))
-        self._count.setObjectName("soft")
+        self._count = SoftLabel(self)
         self._before.clicked.connect(lambda: self.sibling.emit(-1))
         self._after.clicked.connect(lambda: self.sibling.emit(1))
         self.buttons = [self._copy, self._again, self._edit, self._prove, self._before, self._after]

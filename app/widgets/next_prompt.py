@@ -7,9 +7,9 @@ from dataclasses import replace
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme, words
+from app import words
 from app.widgets.explain import Explain
-from app.widgets.plain import Label
+from app.widgets.plain import Label, SoftLabel
 from app.widgets.ribbon import HIGH, Ribbon
 from engine import Matched, Prefill, Preview
 
@@ -119,8 +119,6 @@ def _became(newest: Preview | None, matched: Matched, context_length: int) -> Pr
 
 
 def _label(parent: QWidget) -> Label:
-    label = Label(parent)
-    label.setObjectName("soft")
-    label.setFont(theme.text_font(theme.SMALL))
+    label = SoftLabel(parent)
     label.setFixedHeight(LINE)
     return label
