@@ -62,37 +62,34 @@ class Application(QObject):
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
-        self.window = window = Window()
-        say, say_error = window.notice.show_notice, window.notice.show_error
-        self.presenter = Presenter(window, self.session, _support_prompt())
+        self.window = Window()
+        self._closed = False
+        self.engine_ended = False
+        self._fill_window()
+        self._fill_columns()
+        self._connect()
+
+    def _fill_window(self) -> None:
+        """Those who look after the whole window, and those who speak in its notice."""
+        window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
+        self.presenter = Presenter(window, session, _support_prompt())
+        set_system_prompt = self.presenter.set_system_prompt
         self.dialogs = Dialogs(
             window,
-            self.session,
-            self.bridge,
+            session,
+            bridge,
             settings,
             self.history.presets,
-            set_system_prompt=self.presenter.set_system_prompt,
+            set_system_prompt=set_system_prompt,
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,
         )
-        self.chart_presenter = ChartPresenter(
-            window.charts,
-            self.session,
-            self.bridge,
-            self.history,
-            SavedTotal(self.bridge, settings, self),
-            show_message=window.transcript.show_message,
-            say=say,
-            say_error=say_error,
-        )
-        self.tree_presenter = TreePresenter(window.charts, self.session, self.bridge, window.transcript.show_message)
-        self.cure_offer = CureOffer(
-            window.transcript, self.session, set_system_prompt=self.presenter.set_system_prompt, say=say
-        )
-        self.proving = ProofPresenter(window, self.session, self.bridge, self.history, say=say, say_error=say_error)
+        say, say_error = window.notice.show_notice, window.notice.show_error
+        self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
+        self.cure_offer = CureOffer(window.transcript, session, set_system_prompt=set_system_prompt, say=say)
         self.trimming = Trimming(
-            self.session,
-            self.bridge,
+            session,
+            bridge,
             settings,
             send=lambda: self.presenter.send(window.composer.text),
             say=say,
@@ -100,10 +97,23 @@ class Application(QObject):
             take_back=window.notice.clear,
             parent=window,
         )
-        self.badges = Badges(window.sidebar.list, self.session, self.bridge, self.session.next_turn)
-        self._closed = False
-        self.engine_ended = False
-        self._connect()
+
+    def _fill_columns(self) -> None:
+        """Those who look after the charts and the badges of the conversations."""
+        window, session, bridge = self.window, self.session, self.bridge
+        show_message = window.transcript.show_message
+        self.chart_presenter = ChartPresenter(
+            window.charts,
+            session,
+            bridge,
+            self.history,
+            SavedTotal(bridge, self.settings, self),
+            show_message=show_message,
+            say=window.notice.show_notice,
+            say_error=window.notice.show_error,
+        )
+        self.tree_presenter = TreePresenter(window.charts, session, bridge, show_message)
+        self.badges = Badges(window.sidebar.list, session, bridge, session.next_turn)
 
     def _connect(self) -> None:
         for name, action in self.window.commands.themes.items():
