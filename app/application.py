@@ -120,9 +120,9 @@ class Application(QObject):
         except HeadstartError as error:
             self.window.notice.show_error(str(error), error.detail)
             return
-        self.bridge.keep_only([label_of(each.id) for each in conversations])
+        self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
         if disk_bytes(self.settings) == 0:
-            self.bridge.set_disk_budget(0)
+            self.bridge.tell("set_disk_budget", 0)
 
     def choose_theme(self, setting: str, checked: bool = True) -> None:
         """Use and remember "system", "light" or "dark"."""

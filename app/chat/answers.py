@@ -232,7 +232,7 @@ class Answers(QObject):
             self._let_go(conversation_id)
 
     def _let_go(self, conversation_id: int) -> None:
-        self._bridge.forget(label_of(conversation_id))
+        self._bridge.tell("forget", label_of(conversation_id))
 
     def _fail_loading(self, event: Failed) -> None:
         self._loading_id = 0

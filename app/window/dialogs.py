@@ -81,7 +81,7 @@ class Dialogs(QObject):
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_default.triggered.connect(lambda: self.load(""))
-        actions.clear_cache.triggered.connect(self._bridge.clear_cache)
+        actions.clear_cache.triggered.connect(lambda: self._bridge.tell("clear_cache"))
         actions.use_cache.triggered.connect(self._on_use_cache)
         actions.use_cache.setChecked(self._session.use_cache)
         window.sidebar.model_button.show_cache_on(self._session.use_cache)
@@ -134,10 +134,10 @@ class Dialogs(QObject):
         if reload_ or (settings.cache_budget_mb == 0 and budget_before):
             self._session.reload_model(model_spec(settings))
         elif settings.cache_budget_mb != budget_before:
-            self._bridge.set_cache_budget(settings.cache_budget_mb * MEGABYTE)
+            self._bridge.tell("set_cache_budget", settings.cache_budget_mb * MEGABYTE)
             self._say_budget(settings.cache_budget_mb * MEGABYTE)
         if settings.disk_budget_mb != disk_before:
-            self._bridge.set_disk_budget(disk_bytes(settings))
+            self._bridge.tell("set_disk_budget", disk_bytes(settings))
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""

@@ -46,7 +46,7 @@ class Program:
 
     def __init__(self, folder: Path, model: Path) -> None:
         self.bridge = Bridge(Engine())
-        self.bridge._timer.setInterval(1)
+        self.bridge.timer.setInterval(1)
         self.history = History(folder / "history.sqlite3")
         settings = Settings(sampling=SAMPLING, system_prompt="Answer about parcels and tents, briefly.")
         self.session = Session(self.bridge, self.history, settings, today=lambda: date(2026, 11, 29))

@@ -66,9 +66,10 @@ def open_desk(qapp: object, tmp_path: Path) -> Iterator[Callable[[], ClockDesk]]
     clock = Clock()
 
     def make() -> ClockDesk:
-        bridge, history = Bridge(FakeEngine(manual=True)), History(tmp_path / "history.sqlite3")
+        engine = FakeEngine(manual=True)
+        bridge, history = Bridge(engine), History(tmp_path / "history.sqlite3")
         session = Session(bridge, history, Settings(), today=lambda: DAY, values=clock.values)
-        desk = ClockDesk(bridge._engine, bridge, history, session)  # type: ignore[arg-type]
+        desk = ClockDesk(engine, bridge, history, session)
         desk.clock = clock
         session.error.connect(lambda *values: desk.said.append(("error", values)))
         desks.append(desk)
