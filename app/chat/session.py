@@ -113,7 +113,7 @@ class Session(View):
 
     def load_model(self, spec: ModelSpec) -> int:
         """Load a model in place of the present one. Questions wait until it is there. Returns the id of the load."""
-        self.foresight.drop()
+        self.cost.drop()
         return self._answers.load(spec)
 
     def cancel_load(self) -> None:
@@ -126,7 +126,7 @@ class Session(View):
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
-        self.foresight.drop()
+        self.cost.drop()
         self._answers.shutdown()
 
     def _ask(self, text: str, find_branch: Callable[[], Branch]) -> bool:
@@ -150,7 +150,7 @@ class Session(View):
     def _submit(self, turn: Turn, asked_at: float) -> None:
         """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
         turn.request = replace(turn.request, asked_at=asked_at)
-        self.foresight.draft_sent()
+        self.cost.draft_sent()
         self._answers.begin(turn)
 
     def _draw(self, branch: Branch, *messages: StoredMessage) -> None:
@@ -170,11 +170,11 @@ class Session(View):
 
     def _on_model_changed(self, model: ModelInfo | None) -> None:
         self.model_changed.emit(model)
-        self.foresight.refresh()
+        self.cost.refresh()
 
     def _on_loading_stopped(self) -> None:
         self.loading_stopped.emit()
-        self.foresight.refresh()
+        self.cost.refresh()
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         if turn.answer.conversation_id != self.conversation.id:
@@ -186,7 +186,7 @@ class Session(View):
             self._take_back(turn)
             if turn.is_refused:
                 self._take_question_back(self.question_refused)
-        self.foresight.refresh()
+        self.cost.refresh()
 
     def _take_question_back(self, *more: SignalInstance) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.chat.answers import Answers
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
-from app.chat.cost import Foresight, Outlook
+from app.chat.cost import Cost, Outlook
 from app.chat.turn import Turn
 from app.history.file import Conversation, ConversationEntry, History, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
@@ -25,19 +25,18 @@ class View(QObject):
     """The conversation in view, its settings, and the list of all of them. `app.chat.session.Session` adds the turns.
 
     `state` is "no_model", "loading", "idle", or that of the answer in view: "waiting" (sent, nothing heard yet),
-    "prefill", "writing", "stopping". `foresight` says what may be sent from here would cost.
+    "prefill", "writing", "stopping". `cost` says what may be sent from here would cost.
 
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
         conversations_changed(): the list of conversations, their order or a title changed.
-        state_changed(str), preview_changed(Preview): what the next question would cost, error(sentence, detail).
+        state_changed(str), error(sentence, detail).
         stored_again(): answers that could not be stored are stored now.
     """
 
     conversation_changed = Signal(object)
     conversations_changed = Signal()
     state_changed = Signal(str)
-    preview_changed = Signal(object)
     error = Signal(str, str)
     stored_again = Signal()
 
@@ -60,8 +59,7 @@ class View(QObject):
         self._answers.progressed.connect(self._update_state)
         self._answers.error.connect(self.error)
         self._answers.stored_again.connect(self.stored_again)
-        self.foresight = Foresight(bridge, self._look, self)
-        self.foresight.preview_changed.connect(self.preview_changed)
+        self.cost = Cost(bridge, self._look, self)
         self._state = self.state
 
     @property
@@ -119,7 +117,7 @@ class View(QObject):
         self._settings.use_cache = value
         with self._reporting():
             self._settings.save()
-        self.foresight.refresh()
+        self.cost.refresh()
 
     def conversations(self, search: str = "") -> list[ConversationEntry]:
         """All stored conversations, newest first, or those that hold `search`."""
@@ -204,7 +202,7 @@ class View(QObject):
         if (text, cures) == (self.conversation.system_prompt, self.conversation.cures):
             return
         self._change(system_prompt=text, cures=cures)
-        self.foresight.refresh()
+        self.cost.refresh()
         if self.conversation.id:
             with self._reporting():
                 self._history.set_system_prompt(self.conversation.id, text, cures)
@@ -236,7 +234,7 @@ class View(QObject):
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
         """The composer holds this text now, in place of the question `edited` or as a new one; its preview follows."""
-        self.foresight.draft_changed(text, edited)
+        self.cost.draft_changed(text, edited)
 
     def would_send(self, text: str, edited: int | None) -> tuple[Branch, Request] | None:
         """The branch with this question at its end, in place of `edited` or as a new one, and what it would ask; None
@@ -291,7 +289,7 @@ class View(QObject):
     def _show(self, branch: Branch) -> None:
         self._show_branch(branch)
         self._update_state()
-        self.foresight.refresh()
+        self.cost.refresh()
 
     def _show_branch(self, branch: Branch) -> None:
         self._branch = branch

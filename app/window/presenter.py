@@ -53,7 +53,7 @@ class Presenter(QObject):
         session.stats_changed.connect(self._on_stats)
         session.prefill_changed.connect(self._on_prefill)
         session.state_changed.connect(self._on_state)
-        session.preview_changed.connect(self._on_preview)
+        session.cost.draft_previewed.connect(self._on_preview)
         session.model_changed.connect(self._on_model)
         session.loading_changed.connect(self._on_loading)
         session.loading_stopped.connect(self._on_loading_stopped)

@@ -24,9 +24,9 @@ class ReusePresenter(QObject):
         self._shown_id = 0
         session.conversation_changed.connect(self._on_conversation)
         session.state_changed.connect(self._on_state)
-        session.preview_changed.connect(window.composer.show_preview)
-        session.foresight.price_changed.connect(self._on_price)
-        session.foresight.prompt_previewed.connect(self._on_prompt_previewed)
+        session.cost.draft_previewed.connect(window.composer.show_preview)
+        session.cost.edit_priced.connect(self._on_price)
+        session.cost.prompt_previewed.connect(self._on_prompt_previewed)
         session.matched.connect(self._on_matched)
         session.prefill_changed.connect(self._ribbon.show_reading)
         window.composer.draft_changed.connect(self._on_draft)
@@ -77,12 +77,12 @@ class ReusePresenter(QObject):
 
     def _on_edit_pointed(self, message_id: int, pointed: bool) -> None:
         if pointed:
-            self._session.foresight.consider_edit(message_id)
+            self._session.cost.consider_edit(message_id)
         else:
             self._drop_price()
 
     def _drop_price(self) -> None:
-        self._session.foresight.consider_edit(None)
+        self._session.cost.consider_edit(None)
         self._ribbon.show_newest()
 
     def _on_prompt_previewed(self, preview: Preview | None) -> None:

@@ -197,7 +197,7 @@ def test_an_edited_question_is_a_new_one(desk: ClockDesk) -> None:
 def test_the_preview_is_of_what_would_be_sent(desk: ClockDesk) -> None:
     desk.session.set_system_prompt(PROMPT, (desk.session.new_cure("time", "moved"),))
     desk.session.draft_changed("Soon?")
-    desk.session.foresight.draft.ask()
+    desk.session.cost.draft.ask()
     preview = desk.engine.previews[-1].messages
     desk.ask("Soon?", 0)
     assert preview == desk.newest
