@@ -63,7 +63,7 @@ class Application(QObject):
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
         self.window = Window()
-        self.presenter = Presenter(self.window, self.session, _support_prompt())
+        self.presenter = Presenter(self.window, self.session, self.bridge, _support_prompt())
         presets = self.history.presets
         self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter, presets)
         saved = SavedTotal(self.bridge, settings, self)
@@ -110,7 +110,7 @@ class Application(QObject):
         self.window.composer.edit.setFocus()
         if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
             self.window.notice.show_notice(" ".join(notices))
-        self.session.load_model(spec or model_spec(self.settings))
+        self.session.answers.load(spec or model_spec(self.settings))
 
     def delete_left_overs(self) -> None:
         """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may

@@ -114,7 +114,7 @@ class Cost(QObject):
         self.prompt = Previewer(bridge, self._prompt_request, self.prompt_previewed.emit, self)
         bridge.cache_view.connect(self.refresh)  # what is cached may be less or more, perhaps by another conversation
 
-    def draft_changed(self, text: str, edited: int | None) -> None:
+    def draft_changed(self, text: str, edited: int | None = None) -> None:
         """This text would be sent now, in place of the question `edited` or as a new one."""
         if (text, edited or 0) != (self._draft, self._edited):
             self._draft, self._edited = text, edited or 0

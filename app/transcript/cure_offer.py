@@ -23,8 +23,9 @@ class Curing(QObject):
         self._window = window
         self._session = session
         self._presenter = presenter
-        for signal in (session.conversation_changed, session.message_added, session.message_finished, session.matched):
-            signal.connect(self._offer)
+        for happened in (session.conversation_changed, session.message_added, session.message_finished):
+            happened.connect(self._offer)
+        session.answers.matched.connect(self._offer)
         window.transcript.cure_wanted.connect(self._on_wanted)
         self._offer()
 

@@ -132,7 +132,7 @@ class Dialogs(QObject):
         self._window.commands.themes[values.theme].trigger()
         reload_ = (settings.device, settings.dtype, settings.exact) != before
         if reload_ or (settings.cache_budget_mb == 0 and budget_before):
-            self._session.reload_model(model_spec(settings))
+            self._session.answers.reload(model_spec(settings))
         elif settings.cache_budget_mb != budget_before:
             self._bridge.tell("set_cache_budget", settings.cache_budget_mb * MEGABYTE)
             self._say_budget(settings.cache_budget_mb * MEGABYTE)
@@ -150,7 +150,7 @@ class Dialogs(QObject):
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
         self._window.notice.clear()  # of the load before
-        load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
+        load_id = self._session.answers.load(replace(model_spec(self._settings), path=path))
         self._paths[load_id] = path
 
     def _say_budget(self, asked_bytes: int) -> None:
@@ -159,7 +159,7 @@ class Dialogs(QObject):
             self._window.notice.show_notice(" ".join(filter(None, (self._window.notice.text, said))))
 
     def _on_loaded(self, event: Loaded) -> None:
-        self._say_budget(self._session.asked_cache_bytes)
+        self._say_budget(self._session.answers.asked_cache_bytes)
         if event.request_id in self._paths:
             self._settings.model_path = self._paths.pop(event.request_id)
             self._save_settings()

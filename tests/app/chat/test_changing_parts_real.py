@@ -33,9 +33,9 @@ class Chat:
         self.bridge = Bridge(Engine())
         self.history = History(folder / "history.sqlite3")
         self.session = Session(self.bridge, self.history, Settings(), values=lambda: values_at(self.now, "id"))
-        with qtbot.waitSignal(self.session.model_changed):
+        with qtbot.waitSignal(self.session.answers.model_changed):
             spec = ModelSpec(str(make_folder(folder / "tiny")), "cpu", "fp32", cache_bytes=10**8)
-            self.session.load_model(spec)
+            self.session.answers.load(spec)
         self.session.set_system_prompt(PROMPT)
         self.session.set_sampling(GREEDY)
 

@@ -27,7 +27,7 @@ def test_typing_is_asked_about_once_it_rests(desk: Desk, qtbot: QtBot) -> None:
     desk.engine.previews.clear()
     with qtbot.waitSignal(desk.session.cost.draft_previewed):
         for text in ("H", "He", "Hel"):
-            desk.session.draft_changed(text)
+            desk.session.cost.draft_changed(text)
     assert asked(desk) == [(Message("user", "Hel"),)]
     assert REST_MS == 150
 
@@ -36,7 +36,7 @@ def test_a_preview_is_the_request_that_would_be_sent(desk: Desk) -> None:
     desk.session.set_system_prompt("Be brief.")
     desk.session.send("Hi")
     desk.play()
-    desk.session.draft_changed("And?")
+    desk.session.cost.draft_changed("And?")
     rest(desk)
     desk.session.send("And?")
     assert desk.engine.previews[-1] == desk.engine.requests[-1]
@@ -46,7 +46,7 @@ def test_a_preview_is_the_request_that_would_be_sent(desk: Desk) -> None:
 def test_each_change_asks_again(desk: Desk) -> None:
     rest(desk)
     before = len(asked(desk))
-    desk.session.draft_changed("a")
+    desk.session.cost.draft_changed("a")
     rest(desk)
     desk.session.set_system_prompt("p")
     rest(desk)
@@ -55,7 +55,7 @@ def test_each_change_asks_again(desk: Desk) -> None:
     desk.session.use_cache = False
     rest(desk)
     assert len(asked(desk)) == before + 4
-    desk.session.draft_changed("a")
+    desk.session.cost.draft_changed("a")
     desk.session.set_system_prompt("")
     rest(desk)
     assert len(asked(desk)) == before + 4
@@ -64,9 +64,9 @@ def test_each_change_asks_again(desk: Desk) -> None:
 def test_an_answer_to_an_older_question_is_dropped(desk: Desk) -> None:
     rest(desk)
     desk.said.clear()
-    desk.session.draft_changed("old")
+    desk.session.cost.draft_changed("old")
     desk.session.cost.draft.ask()
-    desk.session.draft_changed("new")
+    desk.session.cost.draft_changed("new")
     desk.drain()
     assert desk.heard("draft_previewed") == []
     rest(desk)
@@ -74,7 +74,7 @@ def test_an_answer_to_an_older_question_is_dropped(desk: Desk) -> None:
 
 
 def test_another_conversation_makes_a_preview_stale(desk: Desk) -> None:
-    desk.session.draft_changed("old")
+    desk.session.cost.draft_changed("old")
     desk.session.cost.draft.ask()
     desk.session.new_conversation()
     desk.said.clear()
@@ -84,10 +84,10 @@ def test_another_conversation_makes_a_preview_stale(desk: Desk) -> None:
 
 def test_nothing_is_asked_without_a_model_or_while_one_loads(make_desk: Callable[..., Desk]) -> None:
     desk = make_desk(loaded=False)
-    desk.session.draft_changed("a")
+    desk.session.cost.draft_changed("a")
     rest(desk)
-    desk.session.load_model(ModelSpec())
-    desk.session.draft_changed("b")
+    desk.session.answers.load(ModelSpec())
+    desk.session.cost.draft_changed("b")
     rest(desk)
     assert asked(desk) == []
     desk.play()
@@ -100,7 +100,7 @@ def test_nothing_is_asked_about_a_chat_that_is_being_answered(desk: Desk) -> Non
     desk.engine.previews.clear()
     desk.session.send("Hi")
     desk.until(TextDelta)
-    desk.session.draft_changed("next")
+    desk.session.cost.draft_changed("next")
     rest(desk)
     assert asked(desk) == []
     desk.play()
@@ -119,7 +119,7 @@ def test_without_a_draft_a_question_that_waits_is_what_would_be_sent(desk: Desk)
 def test_a_failed_preview_is_quiet(desk: Desk) -> None:
     rest(desk)
     desk.said.clear()
-    desk.session.draft_changed("a")
+    desk.session.cost.draft_changed("a")
     desk.session.cost.draft.ask()
     (preview,) = desk.engine.poll()
     desk.engine.inject(Failed(preview.request_id, "too long"))

@@ -52,9 +52,9 @@ class Program:
         self.matched: list[Matched] = []
         self.foreseen: list[Preview] = []
         self.errors: list[str] = []
-        self.session.matched.connect(self.matched.append)
+        self.session.answers.matched.connect(self.matched.append)
         self.session.error.connect(lambda sentence, detail: self.errors.append(f"{sentence} {detail}"))
-        self.session.load_model(ModelSpec(str(model), device="cpu", dtype="fp32"))
+        self.session.answers.load(ModelSpec(str(model), device="cpu", dtype="fp32"))
         self.rest()
 
     def rest(self) -> None:
@@ -103,7 +103,7 @@ def running(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def program(running: Program) -> Iterator[Program]:
     yield running
     running.session.cost.drop()
-    running.session._answers._keeper.save()  # all is stored: its timer rests
+    running.session.saving.save()  # all is stored: its timer rests
 
 
 def facts(event: Preview | Matched) -> tuple[Any, ...]:
@@ -127,25 +127,25 @@ def play(program: Program, action: str, text: str, chosen: int) -> tuple[Preview
     questions = [message for message in session.messages if message.role == "user"]
     if action in ("edit", "retry") and questions:
         question = questions[chosen % len(questions)] if action == "edit" else questions[-1]
-        session.draft_changed(text or question.content, question.id)
+        session.cost.draft_changed(text or question.content, question.id)
         foreseen = program.foresee_draft()
         return foreseen, program.do(lambda: session.edit(question.id, text) if text else session.retry())
     if action == "system prompt":
-        session.draft_changed("And now?")
+        session.cost.draft_changed("And now?")
         cost.consider_prompt(text)
         foreseen = program.foresee(cost.prompt, cost.prompt_previewed)
         cost.consider_prompt(None)
         session.set_system_prompt(text)
         return foreseen, program.do(lambda: session.send("And now?"))
     change_view(session, action, chosen)
-    session.draft_changed(text or "And now?")
+    session.cost.draft_changed(text or "And now?")
     foreseen = program.foresee_draft()
     return foreseen, program.do(lambda: session.send(text or "And now?"))
 
 
 def change_view(session: Session, action: str, chosen: int) -> None:
     """Go to another branch or to another conversation, where there is one."""
-    versions = [version.id for message in session.messages for version in session.siblings(message.id)]
+    versions = [version for message in session.messages for version in session.versions(message.id)]
     others = [conversation.id for conversation in session.conversations()]
     if action == "switch" and versions:
         session.choose_sibling(versions[chosen % len(versions)])
@@ -173,7 +173,7 @@ def as_long(program: Program, question: StoredMessage, tokens: int) -> str:
     """The question with another first letter, in as many tokens."""
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789":
         changed = letter + question.content[1:]
-        program.session.draft_changed(changed, question.id)
+        program.session.cost.draft_changed(changed, question.id)
         if changed != question.content and program.foresee_draft().prompt_tokens == tokens:
             return changed
     raise AssertionError("every other first letter takes another number of tokens")
