@@ -39,8 +39,9 @@ class CureOffer(QObject):
         self._set_system_prompt = set_system_prompt
         self._prove = prove
         self._say = say
-        for signal in (session.conversation_changed, session.message_added, session.message_finished, session.matched):
-            signal.connect(self._offer)
+        for happened in (session.conversation_changed, session.message_added, session.message_finished):
+            happened.connect(self._offer)
+        session.answers.matched.connect(self._offer)
         transcript.cure_wanted.connect(self._on_wanted)
         self._offer()
 

@@ -132,7 +132,7 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(screen: Scre
     assert "cold · " in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
     panel.open("Pirate")
     panel.editor.next_prompt.show_preview(None)
-    screen.session.foresight.prompt.ask()
+    screen.session.cost.prompt.ask()
     screen.play()
     shown, badge = panel.editor.next_prompt.preview, rows.badge(panel.id("Pirate"))
     assert shown is not None
