@@ -1,5 +1,5 @@
-"""What was found in a system prompt that changes from turn to turn: each with its cost, as the engine counts it, and with
-the sentence and buttons for the list under the text."""
+"""What was found in a system prompt that changes from turn to turn: each with its cost, as the engine counts it, and
+with the sentence and buttons for the list under the text."""
 
 from __future__ import annotations
 
