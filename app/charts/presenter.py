@@ -13,7 +13,8 @@ from app.chat.bridge import Bridge
 from app.chat.places import place_of
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.widgets.words import is_worth_saying
 from engine import HeadstartError, ModelInfo, TurnStats
 

@@ -13,7 +13,8 @@ from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.turn import Turn
 from app.chat.view import View
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.placeholders import Values, current_values
 from app.settings import Settings
 from engine import HeadstartError, ModelInfo, ModelSpec

@@ -15,7 +15,8 @@ from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.cost import Foresight, Outlook
 from app.chat.turn import Turn
-from app.history.file import Conversation, ConversationEntry, History, StoredMessage
+from app.history.history import History
+from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings
 from engine import HeadstartError, ModelInfo, Request, Sampling

@@ -18,7 +18,8 @@ from app.chat.bridge import Bridge
 from app.chat.previewer import Previewer
 from app.chat.price import price_of_change
 from app.chat.session import Session
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.settings import Settings
 from engine import BLOCK_TOKENS, Engine, Matched, Message, ModelSpec, Preview, Request, Sampling
 from engine.cache.prefix_cache import LANE_STEP
