@@ -24,18 +24,18 @@ from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
+from app.command.ending import Ending, handled
 from app.composer.trimming import Trimming
-from app.ending import Ending, handled
 from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
-from app.settings import Settings
+from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
-from app.transcript.cure_offer import Curing
+from app.transcript.cure_offer import CureOffer
 from app.widgets.plain import message_box
-from app.window.dialogs import Dialogs, disk_bytes, model_spec
+from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.window import Window
@@ -46,8 +46,8 @@ UNSEEN = ("offscreen", "minimal")
 
 
 class Application(QObject):
-    """The running program. Attributes: settings, bridge, history, session, window, presenter, dialogs,
-    curing, proving, chart_presenter, tree_presenter."""
+    """The running program: who is there, and what each is given. Nobody but the window's own presenters knows the whole
+    window; the others get their widget and functions to call."""
 
     def __init__(
         self,
@@ -62,31 +62,45 @@ class Application(QObject):
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
-        self.window = Window()
-        self.presenter = Presenter(self.window, self.session, _support_prompt())
-        presets = self.history.presets
-        self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter, presets)
-        saved = SavedTotal(self.bridge, settings, self)
-        notice, show_message = self.window.notice, self.window.transcript.show_message
+        self.window = window = Window()
+        say, say_error = window.notice.show_notice, window.notice.show_error
+        self.presenter = Presenter(window, self.session, _support_prompt())
+        self.dialogs = Dialogs(
+            window,
+            self.session,
+            self.bridge,
+            settings,
+            self.history.presets,
+            set_system_prompt=self.presenter.set_system_prompt,
+            choose_theme=self.choose_theme,
+            save_settings=self._save_settings,
+        )
         self.chart_presenter = ChartPresenter(
-            self.window.charts,
+            window.charts,
             self.session,
             self.bridge,
             self.history,
-            saved,
-            show_message=show_message,
-            say=notice.show_notice,
-            say_error=notice.show_error,
+            SavedTotal(self.bridge, settings, self),
+            show_message=window.transcript.show_message,
+            say=say,
+            say_error=say_error,
         )
-        self.tree_presenter = TreePresenter(self.window.charts, self.session, self.bridge, show_message)
-        self.curing = Curing(self.window, self.session, self.presenter)
-        self.proving = ProofPresenter(
-            self.window, self.session, self.bridge, self.history, say=notice.show_notice, say_error=notice.show_error
+        self.tree_presenter = TreePresenter(window.charts, self.session, self.bridge, window.transcript.show_message)
+        self.cure_offer = CureOffer(
+            window.transcript, self.session, set_system_prompt=self.presenter.set_system_prompt, say=say
         )
+        self.proving = ProofPresenter(window, self.session, self.bridge, self.history, say=say, say_error=say_error)
         self.trimming = Trimming(
-            self.window, self.session, self.bridge, settings, lambda: self.presenter.send(self.window.composer.text)
+            self.session,
+            self.bridge,
+            settings,
+            send=lambda: self.presenter.send(window.composer.text),
+            say=say,
+            offer=window.notice.show_offer,
+            take_back=window.notice.clear,
+            parent=window,
         )
-        self.badges = Badges(self.window.sidebar.list, self.session, self.bridge, self.session.next_turn)
+        self.badges = Badges(window.sidebar.list, self.session, self.bridge, self.session.next_turn)
         self._closed = False
         self.engine_ended = False
         self._connect()
@@ -127,6 +141,7 @@ class Application(QObject):
     def choose_theme(self, setting: str, checked: bool = True) -> None:
         """Use and remember "system", "light" or "dark"."""
         self.settings.theme = setting  # type: ignore[assignment]
+        self.window.commands.themes[setting].setChecked(True)
         self.apply_theme()
         self._colour_charts()
         self._save_settings()

@@ -9,17 +9,21 @@ import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 import platformdirs
 
 from app.files import keep_private, set_aside, write_whole
-from app.measured import exact_cost
-from engine import Device, Dtype, HeadstartError, InvalidRequestError, Sampling
+from engine import Device, Dtype, HeadstartError, InvalidRequestError, ModelSpec, Sampling
 
 MOST_MEGABYTES = 10_000_000
 """The largest cache budget that can be set, in MB."""
+
+MEGABYTE = 1_000_000
+"""Bytes."""
 
 SHOWN = 40
 """Characters of a value that are repeated to the user."""
@@ -32,6 +36,32 @@ T = TypeVar("T")
 def default_path() -> Path:
     """Where the settings of this user are kept."""
     return Path(platformdirs.user_config_dir("headstart", appauthor=False)) / "settings.json"
+
+
+@cache
+def _measured() -> dict[str, Any]:
+    """What the committed bench run found (packaging/fill_speed.py writes the file from tests/bench/bench.json)."""
+    measured: dict[str, Any] = json.loads((files("resources") / "measured.json").read_text("utf-8"))
+    return measured
+
+
+def exact_cost() -> str:
+    """What exact mode costs in time."""
+    cost = _measured()["exact"]
+    times = cost["exact_s"] / cost["default_s"]
+    return (
+        f"The first token of a later turn takes about {times:.1f} times as long for it "
+        f"({cost['exact_s']:.2f} s for {cost['default_s']:.2f} s with the default model on two cores)."
+    )
+
+
+def quality(dtype: str) -> str:
+    """What a number format costs in quality; "" where that was not measured."""
+    figures = _measured()["perplexity"]
+    if dtype not in figures:
+        return ""
+    text = f"Perplexity of a page of text with the default model: {figures[dtype]:.1f}"
+    return f"{text}." if dtype == "fp32" else f"{text}, in fp32 {figures['fp32']:.1f} (lower is better)."
 
 
 def option(default: T, about: str, span: tuple[int, int] | None = None) -> T:
@@ -229,3 +259,25 @@ def _set_aside(path: Path, reason: str) -> Path:
         return set_aside(path)
     except OSError as error:
         raise HeadstartError(f"The settings in {path} are broken. Delete this file.", f"{reason}; {error}") from error
+
+
+def model_spec(settings: Settings) -> ModelSpec:
+    """Which model the settings ask for, and how it is to be loaded."""
+    return ModelSpec(
+        settings.model_path,
+        settings.device,
+        settings.dtype,
+        settings.exact,
+        cache_bytes(settings) or None,
+        disk_bytes(settings),
+    )
+
+
+def cache_bytes(settings: Settings) -> int:
+    """What the cache may hold; 0 lets the engine choose."""
+    return settings.cache_budget_mb * MEGABYTE
+
+
+def disk_bytes(settings: Settings) -> int | None:
+    """What may be kept on disk; None lets the engine choose."""
+    return None if settings.disk_budget_mb < 0 else settings.disk_budget_mb * MEGABYTE

@@ -15,7 +15,7 @@ from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.history.history import History
 from app.history.records import StoredMessage
-from app.widgets.words import is_worth_saying
+from app.words import is_worth_saying
 from engine import HeadstartError, ModelInfo, TurnStats
 
 MOST_TURNS = 512

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.chat.branch import said_together
 from app.history.records import StoredMessage
-from app.widgets.words import ordinal_message
+from app.words import ordinal_message
 from engine import Divergence
 
 

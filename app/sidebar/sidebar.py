@@ -19,11 +19,9 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
-from app.widgets.elide import elided
 from app.widgets.explain import Explain
-from app.widgets.plain import Label, tool_tip
-from app.widgets.words import token_cost
-from app.words import size
+from app.widgets.plain import Label, elided, tool_tip
+from app.words import size, token_cost
 from engine import CacheView, ModelInfo
 
 WIDTH = 232

@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject, QTimer
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.changing_parts import Finding, Search, payers
+from app.chat.cures import FREEZE, MOVE
 from app.chat.session import Session
 from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
 from app.system_prompt.editor import SystemPromptEditor
-from app.system_prompt.finding_prices import MOST_PLACES, Pricer, Prices, Question
-from app.system_prompt.finding_words import FREEZE, MOVE, THAW, Price, rows
+from app.system_prompt.finding_prices import MOST_PLACES, PriceQuestion, Pricer, Prices
+from app.system_prompt.finding_words import THAW, Price, rows
 
 
 class PromptEditing(QObject):
@@ -94,7 +95,7 @@ class PromptEditing(QObject):
         self._editor.findings.show_rows(rows(self._findings, self.cures, self._prices))
         self._editor.mark((finding.start, finding.end, finding in paying) for finding in self._findings)
 
-    def _question(self) -> Question | None:
+    def _question(self) -> PriceQuestion | None:
         text = repair_text(self._editor.text)
         if not text:
             return None
@@ -103,7 +104,7 @@ class PromptEditing(QObject):
         branch = Branch(conversation, session.messages).with_draft("", values)
         sent = {**values, **dict(branch.messages[-1].filled)}
         self._asked = self._findings[:MOST_PLACES]
-        return Question(
+        return PriceQuestion(
             branch.request(use_cache=False, values=values),
             tuple(system_as_sent(text[: finding.start], sent, self.cures) for finding in self._asked),
         )

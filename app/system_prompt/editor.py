@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.composer.next_prompt import NextPrompt
 from app.system_prompt.finding_list import FindingList
 from app.system_prompt.preset_panel import PresetPanel
 from app.widgets.explain import Explain
+from app.widgets.next_prompt import NextPrompt
 from app.widgets.plain import Label, message_box
 
 MOST_MARKS = 1_000

@@ -15,7 +15,7 @@ MOST_PLACES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PriceQuestion:
     """What to ask about: the conversation's next request, whose last message is the empty new question, and the text of
     the system prompt up to each place."""
 
@@ -41,7 +41,9 @@ class Pricer(QObject):
 
     priced = Signal(object)
 
-    def __init__(self, bridge: Bridge, build: Callable[[], Question | None], parent: QObject | None = None) -> None:
+    def __init__(
+        self, bridge: Bridge, build: Callable[[], PriceQuestion | None], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._build = build

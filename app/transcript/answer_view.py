@@ -17,8 +17,8 @@ from app.transcript.block_writer import (
     QUOTE_PROPERTY,
     BlockWriter,
 )
+from app.transcript.document_view import DocumentView
 from app.transcript.markdown import Block, MarkdownStream
-from app.widgets.document_view import DocumentView
 from app.widgets.icons import icon
 
 MOST_BUTTONS = 200

@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 )
 
 from app import theme
+from app.transcript.document_view import with_breaks
 from app.transcript.highlight import coloured
 from app.transcript.markdown import Align, Block, Run
-from app.widgets.document_view import with_breaks
 from app.widgets.plain import tool_tip
 
 INDENT = 24

@@ -9,9 +9,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
+from app import theme, words
 from app.transcript.difference import difference
-from app.widgets import words
 from app.widgets.plain import Label, tool_tip
 from engine import Divergence
 

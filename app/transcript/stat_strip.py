@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app import theme
 from app.widgets.explain import Explain
 from app.widgets.plain import tool_tip
-from app.widgets.words import turn_parts
+from app.words import turn_parts
 from engine import TurnStats
 
 SQUARE = 10

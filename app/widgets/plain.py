@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtGui import Qt
+from PySide6.QtGui import QFontMetrics, Qt
 from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
 
@@ -33,3 +33,9 @@ def message_box(
     for label in box.findChildren(QLabel):
         label.setTextFormat(Qt.TextFormat.PlainText)
     return box
+
+
+def elided(metrics: QFontMetrics, text: str, tail: str, room: int) -> str:
+    """`text`, cut in its middle where both do not fit into `room` pixels, and the whole `tail`."""
+    space = max(0, room - metrics.horizontalAdvance(tail))
+    return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, space).replace("……", "…") + tail

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from app.chat.places import place_of
 from app.chat.session import Session
 from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
 from app.widgets.conversation_list import ConversationRow
@@ -109,9 +110,9 @@ class Presenter(QObject):
         if answer := self._newest_answer():
             answer.copy()
 
-    def show_system_prompt(self, text: str) -> None:
-        """The system prompt of the conversation in view is another one now."""
-        self._session.set_system_prompt(text)
+    def set_system_prompt(self, text: str, cures: tuple[Cure, ...] | None = None) -> None:
+        """Change the system prompt of the conversation in view, and what is cured in it; None leaves the cures."""
+        self._session.set_system_prompt(text, cures)
         self._refresh_header()
         self._refresh_empty()
 
@@ -132,7 +133,7 @@ class Presenter(QObject):
 
     def _on_chosen(self, key: str) -> None:
         if key == SUPPORT_BOT:
-            self.show_system_prompt(self._support_prompt)
+            self.set_system_prompt(self._support_prompt)
             self._window.composer.set_text("Can I change the delivery address after I have paid?")
             self._window.composer.edit.setFocus()
         elif key == OPEN_DEFAULT:

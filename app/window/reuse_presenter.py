@@ -8,8 +8,8 @@ from app.chat.places import index_in, ordinal_place, place_of
 from app.chat.session import Session
 from app.history.records import Conversation
 from app.transcript.message import Answer
-from app.widgets.words import next_prompt, recomputes
 from app.window.window import Window
+from app.words import next_prompt, recomputes
 from engine import Matched, Preview
 
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
-from app.composer.ribbon import HIGH, Ribbon
-from app.widgets import words
+from app import theme, words
 from app.widgets.explain import Explain
 from app.widgets.plain import Label
+from app.widgets.ribbon import HIGH, Ribbon
 from engine import Matched, Prefill, Preview
 
 LINE, BELOW = 20, 4
