@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, 
 
 from app import theme, words
 from app.widgets.next_prompt import NextPrompt
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import SoftLabel, tool_tip
 from engine import Preview, Sampling
 
 FEWEST_LINES, MOST_LINES = 2, 10
@@ -18,7 +18,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Composer(QWidget):
-    """Signals: send(str), stop(), draft_changed(str), sampling_wanted().
+    """The field, its buttons and what they cost. Signals: send(str), stop(), draft_changed(str), sampling_wanted().
 
     `editing` is the id of the question that sending replaces, None when it asks a new one. What is typed stays until
     `clear_sent`, so that nothing is lost when sending fails.
@@ -40,9 +40,7 @@ class Composer(QWidget):
         self.button = QPushButton("Send", self)
         self.button.setObjectName("primary")
         self.button.setFixedWidth(64)
-        self.context = Label(self)
-        self.context.setObjectName("soft")
-        self.context.setFont(theme.text_font(theme.SMALL))
+        self.context = SoftLabel(self)
         self._lay_out()
         self._connect()
         self.show_sampling(Sampling())
@@ -77,9 +75,7 @@ class Composer(QWidget):
         banner = QWidget(self)
         row = QHBoxLayout(banner)
         row.setContentsMargins(0, 0, 0, 0)
-        says = Label("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
-        says.setObjectName("soft")
-        says.setFont(theme.text_font(theme.SMALL))
+        says = SoftLabel("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
         cancel = QPushButton("Cancel", banner)
         cancel.setObjectName("link")
         cancel.setAccessibleName("Cancel editing")
@@ -177,7 +173,8 @@ class Composer(QWidget):
 
 
 class PromptEdit(QPlainTextEdit):
-    """Enter sends and Shift+Enter breaks the line, but Enter that ends a composition of an input method does neither.
+    """The field a question is typed in: plain text, as tall as what is in it, within limits. Enter sends and
+    Shift+Enter breaks the line, but Enter that ends a composition of an input method does neither.
 
     Signals: send(), escape().
     """

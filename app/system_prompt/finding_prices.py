@@ -1,4 +1,4 @@
-"""What the places in a system prompt cost that change: how many tokens stand behind each, from the engine."""
+"""What the changing places of a system prompt cost: how many tokens stand behind each, as the engine counts them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class PriceQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Tokens of the system prompt, and for each place how many tokens behind it have been said already, and the seconds
-    it takes to read them."""
+    """Tokens of the system prompt. For each place: how many tokens of the conversation stand behind it, which are read
+    again when it changes, and how many seconds that takes."""
 
     system_tokens: int
     behind: tuple[int, ...]

@@ -14,7 +14,7 @@ from app.transcript.divergence_box import DivergenceBox
 from app.transcript.message_actions import MessageActions
 from app.transcript.question_view import QuestionView
 from app.transcript.stat_strip import StatStrip
-from app.widgets.plain import Label
+from app.widgets.plain import SoftLabel
 from app.words import reading
 from engine import Divergence, Prefill, Role, TurnStats
 
@@ -91,7 +91,7 @@ class MessageWidget(QWidget):
         QGuiApplication.clipboard().setText(self.text)
 
     def end(self) -> None:
-        """The message leaves the transcript: nothing of it goes on."""
+        """The message leaves the transcript: none of its timers goes on."""
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
@@ -120,9 +120,7 @@ class Question(MessageWidget):
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
         if content.added:
-            added = Label(f"sent with {content.added}", self)
-            added.setObjectName("soft")
-            added.setFont(theme.text_font(theme.SMALL))
+            added = SoftLabel(f"sent with {content.added}", self)
             added.setAlignment(Qt.AlignmentFlag.AlignRight)
             self._column.addWidget(added)
         self._column.addWidget(self.tools)
@@ -168,7 +166,8 @@ class Answer(MessageWidget):
         return (self.view, self.strip.explain, self.box, *self.tools.buttons)
 
     def _keep_room_for_tools(self) -> None:
-        """They show only where there is text to copy; the first word must not move what is around them."""
+        """The buttons show once there is text to copy. Their room is kept before that, so that the first word of an
+        answer moves nothing."""
         policy = self.tools.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.tools.setSizePolicy(policy)
@@ -199,7 +198,6 @@ class Answer(MessageWidget):
             self.strip.show_stats(stats)
 
     def finish(self, content: MessageContent) -> None:
-        """The message in its final form, or as it stands when it is put into the transcript."""
         super().finish(content)
         self.tools.setVisible(bool(content.text or content.finish_reason))
         if content.finish_reason:
@@ -216,7 +214,7 @@ class Answer(MessageWidget):
 
 
 class Divider(QWidget):
-    """Says what is different above and below it; the words are its accessible name."""
+    """A line across the transcript with a few words in its middle: what is different above and below it."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -243,14 +241,13 @@ class Divider(QWidget):
         painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
 
 
-class ReadingNote(Label):
-    """Appears 0.3 s after a question was sent, when its answer has not begun by then."""
+class ReadingNote(SoftLabel):
+    """How far a prompt is read, where its answer will be. It appears 0.3 s after a question was sent, where the answer
+    has not begun by then."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._share = 0.0
-        self.setObjectName("soft")
-        self.setFont(theme.text_font(theme.SMALL))
         self.setFixedHeight(24)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._patience = QTimer(self)

@@ -25,7 +25,7 @@ EXPLAIN = 24
 class StatStrip(QWidget):
     """A blue square with what was reused, an orange one with what was computed, then the rest; wraps where it must.
 
-    `explain` at its end says what the figures are; `is_awake` tells when it is painted.
+    `explain` is the "?" at its end, which says what the figures are. It is painted while `is_awake` says so.
     """
 
     def __init__(self, parent: QWidget | None = None, is_awake: Callable[[], bool] = lambda: True) -> None:

@@ -1,4 +1,4 @@
-"""The conversations that are kept, newest first."""
+"""A list of what a next turn can begin with, conversations or presets, each with a warm or cold badge."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class ConversationList(QListView):
         self._rows.set_badge(number, badge)
 
     def forget_badges(self) -> None:
-        """Nothing is known any more."""
+        """Take all badges away: nothing is known any more."""
         for number in list(self._rows.badges):
             self.show_badge(number, None)
 

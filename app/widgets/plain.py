@@ -8,6 +8,11 @@ from html import escape
 from PySide6.QtGui import QFontMetrics, Qt
 from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
+from app import theme
+
+LINK_PADDING = 5
+"""Pixels between the text of a link button and its edge, of padding and border in resources/style.qss."""
+
 
 class Label(QLabel):
     """A label whose text is shown letter by letter."""
@@ -16,6 +21,15 @@ class Label(QLabel):
         super().__init__(text if isinstance(text, QWidget) else parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text if isinstance(text, str) else "")
+
+
+class SoftLabel(Label):
+    """A label in small type and a soft colour, for what is said beside something else."""
+
+    def __init__(self, text: str | QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setObjectName("soft")
+        self.setFont(theme.text_font(theme.SMALL))
 
 
 def tool_tip(text: str) -> str:

@@ -38,7 +38,7 @@ _SHOWN = (
 
 
 class Dialogs(QObject):
-    """Opens each and does what it was closed with. `open_dialog` is the one on screen, None when there is none.
+    """Opens each, and does what the user chose in it. `open_dialog` is the one on screen, None when there is none.
 
     `editing`, `preset_choice` and `preset_badges` look after the system prompt that was opened last.
     `set_system_prompt` changes that of the conversation in view and its cures; `choose_theme` uses and remembers the

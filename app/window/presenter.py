@@ -1,4 +1,4 @@
-"""Keeps the window and the session in step: signals of one become calls of the other."""
+"""The window and the session: signals of one become calls of the other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ SUPPORT_BOT, OPEN_DEFAULT, OPEN_FOLDER = "support bot", "default model", "model 
 
 
 class Presenter(QObject):
-    """One for a window and a session. `support_prompt` is what "Try the support bot" fills in; "" hides the button."""
+    """Keeps one window in step with one session. `support_prompt` is what "Try the support bot" fills in; "" hides the
+    button."""
 
     def __init__(self, window: Window, session: Session, support_prompt: str = "") -> None:
         super().__init__(window)
