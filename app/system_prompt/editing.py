@@ -10,11 +10,12 @@ from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.changing_parts import Finding, Search, payers
 from app.chat.cost import Previewer
+from app.chat.cures import FREEZE, MOVE
 from app.chat.session import Session
 from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
 from app.system_prompt.editor import SystemPromptEditor
-from app.system_prompt.finding_prices import MOST_PLACES, Question
-from app.system_prompt.finding_words import FREEZE, MOVE, THAW, Price, rows
+from app.system_prompt.finding_prices import MOST_PLACES, PriceQuestion
+from app.system_prompt.finding_words import THAW, Price, rows
 from engine import Preview, Request
 
 
@@ -33,7 +34,7 @@ class PromptEditing(QObject):
         self._findings: tuple[Finding, ...] = ()
         self._prices: dict[Finding, Price] = {}
         self._asked: tuple[Finding, ...] = ()
-        self._question: Question | None = None
+        self._question: PriceQuestion | None = None
         self._search = Search("")
         self._steps = QTimer(self)
         self._steps.setSingleShot(True)
@@ -105,7 +106,7 @@ class PromptEditing(QObject):
         branch = Branch(conversation, session.messages).with_draft("", values)
         sent = {**values, **dict(branch.messages[-1].filled)}
         self._asked = self._findings[:MOST_PLACES]
-        self._question = Question(
+        self._question = PriceQuestion(
             branch.request(use_cache=False, values=values),
             tuple(system_as_sent(text[: finding.start], sent, self.cures) for finding in self._asked),
         )

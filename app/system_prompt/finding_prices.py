@@ -1,4 +1,4 @@
-"""What the places in a system prompt cost that change: how many tokens stand behind each, from the engine."""
+"""What the changing places of a system prompt cost: how many tokens stand behind each, as the engine counts them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ MOST_PLACES = 12
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Tokens of the system prompt, and for each place how many tokens behind it have been said already, and the seconds
-    it takes to read them."""
+    """Tokens of the system prompt. For each place: how many tokens of the conversation stand behind it, which are read
+    again when it changes, and how many seconds that takes."""
 
     system_tokens: int
     behind: tuple[int, ...]
@@ -21,7 +21,7 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PriceQuestion:
     """What to ask about: the conversation's next request, whose last message is the empty new question, and the text of
     the system prompt up to each place."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.chat.changing_parts import Finding, payers
+from app.chat.cures import FREEZE, MOVE
 from app.placeholders import Cure
 from app.system_prompt.finding_list import MOST_ROWS, FindingRow
-from app.widgets.words import about_seconds
+from app.words import about_seconds
 
-FREEZE, MOVE, THAW = "freeze", "move", "thaw"
+THAW = "thaw"
 
 _FREEZE = (
     FREEZE,

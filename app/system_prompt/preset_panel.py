@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, 
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
-from app.widgets.plain import Label
+from app.widgets.plain import Label, SoftLabel
 
 WIDTH = 224
 MANY = 8
@@ -159,10 +159,7 @@ class _NameEdit(QLineEdit):
 
 
 def _line(parent: QWidget) -> Label:
-    label = Label(parent)
-    label.setObjectName("soft")
-    label.setFont(theme.text_font(theme.SMALL))
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = SoftLabel(parent)
     label.setWordWrap(True)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label

@@ -1,4 +1,4 @@
-"""Keeps the window and the session in step: signals of one become calls of the other."""
+"""The window and the session: signals of one become calls of the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import Conversation, ConversationEntry, StoredMessage
+from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
 from app.widgets.conversation_list import ConversationRow
@@ -21,7 +22,8 @@ SUPPORT_BOT, OPEN_DEFAULT, OPEN_FOLDER = "support bot", "default model", "model 
 
 
 class Presenter(QObject):
-    """One for a window and a session. `support_prompt` is what "Try the support bot" fills in; "" hides the button."""
+    """Keeps one window in step with one session. `support_prompt` is what "Try the support bot" fills in; "" hides the
+    button."""
 
     def __init__(self, window: Window, session: Session, bridge: Bridge, support_prompt: str = "") -> None:
         super().__init__(window)
@@ -108,9 +110,9 @@ class Presenter(QObject):
         if answer := self._newest_answer():
             answer.copy()
 
-    def show_system_prompt(self, text: str) -> None:
-        """The system prompt of the conversation in view is another one now."""
-        self._session.set_system_prompt(text)
+    def set_system_prompt(self, text: str, cures: tuple[Cure, ...] | None = None) -> None:
+        """Change the system prompt of the conversation in view, and what is cured in it; None leaves the cures."""
+        self._session.set_system_prompt(text, cures)
         self._refresh_header()
         self._refresh_empty()
 
@@ -125,7 +127,7 @@ class Presenter(QObject):
 
     def _on_chosen(self, key: str) -> None:
         if key == SUPPORT_BOT:
-            self.show_system_prompt(self._support_prompt)
+            self.set_system_prompt(self._support_prompt)
             self._window.composer.set_text("Can I change the delivery address after I have paid?")
             self._window.composer.edit.setFocus()
         elif key == OPEN_DEFAULT:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.widgets.words import least_budget, raised_budget, token_cost
 from app.window.preferences import PreferencesDialog
+from app.words import least_budget, raised_budget, token_cost
 from engine import ModelSpec
 from tests.app.fake_engine import MODEL
 from tests.app.window.conftest import Screen

@@ -13,7 +13,7 @@ from app.sidebar.badges import Badges, badge_of
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.preset_panel import MANY, PresetPanel
 from app.system_prompt.presets import PresetChoice
-from app.widgets.words import about_seconds
+from app.words import about_seconds
 from engine import Preview
 from tests.app.window.conftest import Screen, settle
 
@@ -52,9 +52,11 @@ class Panel:
         settle()
 
     def ask(self) -> Badges:
-        self.choice.badges.ask()
+        badges = self.screen.application.dialogs.preset_badges
+        assert isinstance(badges, Badges)
+        badges.ask()
         self.screen.play()
-        return self.choice.badges
+        return badges
 
     def close(self) -> None:
         self.editor.discard()

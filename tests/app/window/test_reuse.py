@@ -10,14 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app import words
 from app.chat.places import place_of
-from app.composer.next_prompt import NextPrompt
-from app.composer.ribbon_cells import State
 from app.sidebar.badges import Badges, badge_of
 from app.system_prompt.editor import SystemPromptEditor
 from app.transcript.message import Answer
 from app.transcript.message_actions import ActionButton
-from app.widgets import words
+from app.widgets.next_prompt import NextPrompt
+from app.widgets.ribbon_cells import State
 from engine import CacheView, Divergence, Failed, Matched, Prefill, Preview, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle

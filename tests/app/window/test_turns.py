@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.transcript import reading_note
-from app.widgets.words import turn_parts
+from app.transcript import message as message_module
+from app.words import turn_parts
 from engine import Divergence, Matched, Prefill, TextDelta
 from tests.app.fake_engine import Script, many_tokens, words
 from tests.app.window.conftest import Screen, settle
@@ -143,7 +143,7 @@ def test_copy_gives_the_emitted_text(make_screen: Callable[..., Screen]) -> None
 def test_progress_appears_where_the_answer_will_be_after_a_while(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading_note, "APPEARS_AFTER_MS", 10**6)
+    monkeypatch.setattr(message_module, "APPEARS_AFTER_MS", 10**6)
     screen.ask("Read this")
     screen.until(Prefill)
     note = screen.answer().note

@@ -17,8 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.application import qt_application
-from app.measured import quality
-from app.settings import Settings
+from app.settings import Settings, quality
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
 from app.window.preferences import PreferencesDialog, PreferenceValues
