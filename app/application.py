@@ -27,7 +27,7 @@ from app.chat.session import Session
 from app.command.ending import Ending, handled
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
-from app.history.file import History, default_path
+from app.history.history import History, default_path
 from app.history.records import label_of
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter

@@ -229,7 +229,7 @@ MADE_UP = [
     ("app/chat/session.py", "from tests.app.fake_engine import FakeEngine"),
     ("app/window/window.py", "def late():\n    from pyqtgraph import PlotWidget"),
     ("app/window/window.py", "from app.application import build"),
-    ("app/history/file.py", "from PySide6.QtCore import QObject"),
+    ("app/history/history.py", "from PySide6.QtCore import QObject"),
     ("app/composer/composer.py", "from app.transcript.message import Answer"),
     ("app/composer/composer.py", "from app.chat.session import Session\nclass Composer(QFrame): ..."),
     ("app/widgets/icons.py", "from app import chat"),

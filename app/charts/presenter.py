@@ -12,7 +12,8 @@ from app.charts.words import read_again
 from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.words import is_worth_saying
 from engine import HeadstartError, ModelInfo, TurnStats
 

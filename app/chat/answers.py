@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.chat.bridge import Bridge
 from app.chat.saving import Saving
 from app.chat.turn import Phase, Turn
-from app.history.file import StoredMessage
-from app.history.records import label_of
+from app.history.records import StoredMessage, label_of
 from engine import Failed, Finished, Loaded, Loading, Matched, ModelInfo, ModelSpec, Prefill, TextDelta, TurnStats
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.chat.branch import said_together
-from app.history.file import StoredMessage
+from app.history.records import StoredMessage
 from app.words import ordinal_message
 from engine import Divergence
 

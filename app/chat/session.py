@@ -18,7 +18,8 @@ from app.chat.cost import Cost, Outlook
 from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
-from app.history.file import Conversation, ConversationEntry, History, StoredMessage
+from app.history.history import History
+from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings
 from engine import HeadstartError, ModelInfo, Request, Sampling

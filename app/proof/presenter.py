@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QWidget
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.proof.compare import Half
 from app.proof.dialog import ProofDialog
 from app.proof.proof import Proof, ProofResult, check_ready, gain, own_figures, verdict

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import Conversation
+from app.history.records import Conversation
 from app.widgets.conversation_list import Badge, ConversationList
 from engine import Failed, Preview, Request
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import Conversation, ConversationEntry, StoredMessage
+from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent

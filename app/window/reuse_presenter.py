@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt
 
 from app.chat.places import index_in, ordinal_place
 from app.chat.session import Session
-from app.history.file import Conversation
+from app.history.records import Conversation
 from app.transcript.message import Answer
 from app.window.window import Window
 from app.words import next_prompt, recomputes

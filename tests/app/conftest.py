@@ -12,7 +12,7 @@ import pytest
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import History
+from app.history.history import History
 from app.settings import Settings
 from engine import ModelSpec
 from tests.app.fake_engine import FakeEngine

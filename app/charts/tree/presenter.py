@@ -13,7 +13,7 @@ from app.charts.tree.layout import find_again
 from app.charts.tree.window import TreeWindow
 from app.chat.bridge import Bridge, CacheCommand
 from app.chat.session import Session
-from app.history.file import StoredMessage
+from app.history.records import StoredMessage
 from engine import CacheView, NodeView
 
 REFRESH_MS = 250

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.placeholders import values_at
 from app.settings import Settings
 from app.system_prompt.editing import PromptEditing

@@ -17,7 +17,8 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, SignalInstance
 from app.chat.bridge import Bridge
 from app.chat.cost import Previewer
 from app.chat.session import Session
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.settings import Settings
 from engine import BLOCK_TOKENS, Engine, Matched, Message, ModelSpec, Preview, Request, Sampling
 from engine.cache.prefix_cache import LANE_STEP

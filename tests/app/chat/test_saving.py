@@ -18,14 +18,14 @@ class Disk:
     def __init__(self, desk: Desk, patch: pytest.MonkeyPatch) -> None:
         self.full = False
         self.writes = 0
-        self._change = desk.history.change
-        patch.setattr(desk.history, "change", self.change)
+        self._change = desk.history.file.change
+        patch.setattr(desk.history.file, "change", self.change)
 
-    def change(self, statement: str, *values: object) -> None:
+    def change(self, statement: str, *values: object) -> int:
         self.writes += 1
         if self.full:
             raise DiskFullError("The disk is full.", "SQLITE_FULL")
-        self._change(statement, *values)
+        return self._change(statement, *values)
 
 
 @pytest.fixture

@@ -344,8 +344,8 @@ def test_a_thousand_tokens_are_written_with_few_signals_and_stored_once(
 ) -> None:
     desk = make_desk(FakeEngine(Script(tokens=many_tokens(1000)), tokens_per_poll=33))
     writes: list[str] = []
-    change = desk.history.change
-    monkeypatch.setattr(desk.history, "change", lambda sql, *values: (writes.append(sql), change(sql, *values)))
+    change = desk.history.file.change
+    monkeypatch.setattr(desk.history.file, "change", lambda sql, *values: writes.append(sql) or change(sql, *values))
     desk.session.send("Hi")
     writes.clear()
     while desk.bridge.busy:

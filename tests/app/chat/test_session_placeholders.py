@@ -10,7 +10,7 @@ import pytest
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import History
+from app.history.history import History
 from app.placeholders import Cure, values_at
 from app.settings import Settings
 from engine import Message
@@ -217,9 +217,9 @@ def test_the_same_system_prompt_is_stored_once(desk: ClockDesk) -> None:
     desk.session.set_system_prompt("Be brief.")
     for question in ("One?", "Two?", "Three?"):
         desk.ask(question)
-    assert desk.history.db.execute("SELECT text FROM sent_system").fetchall() == [("Be brief.",)]
+    assert desk.history.file.db.execute("SELECT text FROM sent_system").fetchall() == [("Be brief.",)]
     desk.session.delete(desk.session.conversation.id)
-    assert desk.history.db.execute("SELECT count(*) FROM sent_system").fetchone() == (0,)
+    assert desk.history.file.db.execute("SELECT count(*) FROM sent_system").fetchone() == (0,)
 
 
 def test_an_unknown_placeholder_is_sent_as_it_is(desk: ClockDesk) -> None:

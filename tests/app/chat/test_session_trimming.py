@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.chat.branch import said_together
-from app.history.file import StoredMessage
+from app.history.records import StoredMessage
 from engine import Finished, ModelSpec, TextDelta
 from tests.app.conftest import Desk
 

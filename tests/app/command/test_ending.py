@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.command.ending import SIGNALS
-from app.history.file import History
+from app.history.history import History
 
 ROOT = Path(__file__).parent.parent.parent.parent
 PROGRAM = """

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import History
+from app.history.history import History
 from app.settings import Settings
 from engine import ModelSpec, Sampling
 from tests.app.conftest import Desk
