@@ -62,7 +62,7 @@ class FindingList(QScrollArea):
         return next(row for row in self._rows if row.content.key == key).buttons[action]
 
     def show_rows(self, rows: Sequence[FindingRow]) -> None:
-        """Show these, or nothing."""
+        """Show these rows; without any the list is hidden."""
         wanted = tuple(rows)
         if wanted == self._shown:
             return
@@ -117,7 +117,7 @@ class _Row(QWidget):
         self.show_content(content)
 
     def show_content(self, content: FindingRow) -> None:
-        """Say this."""
+        """Show another finding in this row."""
         self.content = content
         self.label.setText(content.text)
         self.label.setAccessibleName(content.text)

@@ -109,7 +109,7 @@ class PresetPanel(QWidget):
         self.offer.setVisible(bool(offer))
 
     def name_taken(self) -> None:
-        """What was typed as a name is done with."""
+        """The name that was typed is in use now: empty the line."""
         self._rename(0)
 
     def _show(self) -> None:
