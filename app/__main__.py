@@ -15,10 +15,10 @@ from functools import partial
 from importlib import metadata
 
 from app.command.arguments import Parser
+from app.command.ending import unwound_by_signals
 from app.command.logs import log_path, start_logging
 from app.command.progress_line import ProgressLine
 from app.command.system_packages import has_display, install_command, missing_packages
-from app.ending import unwound_by_signals
 from app.settings import MOST_MEGABYTES
 from engine import DEVICES, DTYPES, HeadstartError, check_model, fetch_model
 

@@ -24,18 +24,18 @@ from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
+from app.command.ending import Ending, handled
 from app.composer.trimming import Trimming
-from app.ending import Ending, handled
 from app.history.errors import InUseError
-from app.history.file import History, default_path
+from app.history.history import History, default_path
 from app.history.records import label_of
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
-from app.settings import Settings
+from app.settings import MEGABYTE, Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
-from app.transcript.cure_offer import Curing
+from app.transcript.cure_offer import CureOffer
 from app.widgets.plain import message_box
-from app.window.dialogs import Dialogs, disk_bytes, model_spec
+from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.window import Window
@@ -46,8 +46,8 @@ UNSEEN = ("offscreen", "minimal")
 
 
 class Application(QObject):
-    """The running program. Attributes: settings, bridge, history, session, window, presenter, dialogs,
-    curing, proving, chart_presenter, tree_presenter."""
+    """The running program: who is there, and what each is given. Nobody but the window's own presenters knows the whole
+    window; the others get their widget and functions to call."""
 
     def __init__(
         self,
@@ -63,33 +63,59 @@ class Application(QObject):
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
         self.window = Window()
-        self.presenter = Presenter(self.window, self.session, _support_prompt())
-        presets = self.history.presets
-        self.dialogs = Dialogs(self.window, self.session, self.bridge, settings, self.presenter, presets)
-        saved = SavedTotal(self.bridge, settings, self)
-        notice, show_message = self.window.notice, self.window.transcript.show_message
-        self.chart_presenter = ChartPresenter(
-            self.window.charts,
-            self.session,
-            self.bridge,
-            self.history,
-            saved,
-            show_message=show_message,
-            say=notice.show_notice,
-            say_error=notice.show_error,
-        )
-        self.tree_presenter = TreePresenter(self.window.charts, self.session, self.bridge, show_message)
-        self.curing = Curing(self.window, self.session, self.presenter)
-        self.proving = ProofPresenter(
-            self.window, self.session, self.bridge, self.history, say=notice.show_notice, say_error=notice.show_error
-        )
-        self.trimming = Trimming(
-            self.window, self.session, self.bridge, settings, lambda: self.presenter.send(self.window.composer.text)
-        )
-        self.badges = Badges(self.window.sidebar.list, self.session, self.bridge, self.session.next_turn)
         self._closed = False
         self.engine_ended = False
+        self._fill_window()
+        self._fill_columns()
         self._connect()
+
+    def _fill_window(self) -> None:
+        """Those who look after the whole window, and those who speak in its notice."""
+        window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
+        self.presenter = Presenter(window, session, bridge, _support_prompt())
+        set_system_prompt = self.presenter.set_system_prompt
+        self.dialogs = Dialogs(
+            window,
+            session,
+            bridge,
+            settings,
+            self.history.presets,
+            set_system_prompt=set_system_prompt,
+            choose_theme=self.choose_theme,
+            save_settings=self._save_settings,
+        )
+        say, say_error = window.notice.show_notice, window.notice.show_error
+        self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
+        self.cure_offer = CureOffer(
+            window.transcript, session, set_system_prompt=set_system_prompt, prove=self.proving.prove, say=say
+        )
+        self.trimming = Trimming(
+            session,
+            bridge,
+            settings,
+            send=lambda: self.presenter.send(window.composer.text),
+            say=say,
+            offer=window.notice.show_offer,
+            take_back=window.notice.clear,
+            parent=window,
+        )
+
+    def _fill_columns(self) -> None:
+        """Those who look after the charts and the badges of the conversations."""
+        window, session, bridge = self.window, self.session, self.bridge
+        show_message = window.transcript.show_message
+        self.chart_presenter = ChartPresenter(
+            window.charts,
+            session,
+            bridge,
+            self.history,
+            SavedTotal(bridge, self.settings, self),
+            show_message=show_message,
+            say=window.notice.show_notice,
+            say_error=window.notice.show_error,
+        )
+        self.tree_presenter = TreePresenter(window.charts, session, bridge, show_message)
+        self.badges = Badges(window.sidebar.list, session, bridge, session.next_turn)
 
     def _connect(self) -> None:
         for name, action in self.window.commands.themes.items():
@@ -110,7 +136,7 @@ class Application(QObject):
         self.window.composer.edit.setFocus()
         if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
             self.window.notice.show_notice(" ".join(notices))
-        self.session.load_model(spec or model_spec(self.settings))
+        self.session.answers.load(spec or model_spec(self.settings))
 
     def delete_left_overs(self) -> None:
         """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
@@ -120,19 +146,20 @@ class Application(QObject):
         except HeadstartError as error:
             self.window.notice.show_error(str(error), error.detail)
             return
-        self.bridge.keep_only([label_of(each.id) for each in conversations])
+        self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
         if disk_bytes(self.settings) == 0:
-            self.bridge.set_disk_budget(0)
+            self.bridge.tell("set_disk_budget", 0)
 
     def choose_theme(self, setting: str, checked: bool = True) -> None:
         """Use and remember "system", "light" or "dark"."""
         self.settings.theme = setting  # type: ignore[assignment]
+        self.window.commands.themes[setting].setChecked(True)
         self.apply_theme()
         self._colour_charts()
         self._save_settings()
 
     def apply_theme(self) -> None:
-        """Wear the theme of the settings."""
+        """Give the program the theme of the settings."""
         theme.apply(_app(), theme.resolve(self.settings.theme, _app()))
 
     def close(self) -> None:
@@ -181,7 +208,7 @@ def build(
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open the window and stay until it is closed. `options` are those of the command line; see app/__main__.py.
+    """Open the window and stay until it is closed. `options` are those of the command line.
 
     Where another Headstart has the conversations open, its window comes to the front instead. Raises HeadstartError
     when settings or conversations cannot be read, after a box has said so on the screen.
@@ -255,7 +282,7 @@ def say_on_screen(error: HeadstartError) -> None:
 
 
 def qt_application() -> QApplication:
-    """Qt for this process."""
+    """The QApplication of this process, made where there is none yet."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     # Qt takes over the system's language for all of the process: the dates of chat templates would follow it.
@@ -271,7 +298,7 @@ def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
     asked = {"path": options.model, "device": options.device, "dtype": options.dtype, "exact": options.exact}
     spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
     if options.cache_mb is not None:
-        spec = replace(spec, cache_bytes=options.cache_mb * 1_000_000 or None)
+        spec = replace(spec, cache_bytes=options.cache_mb * MEGABYTE or None)
     return spec
 
 

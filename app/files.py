@@ -1,9 +1,11 @@
-"""Files that a user must be able to rely on: written whole or not at all, and private where they must be. No Qt."""
+"""Files that a user must be able to rely on: written whole or not at all, private where they must be, and never lost
+because they are damaged. No Qt."""
 
 from __future__ import annotations
 
 import os
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +26,19 @@ def write_whole(path: Path, data: bytes, *, is_private: bool = False) -> None:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
+
+
+def set_aside(path: Path, companions: tuple[str, ...] = ()) -> Path:
+    """Give a damaged file another name in its folder, one that says when, and return that path. Files whose name is
+    that of `path` and one of the endings `companions` are renamed with it. Raises OSError."""
+    target = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    while target.exists():
+        target = target.with_name(target.name + "x")
+    for ending in ("", *companions):
+        part = path.with_name(path.name + ending)
+        if part.exists():
+            part.rename(target.with_name(target.name + ending))
+    return target
 
 
 def keep_private(path: Path) -> None:

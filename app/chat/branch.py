@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
-from app.history.file import Conversation, History, StoredMessage
-from app.history.records import label_of
+from app.history.history import History
+from app.history.records import Conversation, StoredMessage, label_of
 from app.placeholders import Values, current_values, question_as_sent, system_as_sent, used_values
 from engine import HeadstartError, Message, Request
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.chat.branch import said_together
-from app.history.file import StoredMessage
-from app.widgets.words import ordinal_message
+from app.history.records import StoredMessage
+from app.words import ordinal_message
 from engine import Divergence
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+import math
 
-from app import theme
-from app.composer.next_prompt import NextPrompt
-from app.composer.prompt_edit import PromptEdit
-from app.widgets import words
-from app.widgets.plain import Label, tool_tip
+from PySide6.QtCore import QEvent, QObject, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import theme, words
+from app.widgets.next_prompt import NextPrompt
+from app.widgets.plain import SoftLabel, tool_tip
 from engine import Preview, Sampling
+
+FEWEST_LINES, MOST_LINES = 2, 10
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Composer(QWidget):
-    """Signals: send(str), stop(), draft_changed(str), sampling_wanted().
+    """The field, its buttons and what they cost. Signals: send(str), stop(), draft_changed(str), sampling_wanted().
 
     `editing` is the id of the question that sending replaces, None when it asks a new one. What is typed stays until
     `clear_sent`, so that nothing is lost when sending fails.
@@ -37,9 +40,7 @@ class Composer(QWidget):
         self.button = QPushButton("Send", self)
         self.button.setObjectName("primary")
         self.button.setFixedWidth(64)
-        self.context = Label(self)
-        self.context.setObjectName("soft")
-        self.context.setFont(theme.text_font(theme.SMALL))
+        self.context = SoftLabel(self)
         self._lay_out()
         self._connect()
         self.show_sampling(Sampling())
@@ -74,9 +75,7 @@ class Composer(QWidget):
         banner = QWidget(self)
         row = QHBoxLayout(banner)
         row.setContentsMargins(0, 0, 0, 0)
-        says = Label("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
-        says.setObjectName("soft")
-        says.setFont(theme.text_font(theme.SMALL))
+        says = SoftLabel("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
         cancel = QPushButton("Cancel", banner)
         cancel.setObjectName("link")
         cancel.setAccessibleName("Cancel editing")
@@ -171,6 +170,65 @@ class Composer(QWidget):
         self.button.setAccessibleName(f"{says} the answer" if self._busy else "Send the message")
         self.button.setToolTip(tool_tip("Stop (Esc)" if self._busy else "Send (Enter)"))
         self.button.setEnabled(self._can_stop if self._busy else not self.edit.document().isEmpty())
+
+
+class PromptEdit(QPlainTextEdit):
+    """The field a question is typed in: plain text, as tall as what is in it, within limits. Enter sends and
+    Shift+Enter breaks the line, but Enter that ends a composition of an input method does neither.
+
+    Signals: send(), escape().
+    """
+
+    send = Signal()
+    escape = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._composing = False
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTabChangesFocus(True)
+        self.setFont(theme.text_font())
+        self.setPlaceholderText("Write a message")
+        self.setAccessibleName("Message")
+        self.setAccessibleDescription("Enter sends, Shift+Enter breaks the line, Escape stops the answer")
+        self.document().setDocumentMargin(0)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
+        self.textChanged.connect(self._fit_direction)
+        self._fit_height(self.document().documentLayout().documentSize())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height(self.document().documentLayout().documentSize())
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        breaks_line = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        if event.key() in _ENTER and not breaks_line:
+            if not self._composing:
+                self.send.emit()
+            return
+        if event.key() == Qt.Key.Key_Escape:
+            self.escape.emit()
+            return
+        super().keyPressEvent(event)
+
+    def _fit_direction(self) -> None:
+        """Text that begins right-to-left stands on the right; a plain text document aligns all its lines alike."""
+        option = self.document().defaultTextOption()
+        begins_right = self.document().firstBlock().textDirection() == Qt.LayoutDirection.RightToLeft
+        side = Qt.AlignmentFlag.AlignRight if begins_right else Qt.AlignmentFlag.AlignLeft
+        if option.alignment() != side:
+            option.setAlignment(side)
+            self.document().setDefaultTextOption(option)
+
+    def _fit_height(self, size: QSizeF) -> None:
+        # A plain text document gives its height in lines.
+        lines = min(max(int(size.height()), FEWEST_LINES), MOST_LINES)
+        self.setFixedHeight(lines * math.ceil(QFontMetricsF(self.font()).lineSpacing()) + 4)
 
 
 class _Frame(QWidget):

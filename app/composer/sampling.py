@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import Label, SoftLabel, tool_tip
 from engine import Sampling
 
 _ABOUT = {
@@ -97,9 +97,7 @@ class SamplingPopover(QWidget):
         self.form.changed.connect(self.changed)
         title = Label("How the next token is chosen", self)
         title.setFont(theme.text_font(bold=True))
-        note = Label("For this conversation, from the next answer on.", self)
-        note.setObjectName("soft")
-        note.setFont(theme.text_font(theme.SMALL))
+        note = SoftLabel("For this conversation, from the next answer on.", self)
         self.reset_button = QPushButton("Reset", self)
         self.reset_button.setToolTip("Back to the settings of new conversations")
         self.reset_button.clicked.connect(self._reset)

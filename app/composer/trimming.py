@@ -11,7 +11,6 @@ from app.chat.branch import Branch, said_together
 from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.settings import Settings
-from app.window.window import Window
 from engine import Failed, Preview, Request
 
 OFFER = "Leave them out and send"
@@ -49,24 +48,39 @@ def plan_of(branch: Branch, request: Request, preview: Preview) -> Plan | None:
 
 
 class Trimming(QObject):
-    """Offers it in the notice, or does it at once, as the settings say. `send` sends what the composer holds."""
+    """After a question was refused because the chat is too long: offers to leave its oldest turns out, or does so at
+    once, as the settings say.
+
+    `send` sends what the composer holds. `say` tells the user a sentence, `offer` one with a button of this label that
+    calls the function, and `take_back` removes what was said.
+    """
 
     def __init__(
-        self, window: Window, session: Session, bridge: Bridge, settings: Settings, send: Callable[[], None]
+        self,
+        session: Session,
+        bridge: Bridge,
+        settings: Settings,
+        *,
+        send: Callable[[], None],
+        say: Callable[[str], None],
+        offer: Callable[[str, str, Callable[[], None]], None],
+        take_back: Callable[[], None],
+        parent: QObject | None = None,
     ) -> None:
-        super().__init__(window)
-        self._window = window
+        super().__init__(parent)
         self._session = session
         self._bridge = bridge
         self._settings = settings
         self._send = send
+        self._say = say
+        self._offer = offer
+        self._take_back = take_back
         self._asked: tuple[int, Branch, Request] | None = None  # the id of the preview that is awaited
         self._offered: tuple[int, Plan] | None = None  # the conversation it is for
         session.question_refused.connect(self._on_refused)
         session.conversation_changed.connect(self._on_conversation)
         bridge.preview.connect(self._on_preview)
         bridge.failed.connect(self._on_failed)
-        window.notice.offer_taken.connect(self._on_taken)
 
     def _on_refused(self, text: str, replaced: int | None) -> None:
         found = self._session.would_send(text, replaced) if self._settings.too_long != "refuse" else None
@@ -88,17 +102,17 @@ class Trimming(QObject):
             return
         self._offered = (branch.conversation.id, plan)
         if self._settings.too_long == "trim":
-            self._on_taken()
-            self._window.notice.show_notice(f"The chat had grown too long, so {_leaving(plan)} left out. {STAYS}")
+            self._leave_out()
+            self._say(f"The chat had grown too long, so {_leaving(plan)} left out. {STAYS}")
         else:
-            self._window.notice.show_offer(f"{_sizes(preview)} {_leaving(plan, 'can be')} left out. {STAYS}", OFFER)
+            self._offer(f"{_sizes(preview)} {_leaving(plan, 'can be')} left out. {STAYS}", OFFER, self._leave_out)
 
     def _on_conversation(self, conversation: object) -> None:
         if self._offered and self._offered[0] != self._session.conversation.id:
             self._offered = None
-            self._window.notice.clear()
+            self._take_back()
 
-    def _on_taken(self) -> None:
+    def _leave_out(self) -> None:
         if self._offered:
             _, plan = self._offered
             self._offered = None

@@ -13,7 +13,7 @@ from app import theme
 from app.application import Application
 from app.charts.tree.window import TreeWindow
 from app.demo.player import Player
-from app.history.file import History
+from app.history.history import History
 from app.transcript.message import Answer, MessageContent
 from app.widgets.plain import Label
 from engine import TurnStats

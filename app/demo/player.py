@@ -15,7 +15,8 @@ from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.demo.report import Aside, Report, Row, make_row
 from app.demo.script import Script, Step, too_long
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.placeholders import Cure, current_values, values_at, with_cure
 from app.proof.compare import compare
 from engine import Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
@@ -124,7 +125,7 @@ class Player(QObject):
     def wait_for_model(self) -> ModelInfo:
         """Wait until the application has loaded its model, and return what that is."""
         if self._session.model is None:
-            self._wait_for(self._session.model_changed)
+            self._wait_for(self._session.answers.model_changed)
         assert self._session.model is not None
         return self._session.model
 

@@ -1,8 +1,10 @@
-"""What SQLite reports, as sentences for the user. Names are SQLite's own error names."""
+"""What SQLite reports, as sentences for the user. SQLite's own names of its errors tell them apart."""
 
 from __future__ import annotations
 
-import time
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from engine import DiskFullError, HeadstartError
@@ -21,14 +23,15 @@ class DamagedFileError(Exception):
     """A check of the conversation file found damage."""
 
 
-def is_damage(name: str) -> bool:
-    """True where the file itself is broken, so that it has to be set aside."""
-    return name.startswith(_DAMAGED)
-
-
-def is_forbidden(name: str) -> bool:
-    """True where the file may only be read, or not even that."""
-    return name.startswith(_FORBIDDEN)
+@contextmanager
+def in_sentences(path: Path) -> Iterator[None]:
+    """What SQLite raises inside about the file at `path` becomes a HeadstartError with a sentence for the user."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise in_words(_name(error), str(error), path) from error
+    except UnicodeEncodeError as error:
+        raise HeadstartError("This text holds half of a character. Write it anew.", str(error)) from error
 
 
 def in_words(name: str, message: str, path: Path) -> HeadstartError:
@@ -39,25 +42,25 @@ def in_words(name: str, message: str, path: Path) -> HeadstartError:
         return InUseError(sentence, detail)
     if name.startswith(_FULL):
         return DiskFullError("The disk is full, so this is not stored yet. Free some space and try again.", detail)
-    elif name.startswith(_FORBIDDEN):
+    if name.startswith(_FORBIDDEN):
         sentence = f"{path} cannot be written. Check its permissions and those of its folder."
-    elif is_damage(name):
+    elif name.startswith(_DAMAGED):
         sentence = "The file with your conversations is damaged. Start Headstart again: it sets the file aside."
     else:
         sentence = "The conversations cannot be stored. Start Headstart again."
     return HeadstartError(sentence, detail)
 
 
-def set_aside(path: Path) -> str:
-    """Keep a damaged conversation file under another name; a sentence that says which. Raises HeadstartError."""
-    target = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    while target.exists():
-        target = target.with_name(target.name + "x")
-    for suffix in ("", "-wal", "-shm"):
-        part = path.with_name(path.name + suffix)
-        try:
-            if part.exists():
-                part.rename(target.with_name(target.name + suffix))
-        except OSError as error:
-            raise HeadstartError(f"{part} is damaged and in the way. Move it elsewhere.", str(error)) from error
-    return f"The file with your conversations is damaged. It was kept as {target}, and a new one was begun."
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself is broken, so that it has to be set aside."""
+    return _name(error).startswith(_DAMAGED)
+
+
+def is_forbidden(error: sqlite3.Error) -> bool:
+    """Whether the file may only be read, or not even that."""
+    return _name(error).startswith(_FORBIDDEN)
+
+
+def _name(error: sqlite3.Error) -> str:
+    """SQLite's name of the error, "" for those that Python's module raises by itself."""
+    return getattr(error, "sqlite_errorname", None) or ""

@@ -1,7 +1,6 @@
-"""Conversations in one SQLite file. The only door to sqlite3; no Qt.
+"""The SQLite file in which conversations are kept: opening it, changing it, and what to do where it is broken.
 
-Messages form a tree by their parent; a conversation's active branch ends at its leaf. One program owns the file at a
-time, so an answer that is still open when the file is opened was cut off by a crash.
+One program owns the file at a time. Only its owner may read it, and what is deleted is found in no file afterwards.
 """
 
 from __future__ import annotations
@@ -10,81 +9,53 @@ import logging
 import shutil
 import sqlite3
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from datetime import date
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
-from app.files import keep_private
-from app.history.errors import DamagedFileError, in_words, is_damage, is_forbidden, set_aside
-from app.history.messages import MessageTable
-from app.history.presets import PresetTable
-from app.history.records import (
-    SELECT_CONVERSATION,
-    SELECT_MESSAGE,
-    Conversation,
-    ConversationEntry,
-    StoredMessage,
-    read_conversation,
-    read_entry,
-    read_message,
-    write_cures,
-    write_sampling,
-)
+from app.files import keep_private, set_aside
+from app.history.errors import DamagedFileError, in_sentences, in_words, is_damage, is_forbidden
+from app.history.records import Row
 from app.history.schema import ERASES_FROM, migrate, refuse_foreign
-from app.placeholders import Cure
-from engine import HeadstartError, Sampling, data_dir
-
-__all__ = ["Conversation", "ConversationEntry", "History", "StoredMessage", "default_path"]
-
-PIECE_MESSAGES, PIECE_CHARACTERS = 500, 1_000_000
-"""How much a search looks at between two returns to its caller."""
+from engine import HeadstartError
 
 SMALLEST_FILE = 512
-"""SQLite takes a file that is shorter for a new one, and writes over it."""
+"""SQLite takes a file that is shorter, in bytes, for a new one, and writes over it."""
 
-EVERY_ID = 2**63 - 1
-_LIST = "SELECT id, title, updated FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"
+_COMPANIONS = ("-wal", "-shm")
+"""Endings of the files that SQLite keeps beside its own: the log of changes (WAL), and an index of that."""
+
 log = logging.getLogger("headstart")
 
 
-def default_path() -> Path:
-    """Where the conversations of this user are kept."""
-    return data_dir() / "history.sqlite3"
-
-
-class History(MessageTable):
-    """All conversations of one user. Attributes: presets, the system prompts kept under a name.
+class HistoryFile:
+    """The connection to the conversation file. Attributes: path; db, the connection itself; notice.
 
     A damaged file is set aside under another name and a fresh one is begun; `notice` then holds a sentence that says
-    so. A file that cannot be written can be read all the same; `notice` says that nothing new is stored. Every method
-    raises HeadstartError (DiskFullError where the disk is full) with a sentence for the user; what was stored before
-    stays as it was.
+    so. A file that cannot be written is read into memory; `notice` says that nothing new is stored, and every change
+    raises. Every method raises HeadstartError (DiskFullError where the disk is full) with a sentence for the user;
+    what was stored before stays as it was.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.notice = ""
-        self.clock = clock
         self._depth = 0
         self._is_read_only = False
-        self.presets = PresetTable(self)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise HeadstartError(
-                f"The folder {path.parent} cannot be made. Check its permissions.", str(error)
-            ) from error
-        with _speaking(path):
+            sentence = f"The folder {path.parent} cannot be made. Check its permissions."
+            raise HeadstartError(sentence, str(error)) from error
+        with self.speaking():
             try:
                 self.db = self._open()
             except OSError as error:
                 raise in_words("SQLITE_CANTOPEN", str(error), path) from error
-        try:
-            self._close_interrupted()
-        except HeadstartError as error:  # reading still works, and the next start tries again
-            self.notice = self.notice or str(error)
+
+    def finish_opening(self) -> None:
+        """Call it once what the last run left open is mended: from here on a file that is only read takes no change."""
         if self._is_read_only:
             self.db.execute("PRAGMA query_only=ON")
         self._empty_log()
@@ -93,11 +64,26 @@ class History(MessageTable):
         """Give the file back. Safe to call twice."""
         self.db.close()
 
-    @contextmanager
-    def speaking(self) -> Iterator[None]:
+    def query(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """What a SELECT finds."""
+        with self.speaking():
+            return self.db.execute(statement, values).fetchall()
+
+    def rows(self, statement: str, *values: object) -> list[Row]:
+        """What a SELECT finds, to be read by the names of its columns."""
+        with self.speaking():
+            cursor = self.db.execute(statement, values)
+            columns = [description[0] for description in cursor.description]
+            return [Row(dict(zip(columns, found, strict=True))) for found in cursor]
+
+    def change(self, statement: str, *values: object) -> int:
+        """Carry out one statement, stored or not at all. Returns the id of the row that an INSERT made."""
+        with self.together():
+            return self.db.execute(statement, values).lastrowid or 0
+
+    def speaking(self) -> AbstractContextManager[None]:
         """What SQLite says inside becomes a HeadstartError."""
-        with _speaking(self.path):
-            yield
+        return in_sentences(self.path)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -105,7 +91,7 @@ class History(MessageTable):
         self._depth += 1
         outermost = self._depth == 1
         try:
-            with _speaking(self.path), self._transaction() if outermost else nullcontext():
+            with self.speaking(), self._transaction() if outermost else nullcontext():
                 yield
         finally:
             self._depth -= 1
@@ -118,13 +104,6 @@ class History(MessageTable):
         if self._depth == 0:  # otherwise nothing is stored yet; what surrounds this is to be `erasing`, too
             self._empty_log()
 
-    def _empty_log(self) -> None:
-        """Carry over what SQLite keeps in its log beside the file, where old texts are found until then."""
-        try:
-            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.Error as error:  # the deletion itself is stored; the next one, or the end, empties the log
-            log.warning("The log of %s is not emptied yet: %s", self.path, error)
-
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self.db.execute("BEGIN IMMEDIATE")
@@ -136,102 +115,12 @@ class History(MessageTable):
                 self.db.execute("ROLLBACK")
             raise
 
-    def conversations(self, search: str = "") -> list[ConversationEntry]:
-        """Newest first; with `search`, those that hold it in their title or a message, in any case."""
-        found: list[ConversationEntry] = []
-        for entries in self.search(search):
-            found = entries
-        return found
-
-    def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
-        """As `conversations`, in pieces: what was found so far, again and again until every message was looked at.
-
-        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between.
-        """
-        with _speaking(self.path):
-            rows = self.db.execute(_LIST)
-            entries = [read_entry(row) for row in rows]
-        wanted = needle.casefold()
-        found = {entry.id for entry in entries if wanted in entry.title.casefold()}
-        for more in self._holding(wanted) if wanted else [set[int]()]:
-            found |= more
-            yield [entry for entry in entries if entry.id in found]
-
-    def _holding(self, wanted: str) -> Iterator[set[int]]:
-        """The conversations with this in a message, piece by piece."""
-        last = EVERY_ID
-        while True:
-            with _speaking(self.path):
-                rows = self._piece(last)
-            yield {owner for _, owner, text in rows if wanted in text.casefold()}
-            if not rows:
-                return
-            last = rows[-1][0] - 1
-
-    def _piece(self, last: int) -> list[tuple[int, int, str]]:
-        """The id, the conversation and the text of the newest messages up to this one, as many as a piece takes."""
-        query = "SELECT id, conversation_id, content FROM message WHERE id <= ? ORDER BY id DESC LIMIT ?"
-        rows, characters = [], 0
-        with closing(self.db.execute(query, (last, PIECE_MESSAGES))) as found:
-            for number, owner, text in found:
-                rows.append((number, owner, text if isinstance(text, str) else ""))
-                characters += len(rows[-1][2])
-                if characters >= PIECE_CHARACTERS:
-                    break
-        return rows
-
-    def conversation(self, conversation_id: int) -> Conversation:
-        """One conversation. Raises HeadstartError when there is none with this id."""
-        with _speaking(self.path):
-            row = self.db.execute(f"{SELECT_CONVERSATION} WHERE c.id = ?", (conversation_id,)).fetchone()
-        if row is None:
-            raise HeadstartError("This conversation is no longer there. Choose another one.")
-        return read_conversation(row)
-
-    def create(
-        self, system_prompt: str, sampling: Sampling, day: date, title: str = "", cures: tuple[Cure, ...] = ()
-    ) -> Conversation:
-        """A new conversation without messages."""
-        now = self.clock()
-        with self.together():
-            cursor = self.db.execute(
-                "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (title, system_prompt, write_sampling(sampling), day.isoformat(), now, now, write_cures(cures)),
-            )
-            return self.conversation(int(cursor.lastrowid or 0))
-
-    def rename(self, conversation_id: int, title: str) -> None:
-        """Give a conversation another title."""
-        with self.erasing():
-            self.change("UPDATE conversation SET title = ? WHERE id = ?", title, conversation_id)
-
-    def set_system_prompt(self, conversation_id: int, text: str, cures: tuple[Cure, ...] = ()) -> None:
-        """Change the system prompt of one conversation, and what is cured in it."""
-        query = "UPDATE conversation SET system_prompt = ?, cures = ? WHERE id = ?"
-        with self.erasing():
-            self.change(query, text, write_cures(cures), conversation_id)
-
-    def set_sampling(self, conversation_id: int, sampling: Sampling) -> None:
-        """Change the sampling settings of one conversation."""
-        self.change("UPDATE conversation SET sampling = ? WHERE id = ?", write_sampling(sampling), conversation_id)
-
-    def set_leaf(self, conversation_id: int, message_id: int | None) -> None:
-        """Make the branch that ends at this message the active one; None for an empty branch."""
-        self.change("UPDATE conversation SET leaf_id = ? WHERE id = ?", message_id, conversation_id)
-
-    def set_seen_from(self, conversation_id: int, message_id: int, left_out: int) -> None:
-        """The model no longer sees the `left_out` messages before this question, nor before what stands in its place in
-        another branch."""
-        place = "(SELECT parent_id FROM message WHERE id = ?)"
-        with self.together():
-            self.change("UPDATE conversation SET seen_from_id = ? WHERE id = ?", message_id, conversation_id)
-            self.change(f"UPDATE message SET left_out = ? WHERE parent_id = {place}", left_out, message_id)
-
-    def delete(self, conversation_id: int) -> None:
-        """Forget a conversation with all its messages."""
-        with self.erasing():
-            self.change("DELETE FROM conversation WHERE id = ?", conversation_id)
+    def _empty_log(self) -> None:
+        """Carry over what SQLite keeps in its log beside the file, where old texts are found until then."""
+        try:
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:  # the deletion itself is stored; the next one, or the end, empties the log
+            log.warning("The log of %s is not emptied yet: %s", self.path, error)
 
     def _open(self) -> sqlite3.Connection:
         if self.path.exists() and not self.path.is_file():
@@ -241,22 +130,29 @@ class History(MessageTable):
         keep_private(self.path.parent)
         self._keep_private()
         if self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE:
-            self.notice = set_aside(self.path)
+            self._set_aside()
         try:
             return self._connect()
         except DamagedFileError:
             pass
         except sqlite3.DatabaseError as error:
-            if is_forbidden(_name(error)) and self.path.is_file():
+            if is_forbidden(error) and self.path.is_file():
                 return self._read_only()
-            if not is_damage(_name(error)):
+            if not is_damage(error):
                 raise
-        self.notice = set_aside(self.path)
+        self._set_aside()
         return self._connect()
 
+    def _set_aside(self) -> None:
+        try:
+            kept = set_aside(self.path, _COMPANIONS)
+        except OSError as error:
+            raise HeadstartError(f"{self.path} is damaged and in the way. Move it elsewhere.", str(error)) from error
+        self.notice = f"The file with your conversations is damaged. It was kept as {kept}, and a new one was begun."
+
     def _keep_private(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            keep_private(self.path.with_name(self.path.name + suffix))
+        for ending in ("", *_COMPANIONS):
+            keep_private(self.path.with_name(self.path.name + ending))
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=1.0, isolation_level=None)
@@ -296,7 +192,7 @@ class History(MessageTable):
             )
 
     def _read_only(self) -> sqlite3.Connection:
-        """The conversations in memory, where their file may be read and not written. What would change them raises."""
+        """The conversations in memory, where their file may be read and not written."""
         db = sqlite3.connect(":memory:", isolation_level=None)
         with _readable(self.path) as source:
             source.backup(db)
@@ -307,22 +203,6 @@ class History(MessageTable):
             "Check its permissions and those of its folder, and start Headstart again."
         )
         return db
-
-    def _close_interrupted(self) -> None:
-        """Answers that were open when the program ended: mark them, and drop those in which nothing was written."""
-        query = f"{SELECT_MESSAGE} WHERE m.role = 'assistant' AND m.finish_reason = ''"
-        with _speaking(self.path):
-            cut_off = [read_message(row) for row in self.db.execute(query)]
-        for answer in cut_off:
-            is_empty = not answer.content and not answer.unread
-            if is_empty and self.newest_leaf(answer.id) == answer.id:
-                self.discard(answer.id, self._leaf_without(answer))
-            else:
-                self.change("UPDATE message SET finish_reason = 'interrupted' WHERE id = ?", answer.id)
-
-    def _leaf_without(self, answer: StoredMessage) -> int | None:
-        others = [other.id for other in self.siblings(answer.id) if other.id != answer.id]
-        return self.newest_leaf(others[-1]) if others else answer.parent_id
 
 
 @contextmanager
@@ -339,17 +219,3 @@ def _readable(path: Path) -> Iterator[sqlite3.Connection]:
         shutil.copyfile(log_file, copy.with_name(log_file.name))
         with closing(sqlite3.connect(copy)) as db:
             yield db
-
-
-@contextmanager
-def _speaking(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise in_words(_name(error), str(error), path) from error
-    except UnicodeEncodeError as error:
-        raise HeadstartError("This text holds half of a character. Write it anew.", str(error)) from error
-
-
-def _name(error: sqlite3.Error) -> str:
-    return getattr(error, "sqlite_errorname", None) or ""

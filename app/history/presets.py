@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
 
-from app.history.records import UNREADABLE_TITLE, Row, read_cures, read_moment, read_text, write_cures
-from app.history.schema import Database
+from app.history.file import HistoryFile
+from app.history.records import UNREADABLE_TITLE, Row, read_cures, read_moment, read_text, to_json
 from app.placeholders import Cure
 from engine import HeadstartError
 
 LONGEST_NAME = 60
-_COLUMNS = "id, name, system_prompt, cures, updated"
+"""Characters that a name may have at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,35 +33,16 @@ class NameTakenError(HeadstartError):
         self.preset_id = preset.id
 
 
-class ConversationFile(Protocol):
-    """What a PresetTable needs of a `History`."""
-
-    db: Database
-    clock: Callable[[], float]
-
-    def speaking(self) -> AbstractContextManager[None]:
-        """What the database says inside becomes a HeadstartError."""
-
-    def together(self) -> AbstractContextManager[None]:
-        """Changes made inside are stored all or none."""
-
-    def erasing(self) -> AbstractContextManager[None]:
-        """As `together`; what is overwritten or deleted inside is found in no file afterwards."""
-
-    def change(self, statement: str, *values: object) -> None:
-        """Carry out one statement, stored or not at all."""
-
-
 class PresetTable:
     """The presets of one user. Every method raises HeadstartError with a sentence for the user."""
 
-    def __init__(self, file: ConversationFile) -> None:
+    def __init__(self, file: HistoryFile, clock: Callable[[], float]) -> None:
         self._file = file
+        self._clock = clock
 
     def all(self) -> tuple[Preset, ...]:
         """Every preset, by its name."""
-        with self._file.speaking():
-            rows = self._file.db.execute(f"SELECT {_COLUMNS} FROM preset").fetchall()
+        rows = self._file.rows("SELECT id, name, system_prompt, cures, updated FROM preset")
         return tuple(sorted(map(_read, rows), key=lambda preset: preset.name.casefold()))
 
     def preset(self, preset_id: int) -> Preset:
@@ -77,18 +56,16 @@ class PresetTable:
         """Keep a system prompt under a new name. Raises NameTakenError where there is such a one."""
         _refuse_empty(system_prompt)
         with self._file.together():
-            cursor = self._file.db.execute(
-                "INSERT INTO preset(name, system_prompt, cures, updated) VALUES (?, ?, ?, ?)",
-                (self._free_name(name, 0), system_prompt, write_cures(cures), self._file.clock()),
-            )
-            return self.preset(int(cursor.lastrowid or 0))
+            insert = "INSERT INTO preset(name, system_prompt, cures, updated) VALUES (?, ?, ?, ?)"
+            values = (self._free_name(name, 0), system_prompt, to_json(cures), self._clock())
+            return self.preset(self._file.change(insert, *values))
 
     def replace(self, preset_id: int, system_prompt: str, cures: tuple[Cure, ...] = ()) -> None:
         """Keep another system prompt under the name of this one."""
         _refuse_empty(system_prompt)
         query = "UPDATE preset SET system_prompt = ?, cures = ?, updated = ? WHERE id = ?"
         with self._file.erasing():
-            self._file.change(query, system_prompt, write_cures(cures), self._file.clock(), preset_id)
+            self._file.change(query, system_prompt, to_json(cures), self._clock(), preset_id)
 
     def rename(self, preset_id: int, name: str) -> None:
         """Give a preset another name. Raises NameTakenError where another one has it."""
@@ -101,6 +78,7 @@ class PresetTable:
             self._file.change("DELETE FROM preset WHERE id = ?", preset_id)
 
     def _free_name(self, name: str, preset_id: int) -> str:
+        """The name as it is stored, for this preset (0: a new one). Raises HeadstartError where it is of no use."""
         name = " ".join(name.split())
         if not name:
             raise HeadstartError("Give the preset a name.")
@@ -119,12 +97,11 @@ def _refuse_empty(system_prompt: str) -> None:
         raise HeadstartError("There is no text to keep yet. Write a system prompt first.")
 
 
-def _read(row: tuple[Any, ...]) -> Preset:
-    columns = Row("id name system_prompt cures updated", row)
+def _read(row: Row) -> Preset:
     return Preset(
-        id=row[0],
-        name=columns.read("name", read_text, UNREADABLE_TITLE),
-        system_prompt=columns.read("system_prompt", read_text, ""),
-        cures=columns.read("cures", read_cures, ()),
-        updated=columns.read("updated", read_moment, 0.0),
+        id=row.id,
+        name=row.read("name", read_text, UNREADABLE_TITLE),
+        system_prompt=row.read("system_prompt", read_text, ""),
+        cures=row.read("cures", read_cures, ()),
+        updated=row.read("updated", read_moment, 0.0),
     )

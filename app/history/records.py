@@ -1,4 +1,8 @@
-"""What a kept conversation consists of, and how its parts are written down. Frozen values, no Qt, no database."""
+"""What is stored: conversations and messages as frozen values, and how they are read from the rows of the file.
+
+A file may hold anything: another program wrote into it, or a disk lost a bit. A value of no use costs that value and
+nothing else: `Row.read` puts a default in its place and notes the name of its column.
+"""
 
 from __future__ import annotations
 
@@ -95,29 +99,14 @@ def read_label(label: str) -> int:
     return int(number) if mark == "#" and number.isdecimal() else 0
 
 
-LEAF = """CASE WHEN c.leaf_id IS NOT NULL THEN coalesce(
-    (SELECT m.id FROM message m WHERE m.id = c.leaf_id AND m.conversation_id = c.id),
-    (SELECT max(m.id) FROM message m WHERE m.conversation_id = c.id)) END"""
-"""The last message of the branch in use; the newest one where the row names none of this conversation."""
-
-PARENT = """(SELECT p.id FROM message p
-    WHERE p.id = m.parent_id AND p.id < m.id AND p.conversation_id = m.conversation_id)"""
-"""The message before `m`. One that is no message of this conversation does not count, nor one that was written later:
-following parents so comes to an end, whatever the file holds."""
-
-SELECT_CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
-    {LEAF} AS leaf_id, c.cures, c.seen_from_id, c.leaf_id IS NOT ({LEAF}) AS is_leaf_wrong FROM conversation c"""
-SELECT_MESSAGE = f"""SELECT m.id, m.conversation_id, {PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
-    m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out,
-    m.parent_id IS NOT {PARENT} AS is_parent_wrong FROM message m"""
-
-
 class Row:
-    """A row of the file, by its columns. What is of no use in it is left out, and its column is named in `unread`."""
+    """One row of the file, read column by column. Attributes: id, which SQLite itself sees to; unread, the names of the
+    columns whose value was of no use."""
 
-    def __init__(self, columns: str, values: tuple[Any, ...]) -> None:
+    def __init__(self, values: dict[str, Any]) -> None:
         self.unread: list[str] = []
-        self._values = dict(zip(columns.split(), values, strict=True))
+        self._values = values
+        self.id: int = values["id"]
 
     def read(self, column: str, reader: Callable[[Any], T], otherwise: T) -> T:
         """The value of a column; `otherwise` where the reader refuses what stands there."""
@@ -128,21 +117,17 @@ class Row:
             return otherwise
 
     def check(self, flag: str, column: str) -> None:
-        """Name the column where the flag is set."""
+        """Note the column as of no use where the query itself found that, and says so in its column `flag`."""
         if self._values[flag]:
             self.unread.append(column)
 
 
-def read_conversation(values: tuple[Any, ...]) -> Conversation:
-    """A conversation from a row of SELECT_CONVERSATION."""
-    row = Row(
-        "id title system_prompt sampling day created updated leaf_id cures seen_from_id is_leaf_wrong",
-        values,
-    )
+def read_conversation(row: Row) -> Conversation:
+    """A conversation, from a row that has a column for each of its fields."""
     row.check("is_leaf_wrong", "leaf_id")
     created = row.read("created", read_moment, 0.0)
     return Conversation(
-        id=values[0],
+        id=row.id,
         title=read_title(row),
         system_prompt=row.read("system_prompt", read_text, ""),
         sampling=row.read("sampling", read_sampling, Sampling()),
@@ -156,25 +141,19 @@ def read_conversation(values: tuple[Any, ...]) -> Conversation:
     )
 
 
-def read_entry(values: tuple[Any, ...]) -> ConversationEntry:
-    """A line of the list of conversations, from its id, title and last change."""
-    row = Row("id title updated", values)
-    return ConversationEntry(values[0], read_title(row), row.read("updated", read_moment, 0.0))
+def read_entry(row: Row) -> ConversationEntry:
+    """A line of the list of conversations."""
+    return ConversationEntry(row.id, read_title(row), row.read("updated", read_moment, 0.0))
 
 
-def read_message(values: tuple[Any, ...]) -> StoredMessage:
-    """A message from a row of SELECT_MESSAGE."""
-    row = Row(
-        "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
-        " left_out is_parent_wrong",
-        values,
-    )
+def read_message(row: Row) -> StoredMessage:
+    """A message, from a row that has a column for each of its fields."""
     row.check("is_parent_wrong", "parent_id")
     stats = row.read("stats", read_stats, None)
     token_ids: tuple[int, ...] = row.read("token_ids", unpack_ids, ())
     role = row.read("role", read_role, _likely_role(stats, token_ids))
     return StoredMessage(
-        id=values[0],
+        id=row.id,
         conversation_id=row.read("conversation_id", read_count, 0),
         parent_id=row.read("parent_id", read_id, None),
         role=role,
@@ -251,53 +230,33 @@ def unpack_ids(packed: bytes) -> tuple[int, ...]:
     return struct.unpack(f"<{len(packed) // 4}I", packed)
 
 
-def write_sampling(sampling: Sampling) -> str:
-    """Sampling settings as JSON."""
-    return json.dumps(asdict(sampling))
+def to_json(value: object) -> str | None:
+    """A value, a dataclass or several of them as JSON; None stays None."""
+    return None if value is None else json.dumps(value, default=asdict)  # type: ignore[arg-type]
 
 
 def read_sampling(text: str) -> Sampling:
-    """The inverse of `write_sampling`; a field the text does not have keeps its default."""
+    """Sampling settings from JSON; a field the text does not have keeps its default."""
     return _made(Sampling, json.loads(text))
 
 
-def write_stats(stats: TurnStats | None) -> str | None:
-    """The figures of a turn as JSON."""
-    return None if stats is None else json.dumps(asdict(stats))
-
-
 def read_stats(text: str | None) -> TurnStats | None:
-    """The inverse of `write_stats`."""
+    """The figures of a turn from JSON; None where there are none."""
     return None if text is None else _made(TurnStats, json.loads(text))
 
 
-def write_divergence(divergence: Divergence | None) -> str | None:
-    """Where and why a prompt left the cache, as JSON."""
-    return None if divergence is None else json.dumps(asdict(divergence))
-
-
 def read_divergence(text: str | None) -> Divergence | None:
-    """The inverse of `write_divergence`."""
+    """Where and why a prompt left the cache, from JSON; None where it did not."""
     return None if text is None else _made(Divergence, json.loads(text))
 
 
-def write_cures(cures: tuple[Cure, ...]) -> str:
-    """The cures of a conversation as JSON."""
-    return json.dumps([asdict(cure) for cure in cures])
-
-
 def read_cures(text: str) -> tuple[Cure, ...]:
-    """The inverse of `write_cures`."""
+    """The cures of a conversation or of a preset, from JSON."""
     return tuple(_made(Cure, values) for values in json.loads(text))
 
 
-def write_filled(filled: tuple[tuple[str, str], ...]) -> str:
-    """What placeholders stood for, as JSON."""
-    return json.dumps(dict(filled))
-
-
 def read_filled(text: str) -> tuple[tuple[str, str], ...]:
-    """The inverse of `write_filled`."""
+    """What placeholders stood for, as (name, value), from JSON."""
     values = json.loads(text)
     if not isinstance(values, dict):
         raise ValueError("no JSON object")
@@ -325,6 +284,7 @@ def _fitting(value: Any, hint: Any) -> Any:
 
 
 def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of this type: a plain one, a union of such, or a Literal. Whole numbers are floats, too."""
     choices = get_args(hint)
     if get_origin(hint) is Literal:
         return value in choices

@@ -5,28 +5,14 @@ A migration is never changed once it was released: add another one behind it.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
 
 from engine import HeadstartError
 
 APPLICATION_ID = 0x48445354
 """Written into the file's header, so that a file of another program is not taken for ours."""
-
-
-class Database(Protocol):
-    """What is needed of an SQLite connection."""
-
-    @property
-    def in_transaction(self) -> bool:
-        """True between BEGIN and COMMIT."""
-
-    def execute(self, sql: str, parameters: Any = (), /) -> Any:
-        """Run one statement; gives its cursor."""
-
-    def close(self) -> None:
-        """Give the file back."""
 
 
 def conversations_and_messages() -> tuple[str, ...]:
@@ -117,7 +103,7 @@ ERASES_FROM = 5
 """Files of older versions may hold pieces of what was deleted: not every SQLite overwrites that by itself."""
 
 
-def refuse_foreign(db: Database, path: Path) -> None:
+def refuse_foreign(db: sqlite3.Connection, path: Path) -> None:
     """Raises HeadstartError for a file of another program or of a newer version. Changes nothing."""
     empty = _number(db, "SELECT count(*) FROM sqlite_master") == 0
     if not empty and _number(db, "PRAGMA application_id") != APPLICATION_ID:
@@ -128,7 +114,7 @@ def refuse_foreign(db: Database, path: Path) -> None:
         )
 
 
-def migrate(db: Database) -> int:
+def migrate(db: sqlite3.Connection) -> int:
     """Bring the file to the newest version; all of it or nothing. Returns the version it had, 0 for a new file."""
     done = _number(db, "PRAGMA user_version")
     if done < len(MIGRATIONS):
@@ -136,7 +122,7 @@ def migrate(db: Database) -> int:
     return done
 
 
-def _apply(db: Database, done: int) -> None:
+def _apply(db: sqlite3.Connection, done: int) -> None:
     db.execute("BEGIN EXCLUSIVE")
     try:
         for migration in MIGRATIONS[done:]:
@@ -151,5 +137,5 @@ def _apply(db: Database, done: int) -> None:
         raise
 
 
-def _number(db: Database, query: str) -> int:
+def _number(db: sqlite3.Connection, query: str) -> int:
     return int(db.execute(query).fetchone()[0])

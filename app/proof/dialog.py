@@ -6,9 +6,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app import theme
+from app import theme, words
 from app.proof.compare import Half
-from app.widgets import words
 from app.widgets.explain import Explain
 from app.widgets.plain import Label
 from app.words import seconds

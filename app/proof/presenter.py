@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QWidget
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import History, StoredMessage
+from app.history.history import History
+from app.history.records import StoredMessage
 from app.proof.compare import Half
 from app.proof.dialog import ProofDialog
 from app.proof.proof import Proof, ProofResult, check_ready, gain, own_figures, verdict
@@ -56,7 +57,7 @@ class ProofPresenter(QObject):
         if self.dialog is not None:
             return
         try:
-            check_ready(self._session.is_answering, self._session.model is not None)
+            check_ready(self._session.answers.is_answering, self._session.model is not None)
             answer, request = self._find(answer_id)
         except HeadstartError as error:
             self._say_error(str(error), error.detail)

@@ -8,9 +8,8 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import Conversation
-from app.widgets.badge import Badge
-from app.widgets.conversation_list import ConversationList
+from app.history.records import Conversation
+from app.widgets.conversation_list import Badge, ConversationList
 from engine import Failed, Preview, Request
 
 REST_MS = 600
@@ -18,10 +17,12 @@ REST_MS = 600
 
 
 class Badges(QObject):
-    """Asks about the rows of a list that can be seen, one after the other, while nothing else is outstanding.
+    """Asks the engine what the next turn of each row in sight would cost, one after the other, while nothing else is
+    outstanding. Rows are conversations, or presets of system prompts.
 
-    Every badge is asked for anew after a turn, and whenever something was evicted or dropped or another model came. A
-    row keeps its old badge until then. `request_of` gives what a row would ask, None where nothing can be asked.
+    All are asked about again after a turn, and whenever something was evicted or dropped or another model came; until
+    the answer is there a row keeps its old badge. `request_of` gives the request of a row by its id, None where there
+    is none to make.
     """
 
     def __init__(
@@ -53,12 +54,12 @@ class Badges(QObject):
         bridge.failed.connect(self._on_failed)
         session.state_changed.connect(self._on_state)
         session.conversation_changed.connect(self._on_conversation)
-        session.preview_changed.connect(self._on_draft_preview)
+        session.cost.draft_previewed.connect(self._on_draft_preview)
         self._rows.looked_at.connect(self._ask_soon)
         self._system_prompt = (0, "")
 
     def refresh(self, event: object = None) -> None:
-        """All badges may be others now."""
+        """Ask about all rows again: their badges may be others now."""
         self._fresh.clear()
         self._awaited = (0, 0)
         self._ask_soon()
@@ -124,7 +125,7 @@ class Badges(QObject):
 
 
 def badge_of(preview: Preview) -> Badge:
-    """Warm where at least half of the next prompt is reused."""
+    """What a row says of its next turn, which is warm where at least half of the prompt is reused."""
     is_warm = 2 * preview.reused_tokens >= preview.prompt_tokens
     fits = preview.prompt_tokens < preview.context_length
     reused, prompt = preview.reused_tokens, preview.prompt_tokens

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.history.file import ConversationEntry
+from app.history.records import ConversationEntry
 
 Found = Sequence[ConversationEntry]
 

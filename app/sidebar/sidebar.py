@@ -1,4 +1,4 @@
-"""The left column: what the user has."""
+"""The left column: the conversations that are kept, and the model that answers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,17 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow
-from app.widgets.elide import elided
 from app.widgets.explain import Explain
-from app.widgets.plain import Label, tool_tip
-from app.widgets.words import token_cost
-from app.words import size
+from app.widgets.plain import Label, SoftLabel, elided, tool_tip
+from app.words import size, token_cost
 from engine import CacheView, ModelInfo
 
 WIDTH = 232
 
 
 class Sidebar(QFrame):
-    """Signals: search_changed(str); those of `list` are its own. `model_button` opens the model menu, `explain` says
-    what the badges are."""
+    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu, `explain`
+    says what the badges are. Signals: search_changed(str); those of `list` are its own."""
 
     search_changed = Signal(str)
 
@@ -48,10 +46,8 @@ class Sidebar(QFrame):
         self.search.textChanged.connect(self.search_changed)
         self.explain = Explain("badge", self)
         self.list = ConversationList(self)
-        self._nothing = Label(self)
-        self._nothing.setObjectName("soft")
+        self._nothing = SoftLabel(self)
         self._nothing.setWordWrap(True)
-        self._nothing.setFont(theme.text_font(theme.SMALL))
         self._nothing.setContentsMargins(20, 8, 20, 8)
         self.model_button = ModelButton(model_menu, self)
         self._lay_out()
@@ -77,9 +73,7 @@ class Sidebar(QFrame):
         heading = QHBoxLayout()
         heading.setContentsMargins(20, 0, 16, 0)
         heading.setSpacing(6)
-        listed = Label("Conversations", self)
-        listed.setObjectName("soft")
-        listed.setFont(theme.text_font(theme.SMALL))
+        listed = SoftLabel("Conversations", self)
         heading.addWidget(listed)
         heading.addWidget(self.explain)
         heading.addStretch(1)
@@ -130,7 +124,7 @@ class ModelButton(QAbstractButton):
         return [elided(metrics, text, tail, self.width() - 32) for text, tail in self._parts]
 
     def show_model(self, model: ModelInfo | None) -> None:
-        """This model answers now, None for none. What the cache of the same model held is still true."""
+        """This model answers now, None for none. Of another model it is not known yet what its cache holds."""
         if model != self._model:
             self._cache = None
         self._model = model

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.composer.next_prompt import NextPrompt
 from app.system_prompt.finding_list import FindingList
 from app.system_prompt.preset_panel import PresetPanel
 from app.widgets.explain import Explain
+from app.widgets.next_prompt import NextPrompt
 from app.widgets.plain import Label, message_box
 
 MOST_MARKS = 1_000
@@ -31,8 +31,9 @@ MOST_MARKS = 1_000
 
 
 class SystemPromptEditor(QDialog):
-    """Signals: text_changed(str) while typing, saved(str), and those of `findings`, the list of what changes in it, and
-    of `presets`, beside the text. `question` is what was asked last before closing it.
+    """A dialog with the text, what changes in it under it (`findings`), and what is kept beside it (`presets`).
+    Signals: text_changed(str) while typing, saved(str), and those of `findings` and `presets`. `question` is what was
+    asked last before closing it.
 
     `show_tokens`, `findings.show_rows`, `mark` and `next_prompt.show_preview` answer what text_changed asks for.
     """

@@ -11,14 +11,12 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import LINK_PADDING, SoftLabel, tool_tip
 
 Kind = Literal["costs", "cured", "note"]
 MOST_ROWS = 8
 MOST_HEIGHT = 176
 DOT = 8
-LINK_PADDING = 5
-"""Pixels between a link's text and its edge, so that its text can stand under the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class FindingList(QScrollArea):
         return next(row for row in self._rows if row.content.key == key).buttons[action]
 
     def show_rows(self, rows: Sequence[FindingRow]) -> None:
-        """Show these, or nothing."""
+        """Show these rows; without any the list is hidden."""
         wanted = tuple(rows)
         if wanted == self._shown:
             return
@@ -103,12 +101,9 @@ class _Row(QWidget):
     def __init__(self, content: FindingRow, parent: FindingList) -> None:
         super().__init__()
         self._list = parent
-        self.label = Label(self)
-        self.label.setObjectName("soft")
-        self.label.setFont(theme.text_font(theme.SMALL))
+        self.label = SoftLabel(self)
         self.label.setWordWrap(True)
         self.label.setContentsMargins(LINK_PADDING, 0, 0, 0)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.buttons: dict[str, QPushButton] = {}
         self._links = QHBoxLayout()
         self._links.setContentsMargins(0, 0, 0, 0)
@@ -122,7 +117,7 @@ class _Row(QWidget):
         self.show_content(content)
 
     def show_content(self, content: FindingRow) -> None:
-        """Say this."""
+        """Show another finding in this row."""
         self.content = content
         self.label.setText(content.text)
         self.label.setAccessibleName(content.text)

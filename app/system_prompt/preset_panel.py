@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, 
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
-from app.widgets.plain import Label
+from app.widgets.plain import Label, SoftLabel
 
 WIDTH = 224
 MANY = 8
@@ -109,7 +109,7 @@ class PresetPanel(QWidget):
         self.offer.setVisible(bool(offer))
 
     def name_taken(self) -> None:
-        """What was typed as a name is done with."""
+        """The name that was typed is in use now: empty the line."""
         self._rename(0)
 
     def _show(self) -> None:
@@ -159,10 +159,7 @@ class _NameEdit(QLineEdit):
 
 
 def _line(parent: QWidget) -> Label:
-    label = Label(parent)
-    label.setObjectName("soft")
-    label.setFont(theme.text_font(theme.SMALL))
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = SoftLabel(parent)
     label.setWordWrap(True)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
-from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.presets import NameTakenError, Preset, PresetTable
-from app.sidebar.badges import Badges
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.conversation_list import ConversationRow
@@ -19,15 +17,15 @@ from engine import HeadstartError, Request
 
 
 class PresetChoice(QObject):
-    """Looks after the presets of one open editor. Attributes: badges, what the conversation in view would wait for
-    under each preset, as the engine previews it."""
+    """Looks after the presets of one open editor. Signals: text_replaced() when a preset has another text now."""
+
+    text_replaced = Signal()
 
     def __init__(
         self,
         editor: SystemPromptEditor,
         editing: PromptEditing,
         session: Session,
-        bridge: Bridge,
         presets: PresetTable,
     ) -> None:
         super().__init__(editor)
@@ -37,7 +35,6 @@ class PresetChoice(QObject):
         self._table = presets
         self._shown: tuple[Preset, ...] = ()
         self._offered: Callable[[], None] | None = None
-        self.badges = Badges(self._panel.list, session, bridge, self._request)
         self._connect(editor)
         self._show()
 
@@ -48,11 +45,11 @@ class PresetChoice(QObject):
         panel.deleted.connect(self._delete)
         panel.offer_taken.connect(self._on_offer)
         editor.text_changed.connect(self._mark_current)
-        editor.finished.connect(self.badges.close)
 
-    def _request(self, preset_id: int) -> Request | None:
+    def request(self, preset_id: int) -> Request | None:
+        """The next turn of the conversation in view under this preset; None where nothing can be asked."""
         preset = self._find(preset_id)
-        return self._session.foresight.under(preset.system_prompt, preset.cures) if preset else None
+        return self._session.cost.request_under(preset.system_prompt, preset.cures) if preset else None
 
     def _find(self, preset_id: int) -> Preset | None:
         return next((preset for preset in self._shown if preset.id == preset_id), None)
@@ -95,7 +92,7 @@ class PresetChoice(QObject):
     def _replace(self, preset_id: int) -> None:
         self._table.replace(preset_id, *self._editing.written)
         self._panel.name_taken()
-        self.badges.refresh()
+        self.text_replaced.emit()
 
     def _delete(self, preset_id: int) -> None:
         preset = self._find(preset_id)

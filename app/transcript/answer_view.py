@@ -17,8 +17,8 @@ from app.transcript.block_writer import (
     QUOTE_PROPERTY,
     BlockWriter,
 )
+from app.transcript.document_view import DocumentView
 from app.transcript.markdown import Block, MarkdownStream
-from app.widgets.document_view import DocumentView
 from app.widgets.icons import icon
 
 MOST_BUTTONS = 200
@@ -55,7 +55,7 @@ class AnswerView(DocumentView):
         self.document().documentLayout().documentSizeChanged.connect(self._place_buttons)
 
     def append(self, text: str) -> None:
-        """Show more of the answer, now or as soon as the last redraw has been paid for."""
+        """Show more of the answer: at once, or after the wait that follows a redraw which took long."""
         self.text += text
         self._pending += text
         if not self._wait.isActive():
@@ -67,7 +67,7 @@ class AnswerView(DocumentView):
         self.redraw()
 
     def flush(self) -> None:
-        """Draw what was given so far, or as much of it as is drawn in a moment; the rest follows in the next ones."""
+        """Draw what waits, or as much of it as can be drawn in a moment; a timer draws the rest."""
         self._wait.stop()
         if not self._pending:
             return
@@ -83,7 +83,7 @@ class AnswerView(DocumentView):
             self._wait.start(COST_SHARE * clock.elapsed())
 
     def settle(self) -> None:
-        """No more text comes: draw what waits. Of a very long text a timer draws the rest, piece by piece."""
+        """No more text comes: draw what waits. A timer draws the rest of a very long text, piece by piece."""
         self.flush()
         if not self._pending:
             self._wait.stop()
@@ -159,7 +159,7 @@ class AnswerView(DocumentView):
         self._buttons[number].setText("Copied")
 
     def _fit_height(self, size: QSizeF) -> None:
-        """Qt leaves out what stands below the last block, where the box of a code block goes on."""
+        """Qt counts the height up to the last line of text; the box around a code block goes on below it."""
         is_code = bool(self.document().lastBlock().blockFormat().property(CODE_PROPERTY))
         super()._fit_height(QSizeF(size.width(), size.height() + (CODE_PADDING if is_code else 0)))
 
@@ -224,8 +224,9 @@ class AnswerView(DocumentView):
 
 
 def piece_end(text: str, open_length: int) -> int:
-    """How many characters of a text to draw at once: not many cells of tables, but at least as many as are drawn again
-    with them, so that a block that stays open to the end is not drawn too often."""
+    """How many characters of a text to draw at once. Tables take long to lay out, so that a piece holds few cells. But
+    it is never shorter than the `open_length` characters that are drawn again with it: otherwise a block that stays
+    open to the end would be drawn too often."""
     end = LONGEST_PIECE
     while text.count("|", 0, end) + text.count("\n", 0, end) > MOST_CELLS and end > 1:
         end //= 2

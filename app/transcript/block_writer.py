@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 )
 
 from app import theme
+from app.transcript.document_view import with_breaks
 from app.transcript.highlight import coloured
 from app.transcript.markdown import Align, Block, Run
-from app.widgets.document_view import with_breaks
 from app.widgets.plain import tool_tip
 
 INDENT = 24
@@ -106,7 +106,7 @@ class BlockWriter:
         self._after_list = block.depth > 0
 
     def _leave_room_above(self, height: int) -> None:
-        """Above the first block the frame has to keep the room: Qt leaves out the margin of that block."""
+        """Qt ignores the top margin of the first block, so that the frame around all blocks keeps this room."""
         root = self._cursor.document().rootFrame()
         form = root.frameFormat()
         if form.topMargin() != height:

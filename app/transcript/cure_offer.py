@@ -1,6 +1,9 @@
-"""Offers the cure beside the explanation: in the warm box of the newest answer, and a proof in every warm box."""
+"""Buttons in the warm boxes of answers: what helps against a part of the system prompt that changes from turn to turn
+(in the newest answer), and the proof that the cache changed nothing (in each)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
@@ -9,27 +12,41 @@ from app.chat.session import Session
 from app.placeholders import Cure
 from app.transcript.divergence_box import PROVE
 from app.transcript.message import Answer
-from app.window.presenter import Presenter
-from app.window.window import Window
+from app.transcript.transcript import Transcript
 
 Action = tuple[str, str, str]
 
 
-class Curing(QObject):
-    """One for a window and a session."""
+class CureOffer(QObject):
+    """Shows these buttons in a transcript, and does what they say.
 
-    def __init__(self, window: Window, session: Session, presenter: Presenter) -> None:
-        super().__init__(window)
-        self._window = window
+    `set_system_prompt` changes the system prompt of the conversation in view and its cures, `prove` opens the proof of
+    the answer with this id, and `say` tells the user a sentence.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        session: Session,
+        *,
+        set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
+        prove: Callable[[int], None],
+        say: Callable[[str], None],
+    ) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
         self._session = session
-        self._presenter = presenter
-        for signal in (session.conversation_changed, session.message_added, session.message_finished, session.matched):
-            signal.connect(self._offer)
-        window.transcript.cure_wanted.connect(self._on_wanted)
+        self._set_system_prompt = set_system_prompt
+        self._prove = prove
+        self._say = say
+        for happened in (session.conversation_changed, session.message_added, session.message_finished):
+            happened.connect(self._offer)
+        session.answers.matched.connect(self._offer)
+        transcript.cure_wanted.connect(self._on_wanted)
         self._offer()
 
     def _offer(self, change: object = None) -> None:
-        answers = [message for message in self._window.transcript.messages if isinstance(message, Answer)]
+        answers = [message for message in self._transcript.messages if isinstance(message, Answer)]
         for answer in answers:
             culprit = self._culprit(answer.content.id) if answer is answers[-1] else None
             is_cured = is_moved_away(self._session.conversation, answer.content.divergence)
@@ -50,16 +67,15 @@ class Curing(QObject):
 
     def _on_wanted(self, answer_id: int, key: str) -> None:
         if key == PROVE:
-            self._window.transcript.prove.emit(answer_id)
+            self._prove(answer_id)
             return
         culprit = self._culprit(answer_id)
         if culprit is None:
             return
         cure = self._session.new_cure(culprit.name, "frozen") if key == FREEZE else Cure(culprit.name, "moved")
         cured = cured_prompt(self._session.conversation, culprit, cure)
-        self._session.set_system_prompt(cured.system_prompt, cured.cures)
-        self._presenter.show_system_prompt(cured.system_prompt)
-        self._window.notice.show_notice(_done(culprit, cure))
+        self._set_system_prompt(cured.system_prompt, cured.cures)
+        self._say(_done(culprit, cure))
         self._offer()
 
 

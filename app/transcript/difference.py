@@ -64,7 +64,8 @@ def difference(old: str, new: str) -> Difference:
 
 
 def _meet(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """Where both go on alike: the first words that are equal, or that the cut left a part of."""
+    """How many words of each stand before the place from which both go on alike. The last word of a text may have been
+    cut off: it is alike to any word that begins with it."""
     pairs = [(i, j) for i in range(len(one)) for j in range(len(other))]
     for i, j in sorted(pairs, key=sum):
         a, b = one[i], other[j]
@@ -90,6 +91,6 @@ def _last(text: str) -> str:
 
 
 def _first(text: str) -> str:
-    """What goes on behind is cut off, here or by whoever gave the text."""
+    """The beginning of what is equal behind. It ends with an ellipsis, because the whole text always goes on."""
     line = _one_line(text)
     return line[:BEHIND].rstrip() + "…" if line.strip() else line

@@ -1,4 +1,4 @@
-"""The one warm box: why a prompt was read again."""
+"""The box in warm colours under an answer: why its prompt was read again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
+from app import theme, words
 from app.transcript.difference import difference
-from app.widgets import words
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import LINK_PADDING, Label, tool_tip
 from engine import Divergence
 
 _WHY = {
@@ -36,8 +35,6 @@ _CURES = {
 }
 LINK_DISTANCE = 16
 """Pixels between two buttons side by side."""
-LINK_PADDING = 5
-"""Pixels between a link's text and its edge."""
 PROVE = "prove"
 """The key of the one action that is no cure."""
 _CURE_IN_PROMPT = "In the system prompt it can be frozen, or moved to the newest message."
@@ -70,7 +67,6 @@ class DivergenceBox(QAbstractButton):
             label.setContentsMargins(LINK_PADDING, 0, LINK_PADDING, 0)
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._title.setTextFormat(Qt.TextFormat.RichText)
-        self._body.setTextFormat(Qt.TextFormat.PlainText)
         self._text = ""
         self._divergence: Divergence | None = None
         self._place, self._advises = "", True
@@ -174,7 +170,8 @@ class DivergenceBox(QAbstractButton):
 
 
 def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
-    """Where the prompt left what was cached. Only where a single word is another one is the difference called one."""
+    """The head of the box: where the prompt left what was cached. It speaks of one word only where a single word took
+    the place of a single other one."""
     is_one = is_one_word and divergence.cause != "trimmed"  # whole messages are gone, however they begin
     differs = "One different word at token {position}" if is_one else "The text differs from token {position} on"
     begins = _WITHOUT_TEXT.get(divergence.cause, differs).format(position=f"{divergence.position:,}")
@@ -182,7 +179,7 @@ def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
 
 
 def body(divergence: Divergence, advises: bool = True) -> str:
-    """What it cost, why, and, where it `advises`, what helps."""
+    """The text under the head: what it cost, why, and, where the box `advises`, what helps."""
     count, is_after = divergence.recomputed_tokens, divergence.cause not in _WITHOUT_TEXT
     cost = f"The {words.tokens(count)} after it" if is_after else words.tokens(count)
     if is_after and count == 1:

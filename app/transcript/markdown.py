@@ -102,7 +102,7 @@ class MarkdownStream:
         return Update(closed + tail[:parts], tail[parts:])
 
     def _drop_rows(self, rows: int) -> None:
-        """Forget the first rows of the open table, but for its head, without which the others are none."""
+        """Forget the first rows of the open table. Its head stays: without it the other rows would be no table."""
         head, rest = _offset_of_line(self._open, 2), _offset_of_line(self._open, 2 + rows)
         self._open = self._open[:head] + self._open[rest:]
 

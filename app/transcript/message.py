@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QEnterEvent, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
-from app.transcript.divider import Divider
 from app.transcript.message_actions import MessageActions
 from app.transcript.question_view import QuestionView
-from app.transcript.reading_note import ReadingNote
 from app.transcript.stat_strip import StatStrip
-from app.widgets.plain import Label
+from app.widgets.plain import SoftLabel
+from app.words import reading
 from engine import Divergence, Prefill, Role, TurnStats
+
+APPEARS_AFTER_MS = 300
+BAR_WIDTH = 240
+"""When the note about reading appears, and how wide its bar is in pixels."""
+DIVIDER_HEIGHT, DIVIDER_GAP = 40, 12
+"""Pixels of the line across the transcript, and beside the words in its middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class MessageWidget(QWidget):
         QGuiApplication.clipboard().setText(self.text)
 
     def end(self) -> None:
-        """The message leaves the transcript: nothing of it goes on."""
+        """The message leaves the transcript: none of its timers goes on."""
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
@@ -115,9 +120,7 @@ class Question(MessageWidget):
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
         self._column.addLayout(row)
         if content.added:
-            added = Label(f"sent with {content.added}", self)
-            added.setObjectName("soft")
-            added.setFont(theme.text_font(theme.SMALL))
+            added = SoftLabel(f"sent with {content.added}", self)
             added.setAlignment(Qt.AlignmentFlag.AlignRight)
             self._column.addWidget(added)
         self._column.addWidget(self.tools)
@@ -163,7 +166,8 @@ class Answer(MessageWidget):
         return (self.view, self.strip.explain, self.box, *self.tools.buttons)
 
     def _keep_room_for_tools(self) -> None:
-        """They show only where there is text to copy; the first word must not move what is around them."""
+        """The buttons show once there is text to copy. Their room is kept before that, so that the first word of an
+        answer moves nothing."""
         policy = self.tools.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.tools.setSizePolicy(policy)
@@ -194,7 +198,6 @@ class Answer(MessageWidget):
             self.strip.show_stats(stats)
 
     def finish(self, content: MessageContent) -> None:
-        """The message in its final form, or as it stands when it is put into the transcript."""
         super().finish(content)
         self.tools.setVisible(bool(content.text or content.finish_reason))
         if content.finish_reason:
@@ -208,3 +211,74 @@ class Answer(MessageWidget):
             self.strip.show_stats(content.stats, content.finish_reason)
         computed = content.stats.computed_tokens if content.stats else 0
         self.box.show_divergence(content.divergence, content.divergence_place, computed)
+
+
+class Divider(QWidget):
+    """A line across the transcript with a few words in its middle: what is different above and below it."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = text
+        self.setAccessibleName(text)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, DIVIDER_HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours, font = theme.current(), theme.text_font(theme.SMALL)
+        metrics = QFontMetrics(font)
+        text = metrics.elidedText(self.text, Qt.TextElideMode.ElideRight, self.width() - 2 * DIVIDER_GAP)
+        width = metrics.horizontalAdvance(text)
+        words = QRectF((self.width() - width) / 2, 0, width, DIVIDER_HEIGHT)
+        middle = DIVIDER_HEIGHT // 2
+        painter.setPen(QColor(colours.edge))
+        painter.drawLine(0, middle, int(words.left()) - DIVIDER_GAP, middle)
+        painter.drawLine(int(words.right()) + DIVIDER_GAP, middle, self.width(), middle)
+        painter.setFont(font)
+        painter.setPen(QColor(colours.soft))
+        painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
+
+
+class ReadingNote(SoftLabel):
+    """How far a prompt is read, where its answer will be. It appears 0.3 s after a question was sent, where the answer
+    has not begun by then."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._share = 0.0
+        self.setFixedHeight(24)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(APPEARS_AFTER_MS)
+        self._patience.timeout.connect(self.show)
+        self.hide()
+
+    def begin(self, sentence: str) -> None:
+        """A question was sent; show this sentence if nothing else happens for 0.3 s."""
+        self._share = 0.0
+        self.setText(sentence)
+        self._patience.start()
+
+    def show_progress(self, progress: Prefill) -> None:
+        """Say how far the prompt is read."""
+        self._share = progress.done / progress.total if progress.total else 1.0
+        self.setText(reading(progress.done, progress.total, progress.seconds_left))
+        self.update()
+
+    def end(self) -> None:
+        """The answer begins, or will not come."""
+        self._patience.stop()
+        self.hide()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._share:
+            return
+        painter = QPainter(self)
+        bar = QRectF(0, self.height() - 2, BAR_WIDTH, 2)
+        painter.fillRect(bar, QColor(theme.current().line))
+        bar.setWidth(BAR_WIDTH * self._share)
+        painter.fillRect(bar, QColor(theme.current().computed))

@@ -6,9 +6,8 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from app import theme
 from app.widgets.icons import icon
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import SoftLabel, tool_tip
 
 HEIGHT = 24
 
@@ -69,8 +68,8 @@ class ActionButton(QToolButton):
 
 
 class MessageActions(QWidget):
-    """Signals: copy(), retry(), edit(), prove(), sibling(int) with -1 for the one before and +1 for the next,
-    edit_pointed(bool) when the edit button is pointed at or focused, and when no longer."""
+    """The row of buttons. Signals: copy(), retry(), edit(), prove(), sibling(int) with -1 for the one before and +1 for
+    the next, edit_pointed(bool) when the edit button is pointed at or focused, and when no longer."""
 
     copy = Signal()
     retry = Signal()
@@ -95,9 +94,7 @@ class MessageActions(QWidget):
         self._prove.clicked.connect(self.prove)
         self._before = ActionButton("previous", "The version before", self)
         self._after = ActionButton("next", "The next version", self)
-        self._count = Label(self)
-        self._count.setFont(theme.text_font(theme.SMALL))
-        self._count.setObjectName("soft")
+        self._count = SoftLabel(self)
         self._before.clicked.connect(lambda: self.sibling.emit(-1))
         self._after.clicked.connect(lambda: self.sibling.emit(1))
         self.buttons = [self._copy, self._again, self._edit, self._prove, self._before, self._after]
@@ -124,7 +121,7 @@ class MessageActions(QWidget):
         return self._hovered or self._always or self._versions > 1 or any(button.hasFocus() for button in self.buttons)
 
     def wakes(self, widget: QWidget) -> None:
-        """A widget elsewhere in the message that is painted when this row is."""
+        """Paint this widget, which stands elsewhere in the message, again whenever the row is."""
         self._followers.append(widget)
 
     def set_hovered(self, hovered: bool) -> None:

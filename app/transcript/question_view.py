@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.transcript.block_writer import LINE_DISTANCE
-from app.widgets.document_view import DocumentView, with_breaks
+from app.transcript.document_view import DocumentView, with_breaks
 
 PADDING = 14
 SHORT_LINES, SHORT_CHARACTERS = 24, 3_000

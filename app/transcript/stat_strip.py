@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app import theme
 from app.widgets.explain import Explain
 from app.widgets.plain import tool_tip
-from app.widgets.words import turn_parts
+from app.words import turn_parts
 from engine import TurnStats
 
 SQUARE = 10
@@ -25,7 +25,7 @@ EXPLAIN = 24
 class StatStrip(QWidget):
     """A blue square with what was reused, an orange one with what was computed, then the rest; wraps where it must.
 
-    `explain` at its end says what the figures are; `is_awake` tells when it is painted.
+    `explain` is the "?" at its end, which says what the figures are. It is painted while `is_awake` says so.
     """
 
     def __init__(self, parent: QWidget | None = None, is_awake: Callable[[], bool] = lambda: True) -> None:

@@ -22,7 +22,7 @@ END_MARGIN = 4
 
 
 class Transcript(QScrollArea):
-    """Messages as widgets. Signals: those of a message, see MessageWidget.
+    """Messages as widgets. Its signals are those of MessageWidget, whichever message they come from.
 
     While the reader is anywhere but at the end, the message at the top of the view stays where it is, whatever is
     written below or built above.

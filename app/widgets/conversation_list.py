@@ -1,4 +1,4 @@
-"""The conversations that are kept, newest first."""
+"""A list of what a next turn can begin with, conversations or presets, each with a warm or cold badge."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.widgets.badge import Badge
 from app.widgets.plain import tool_tip
-from app.widgets.words import ago
+from app.words import about_seconds, ago, from_disk, tokens
 
 ROW_HEIGHT = 52
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -55,6 +54,41 @@ class ConversationRow:
     id: int
     title: str
     updated: float
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """Whether the next turn of a conversation begins warm, and about how many seconds its first token takes; `fits`
+    says whether its next prompt, of `prompt_tokens`, still fits into the context."""
+
+    is_warm: bool
+    seconds: float
+    reused_tokens: int
+    prompt_tokens: int
+    fits: bool = True
+    disk_tokens: int = 0
+
+    @property
+    def text(self) -> str:
+        """As shown: "warm · 0.12 s"."""
+        if not self.fits:
+            return "longer than the context"
+        return f"{self._warmth} · {about_seconds(self.seconds)}"
+
+    @property
+    def explanation(self) -> str:
+        """What it means, in a sentence."""
+        share = f"{self.reused_tokens:,} of {tokens(self.prompt_tokens)} of its next prompt are in the cache"
+        share += from_disk(self.disk_tokens)
+        if not self.fits:
+            return f"Its next prompt would have {tokens(self.prompt_tokens)}: more than this model reads."
+        return f"{self._warmth.capitalize()}: {share}, and the first token takes about {about_seconds(self.seconds)}."
+
+    @property
+    def _warmth(self) -> str:
+        """From disk where most of what is reused comes from there."""
+        place = " (on disk)" if 2 * self.disk_tokens > self.reused_tokens else ""
+        return f"warm{place}" if self.is_warm else "cold"
 
 
 CONVERSATIONS = ListWords()
@@ -123,7 +157,7 @@ class ConversationList(QListView):
         self._rows.set_badge(number, badge)
 
     def forget_badges(self) -> None:
-        """Nothing is known any more."""
+        """Take all badges away: nothing is known any more."""
         for number in list(self._rows.badges):
             self.show_badge(number, None)
 

@@ -244,7 +244,6 @@ class ExplainPopover(QFrame):
 
 def _label(text: str, name: str, bold: bool = False) -> Label:
     label = Label(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setObjectName(name)
     label.setFont(theme.text_font(theme.SMALL, bold))
     label.setWordWrap(True)

@@ -5,8 +5,13 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtGui import Qt
+from PySide6.QtGui import QFontMetrics, Qt
 from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
+
+from app import theme
+
+LINK_PADDING = 5
+"""Pixels between the text of a link button and its edge, of padding and border in resources/style.qss."""
 
 
 class Label(QLabel):
@@ -16,6 +21,15 @@ class Label(QLabel):
         super().__init__(text if isinstance(text, QWidget) else parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text if isinstance(text, str) else "")
+
+
+class SoftLabel(Label):
+    """A label in small type and a soft colour, for what is said beside something else."""
+
+    def __init__(self, text: str | QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setObjectName("soft")
+        self.setFont(theme.text_font(theme.SMALL))
 
 
 def tool_tip(text: str) -> str:
@@ -33,3 +47,9 @@ def message_box(
     for label in box.findChildren(QLabel):
         label.setTextFormat(Qt.TextFormat.PlainText)
     return box
+
+
+def elided(metrics: QFontMetrics, text: str, tail: str, room: int) -> str:
+    """`text`, cut in its middle where both do not fit into `room` pixels, and the whole `tail`."""
+    space = max(0, room - metrics.horizontalAdvance(tail))
+    return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, space).replace("……", "…") + tail

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields, replace
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
@@ -11,36 +12,28 @@ from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.composer.sampling import SamplingPopover
 from app.history.presets import PresetTable
-from app.measured import quality
-from app.settings import Settings, describe
+from app.placeholders import Cure
+from app.settings import Settings, cache_bytes, describe, disk_bytes, model_spec, quality
+from app.sidebar.badges import Badges
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
-from app.widgets.words import least_budget, raised_budget, token_cost
 from app.window.preferences import PreferencesDialog, PreferenceValues
-from app.window.presenter import Presenter
 from app.window.window import Window
-from engine import Failed, HeadstartError, Loaded, ModelSpec, Sampling
+from app.words import least_budget, raised_budget, token_cost
+from engine import Failed, Loaded, Sampling
 
-MEGABYTE = 1_000_000
-_SHOWN = (
-    "theme",
-    "device",
-    "dtype",
-    "exact",
-    "cache_budget_mb",
-    "disk_budget_mb",
-    "too_long",
-    "sampling",
-    "system_prompt",
-)
+_SHOWN = tuple(field.name for field in fields(PreferenceValues))
+"""The settings that the preferences show."""
 
 
 class Dialogs(QObject):
-    """Opens each and does what it was closed with. `open_dialog` is the one on screen, None when there is none.
+    """Opens each, and does what the user chose in it. `open_dialog` is the one on screen, None when there is none.
 
-    `editing` and `preset_choice` look after the system prompt that was opened last.
+    `editing`, `preset_choice` and `preset_badges` look after the system prompt that was opened last.
+    `set_system_prompt` changes that of the conversation in view and its cures; `choose_theme` uses and remembers the
+    theme of this name.
     """
 
     def __init__(
@@ -49,20 +42,26 @@ class Dialogs(QObject):
         session: Session,
         bridge: Bridge,
         settings: Settings,
-        presenter: Presenter,
         presets: PresetTable,
+        *,
+        set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
+        choose_theme: Callable[[str], None],
+        save_settings: Callable[[], None],
     ) -> None:
         super().__init__(window)
         self._window = window
         self._session = session
         self._bridge = bridge
         self._settings = settings
-        self._presenter = presenter
+        self._presets = presets
+        self._set_system_prompt = set_system_prompt
+        self._choose_theme = choose_theme
+        self._save_settings = save_settings
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
         self.editing: PromptEditing | None = None
         self.preset_choice: PresetChoice | None = None
-        self._presets = presets
+        self.preset_badges: Badges | None = None
         self._paths: dict[int, str] = {}  # of the models that are being loaded, by the ids of their loads
         self._connect()
 
@@ -81,7 +80,7 @@ class Dialogs(QObject):
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_default.triggered.connect(lambda: self.load(""))
-        actions.clear_cache.triggered.connect(self._bridge.clear_cache)
+        actions.clear_cache.triggered.connect(lambda: self._bridge.tell("clear_cache"))
         actions.use_cache.triggered.connect(self._on_use_cache)
         actions.use_cache.setChecked(self._session.use_cache)
         window.sidebar.model_button.show_cache_on(self._session.use_cache)
@@ -90,7 +89,10 @@ class Dialogs(QObject):
         """Show the system prompt of the conversation in view, to be changed."""
         editor = SystemPromptEditor(self._session.conversation.system_prompt, self._window)
         self.editing = PromptEditing(editor, self._session, self._bridge)
-        self.preset_choice = PresetChoice(editor, self.editing, self._session, self._bridge, self._presets)
+        self.preset_choice = choice = PresetChoice(editor, self.editing, self._session, self._presets)
+        self.preset_badges = badges = Badges(editor.presets.list, self._session, self._bridge, choice.request)
+        choice.text_replaced.connect(badges.refresh)
+        editor.finished.connect(badges.close)
         editor.saved.connect(self._save_system_prompt)
         self._open(editor)
 
@@ -129,15 +131,16 @@ class Dialogs(QObject):
         for name in _SHOWN:
             setattr(settings, name, getattr(values, name))
         self._save_settings()
-        self._window.commands.themes[values.theme].trigger()
+        self._choose_theme(values.theme)
         reload_ = (settings.device, settings.dtype, settings.exact) != before
         if reload_ or (settings.cache_budget_mb == 0 and budget_before):
-            self._session.reload_model(model_spec(settings))
+            self._session.answers.reload(model_spec(settings))
         elif settings.cache_budget_mb != budget_before:
-            self._bridge.set_cache_budget(settings.cache_budget_mb * MEGABYTE)
-            self._say_budget(settings.cache_budget_mb * MEGABYTE)
+            asked = cache_bytes(settings)
+            self._bridge.tell("set_cache_budget", asked)
+            self._say_budget(asked)
         if settings.disk_budget_mb != disk_before:
-            self._bridge.set_disk_budget(disk_bytes(settings))
+            self._bridge.tell("set_disk_budget", disk_bytes(settings))
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""
@@ -150,7 +153,7 @@ class Dialogs(QObject):
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
         self._window.notice.clear()  # of the load before
-        load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
+        load_id = self._session.answers.load(replace(model_spec(self._settings), path=path))
         self._paths[load_id] = path
 
     def _say_budget(self, asked_bytes: int) -> None:
@@ -159,7 +162,7 @@ class Dialogs(QObject):
             self._window.notice.show_notice(" ".join(filter(None, (self._window.notice.text, said))))
 
     def _on_loaded(self, event: Loaded) -> None:
-        self._say_budget(self._session.asked_cache_bytes)
+        self._say_budget(self._session.answers.asked_cache_bytes)
         if event.request_id in self._paths:
             self._settings.model_path = self._paths.pop(event.request_id)
             self._save_settings()
@@ -189,8 +192,7 @@ class Dialogs(QObject):
 
     def _save_system_prompt(self, text: str) -> None:
         assert self.editing is not None
-        self._session.set_system_prompt(text, self.editing.cures)
-        self._presenter.show_system_prompt(text)
+        self._set_system_prompt(text, self.editing.cures)
 
     def _on_sampling(self, sampling: Sampling) -> None:
         self._session.set_sampling(sampling)
@@ -199,21 +201,3 @@ class Dialogs(QObject):
     def _on_use_cache(self, wanted: bool) -> None:
         self._session.use_cache = wanted
         self._window.sidebar.model_button.show_cache_on(wanted)
-
-    def _save_settings(self) -> None:
-        try:
-            self._settings.save()
-        except HeadstartError as error:
-            self._window.notice.show_error(str(error), error.detail)
-
-
-def model_spec(settings: Settings) -> ModelSpec:
-    """Which model the settings ask for, and how it is to be loaded."""
-    budget = settings.cache_budget_mb * MEGABYTE or None
-    disk = disk_bytes(settings)
-    return ModelSpec(settings.model_path, settings.device, settings.dtype, settings.exact, budget, disk)
-
-
-def disk_bytes(settings: Settings) -> int | None:
-    """What may be kept on disk; None lets the engine choose."""
-    return None if settings.disk_budget_mb < 0 else settings.disk_budget_mb * MEGABYTE

@@ -10,7 +10,7 @@ from app.widgets.plain import Label
 
 
 class EmptyState(QWidget):
-    """Signals: chosen(str) with the key of the button that was pressed."""
+    """The sentence and its buttons. Signals: chosen(str) with the key of the button that was pressed."""
 
     chosen = Signal(str)
 

@@ -16,7 +16,7 @@ HEIGHT = 56
 
 
 class Header(QWidget):
-    """Signals: renamed(str), prompt_wanted()."""
+    """Title, system prompt, and buttons. Signals: renamed(str), prompt_wanted()."""
 
     renamed = Signal(str)
     prompt_wanted = Signal()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app import theme
-from app.widgets.plain import Label
+from app.widgets.plain import SoftLabel
 from engine import Loading
 
 STEPS = 1000
@@ -15,17 +14,15 @@ LOADING = "Loading the model"
 
 
 class LoadingBar(QWidget):
-    """Hidden while nothing is loaded. Signal: cancel_wanted()."""
+    """The bar, hidden while nothing is loaded. Signals: cancel_wanted()."""
 
     cancel_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._bar, self._says = QProgressBar(self), Label(self)
+        self._bar, self._says = QProgressBar(self), SoftLabel(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(LOADING)
-        self._says.setObjectName("soft")
-        self._says.setFont(theme.text_font(theme.SMALL))
         self.cancel = QPushButton("Cancel", self)
         self.cancel.setObjectName("link")
         self.cancel.setAccessibleName("Cancel loading the model")

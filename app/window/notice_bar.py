@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
@@ -13,12 +15,8 @@ from app.widgets.plain import Label
 
 class NoticeBar(QWidget):
     """Shows the newest sentence until it is closed, and above it an error that still holds, which no other sentence
-    replaces. `detail` is what "Copy details" puts on the clipboard.
-
-    Signals: offer_taken(): the button of `show_offer` was pressed.
+    replaces. `detail` is what "Copy details" puts on the clipboard, `offer` the button that `show_offer` shows.
     """
-
-    offer_taken = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +31,8 @@ class NoticeBar(QWidget):
         self._copy.clicked.connect(self._copy_details)
         self.offer = QPushButton(self)
         self.offer.setAccessibleName("What can be done about it")
-        self.offer.clicked.connect(self.offer_taken)
+        self.offer.clicked.connect(self._on_offer)
+        self._accept: Callable[[], None] = lambda: None
         self.close_button = close = QToolButton(self)
         close.setObjectName("action")
         close.setIcon(icon("close"))
@@ -66,8 +65,9 @@ class NoticeBar(QWidget):
         """Something to know."""
         self._show(sentence, "", is_error=False)
 
-    def show_offer(self, sentence: str, offer: str) -> None:
-        """Something failed, and this can be done about it."""
+    def show_offer(self, sentence: str, offer: str, accept: Callable[[], None]) -> None:
+        """Something failed, and a button with the label `offer` does what helps: it calls `accept`."""
+        self._accept = accept
         self._show(sentence, "", is_error=True, offer=offer)
 
     def clear(self) -> None:
@@ -82,6 +82,9 @@ class NoticeBar(QWidget):
         if self._lasting[0]:
             self._lasting = ("", "")
             self.hide()
+
+    def _on_offer(self) -> None:
+        self._accept()
 
     def _close(self) -> None:
         self._lasting = ("", "")

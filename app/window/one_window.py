@@ -58,6 +58,6 @@ def show_first(history_path: Path) -> bool:
 
 
 def socket_name(history_path: Path) -> str:
-    """One for each user and each file of conversations."""
+    """The name of the socket: another one for each user and each file of conversations."""
     place = f"{Path.home()} {history_path.resolve()}"
     return f"headstart-{hashlib.sha256(place.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}"

@@ -1,4 +1,4 @@
-"""What holds for the whole program and for new conversations."""
+"""The dialog for what holds for the whole program and for new conversations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.composer.sampling import SamplingForm
-from app.widgets.plain import Label, tool_tip
+from app.settings import MOST_MEGABYTES
+from app.widgets.plain import Label, SoftLabel, tool_tip
 from engine import Sampling
 
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
@@ -59,8 +60,9 @@ class PreferenceValues:
 
 
 class PreferencesDialog(QDialog):
-    """Signals: saved(PreferenceValues). `about` has a description for each field, shown on hovering; `budget_note` says
-    what the cache of the present model takes; `quality` what a number format costs in quality, "" where nobody knows.
+    """One field for each. Signals: saved(PreferenceValues). `about` has a description for each field, shown on
+    hovering; `budget_note` says what the cache of the present model takes; `quality` what a number format costs in
+    quality, "" where nobody knows.
     """
 
     saved = Signal(object)
@@ -191,7 +193,7 @@ def _choice(options: tuple[tuple[str, str], ...], chosen: str) -> QComboBox:
 def _megabytes(least: int, chosen: int) -> QSpinBox:
     """A size in MB; the least value is "automatic"."""
     box = QSpinBox()
-    box.setRange(least, 10_000_000)
+    box.setRange(least, MOST_MEGABYTES)
     box.setSingleStep(256)
     box.setSuffix(" MB")
     box.setSpecialValueText("automatic")
@@ -201,10 +203,8 @@ def _megabytes(least: int, chosen: int) -> QSpinBox:
 
 
 def _note(text: str) -> Label:
-    label = Label(text)
-    label.setObjectName("soft")
+    label = SoftLabel(text)
     label.setWordWrap(True)
-    label.setFont(theme.text_font(theme.SMALL))
     return label
 
 

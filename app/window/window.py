@@ -164,7 +164,7 @@ class Window(QMainWindow):
 
 
 def first_size(available: QSize) -> QSize:
-    """How large a window is that was never open before, on a screen with this much room for it and its frame."""
+    """The size of a window that was never open before. The screen has `available` room for it and its frame."""
     return FIRST_SIZE.boundedTo(available - FRAME)
 
 

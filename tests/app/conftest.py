@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from app.chat.bridge import Bridge
 from app.chat.saving import Keeper
 from app.chat.session import Session
-from app.history.file import History
+from app.history.history import History
 from app.settings import Settings
 from engine import ModelSpec
 from tests.app.fake_engine import FakeEngine
@@ -31,11 +31,11 @@ SIGNALS = (
     "question_taken_back",
     "matched",
     "state_changed",
-    "preview_changed",
+    "draft_previewed",
     "model_changed",
     "loading_changed",
     "loading_stopped",
-    "cache_changed",
+    "cache_view",
     "error",
 )
 DAY = date(2026, 3, 14)
@@ -74,7 +74,7 @@ class Desk:
 
     def load(self) -> None:
         """Load the model."""
-        self.session.load_model(ModelSpec())
+        self.session.answers.load(ModelSpec())
         self.play()
 
     def save(self) -> None:
@@ -118,8 +118,10 @@ def make_desk(qapp: object, tmp_path: Path) -> Iterator[Callable[..., Desk]]:
         bridge = Bridge(engine)
         history = History(tmp_path / "history.sqlite3")
         desk = Desk(engine, bridge, history, Session(bridge, history, settings or Settings(), today=lambda: day))
+        speakers = (desk.session, desk.session.answers, desk.session.cost, desk.bridge)
         for name in SIGNALS:
-            getattr(desk.session, name).connect(lambda *values, name=name: desk.said.append((name, values)))
+            speaker = next(each for each in speakers if hasattr(each, name))
+            getattr(speaker, name).connect(lambda *values, name=name: desk.said.append((name, values)))
         desks.append(desk)
         if loaded:
             desk.load()

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
-from app.history.file import History
+from app.history.history import History
 from app.placeholders import Cure
 from engine import Divergence, Sampling, TtftParts, TurnStats
 

@@ -137,9 +137,8 @@ def test_bytes_that_are_no_text_are_set_aside(path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_stays_and_says_so(path: Path) -> None:
+    settings = Settings.load(path)
     path.parent.write_text("a file where the folder should be")
-    settings = Settings()
-    settings._path = path
     with pytest.raises(HeadstartError, match="cannot be written"):
         settings.save()
     assert path.parent.read_text() == "a file where the folder should be"

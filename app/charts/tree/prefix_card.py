@@ -10,9 +10,8 @@ from app.charts.tree import words as tree_words
 from app.charts.tree.layout import ListedRun, TreeLayout, largest_runs, lay_out, run_width
 from app.charts.tree.words import Titles
 from app.theme import SMALL, Theme, text_font
-from app.widgets.elide import elided
 from app.widgets.explain import Explain
-from app.widgets.plain import Label, tool_tip
+from app.widgets.plain import Label, elided, tool_tip
 from engine import CacheView, NodeView
 
 MOST_ROWS = 5

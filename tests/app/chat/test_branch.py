@@ -7,8 +7,7 @@ from datetime import date
 import pytest
 
 from app.chat.branch import TITLE_LENGTH, Branch, make_title, repair_text
-from app.history.file import Conversation
-from app.history.records import label_of, read_label
+from app.history.records import Conversation, label_of, read_label
 from engine import Sampling
 
 

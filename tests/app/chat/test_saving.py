@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.chat.saving import SAVE_EVERY_MS, Keeper
+from app.chat.saving import SAVE_EVERY_MS
 from engine import DiskFullError, TextDelta
-from tests.app.conftest import Desk, timer_of
+from tests.app.conftest import Desk
 
 
 class Disk:
@@ -18,19 +18,24 @@ class Disk:
     def __init__(self, desk: Desk, patch: pytest.MonkeyPatch) -> None:
         self.full = False
         self.writes = 0
-        self._change = desk.history.change
-        patch.setattr(desk.history, "change", self.change)
+        self._change = desk.history.file.change
+        patch.setattr(desk.history.file, "change", self.change)
 
-    def change(self, statement: str, *values: object) -> None:
+    def change(self, statement: str, *values: object) -> int:
         self.writes += 1
         if self.full:
             raise DiskFullError("The disk is full.", "SQLITE_FULL")
-        self._change(statement, *values)
+        return self._change(statement, *values)
 
 
 @pytest.fixture
 def disk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Disk:
     return Disk(desk, monkeypatch)
+
+
+def save(desk: Desk) -> None:
+    """What the slow timer does."""
+    desk.session.saving.save()
 
 
 def stored(desk: Desk) -> list[str]:
@@ -50,7 +55,7 @@ def test_text_is_stored_on_the_timer_and_only_when_there_is_more(desk: Desk, dis
 
 
 def test_the_timer_is_slow_and_ends_with_the_last_answer(desk: Desk, qtbot: QtBot) -> None:
-    timer = timer_of(desk.session.findChild(Keeper))
+    timer = desk.session.saving.timer
     assert SAVE_EVERY_MS == 3000
     assert not timer.isActive()
     desk.session.send("Hi")

@@ -10,7 +10,7 @@ import pytest
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
-from app.history.file import History
+from app.history.history import History
 from app.placeholders import Cure, values_at
 from app.settings import Settings
 from engine import Message
@@ -66,8 +66,8 @@ def open_desk(qapp: object, tmp_path: Path) -> Iterator[Callable[[], ClockDesk]]
     clock = Clock()
 
     def make() -> ClockDesk:
-        engine, history = FakeEngine(manual=True), History(tmp_path / "history.sqlite3")
-        bridge = Bridge(engine)
+        engine = FakeEngine(manual=True)
+        bridge, history = Bridge(engine), History(tmp_path / "history.sqlite3")
         session = Session(bridge, history, Settings(), today=lambda: DAY, values=clock.values)
         desk = ClockDesk(engine, bridge, history, session)
         desk.clock = clock
@@ -181,7 +181,7 @@ def test_answering_again_after_a_move_asks_the_question_anew(desk: ClockDesk) ->
     desk.play()
     assert system(desk) == CONSTANT
     assert desk.newest[-1].content == "One?\n\n[time: 14:03:24]"
-    assert [message.id for message in desk.session.siblings(question)] == [question, desk.session.messages[0].id]
+    assert desk.session.versions(question) == [question, desk.session.messages[0].id]
     desk.session.choose_sibling(question)
     assert len(desk.session.messages) == 2
 
@@ -196,8 +196,8 @@ def test_an_edited_question_is_a_new_one(desk: ClockDesk) -> None:
 
 def test_the_preview_is_of_what_would_be_sent(desk: ClockDesk) -> None:
     desk.session.set_system_prompt(PROMPT, (desk.session.new_cure("time", "moved"),))
-    desk.session.draft_changed("Soon?")
-    desk.session.foresight.draft.ask()
+    desk.session.cost.draft_changed("Soon?")
+    desk.session.cost.draft.ask()
     preview = desk.engine.previews[-1].messages
     desk.ask("Soon?", 0)
     assert preview == desk.newest
@@ -217,9 +217,9 @@ def test_the_same_system_prompt_is_stored_once(desk: ClockDesk) -> None:
     desk.session.set_system_prompt("Be brief.")
     for question in ("One?", "Two?", "Three?"):
         desk.ask(question)
-    assert desk.history.db.execute("SELECT text FROM sent_system").fetchall() == [("Be brief.",)]
+    assert desk.history.file.db.execute("SELECT text FROM sent_system").fetchall() == [("Be brief.",)]
     desk.session.delete(desk.session.conversation.id)
-    assert desk.history.db.execute("SELECT count(*) FROM sent_system").fetchone() == (0,)
+    assert desk.history.file.db.execute("SELECT count(*) FROM sent_system").fetchone() == (0,)
 
 
 def test_an_unknown_placeholder_is_sent_as_it_is(desk: ClockDesk) -> None:

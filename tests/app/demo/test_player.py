@@ -17,7 +17,7 @@ from app.demo import player as player_module
 from app.demo.player import DemoClock, Player
 from app.demo.report import Report
 from app.demo.script import Script, Step, read_script
-from app.history.file import History
+from app.history.history import History
 from app.placeholders import values_at
 from app.settings import Settings
 from engine import HeadstartError, Message, ModelSpec
@@ -42,7 +42,7 @@ class Room:
         self.report = Report(MODEL, {})
 
     def load(self) -> None:
-        self.session.load_model(ModelSpec())
+        self.session.answers.load(ModelSpec())
         self.player.wait_for_model()
 
     def play(self, turns: int, script: Script = SCRIPT) -> None:

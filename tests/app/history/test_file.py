@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.history.file import History
+from app.history.history import History
 from app.history.schema import MIGRATIONS
 from engine import DiskFullError, HeadstartError, Sampling
 
@@ -193,12 +193,12 @@ def test_use_after_close_is_a_sentence(path: Path) -> None:
 
 def fill_disk(history: History) -> None:
     """No page more than there is."""
-    pages = history.db.execute("PRAGMA page_count").fetchone()[0]
-    history.db.execute(f"PRAGMA max_page_count = {pages}")
+    pages = history.file.db.execute("PRAGMA page_count").fetchone()[0]
+    history.file.db.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def free_disk(history: History) -> None:
-    history.db.execute("PRAGMA max_page_count = 1000000")
+    history.file.db.execute("PRAGMA max_page_count = 1000000")
 
 
 @pytest.mark.parametrize("length", [0, 1, 50, 100, 511, 512, 4095, 4096, 8192])

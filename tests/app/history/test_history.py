@@ -11,17 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.history.file import History, StoredMessage
-from app.history.records import (
-    pack_ids,
-    read_divergence,
-    read_sampling,
-    read_stats,
-    unpack_ids,
-    write_divergence,
-    write_sampling,
-    write_stats,
-)
+from app.history.history import History
+from app.history.records import StoredMessage, pack_ids, read_divergence, read_sampling, read_stats, to_json, unpack_ids
 from engine import Divergence, HeadstartError, Sampling, TtftParts, TurnStats
 
 DAY = date(2026, 3, 14)
@@ -183,10 +174,10 @@ def test_ids_are_written_the_same_on_every_machine() -> None:
 
 def test_values_come_back_equal() -> None:
     sampling = Sampling(0.0, 0.5, 3, 0.1, 1.1, 9, 10)
-    assert read_sampling(write_sampling(sampling)) == sampling
-    assert read_stats(write_stats(STATS)) == STATS
-    assert read_divergence(write_divergence(DIVERGENCE)) == DIVERGENCE
-    assert (read_stats(write_stats(None)), read_divergence(write_divergence(None))) == (None, None)
+    assert read_sampling(to_json(sampling)) == sampling
+    assert read_stats(to_json(STATS)) == STATS
+    assert read_divergence(to_json(DIVERGENCE)) == DIVERGENCE
+    assert (read_stats(to_json(None)), read_divergence(to_json(None))) == (None, None)
 
 
 def test_a_field_that_is_gone_is_ignored_and_a_new_one_has_its_default() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.history.file import History
+from app.history.history import History
 from app.history.schema import MIGRATIONS
 from engine import Sampling
 

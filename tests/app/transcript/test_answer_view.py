@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.transcript.answer_view import LONGEST_PIECE, MOST_CELLS, AnswerView
 from app.transcript.block_writer import CODE_HEADER, CODE_PADDING, BlockWriter
+from app.transcript.document_view import open_link
 from app.transcript.markdown import Block, MarkdownStream
-from app.widgets.document_view import open_link
 
 SAMPLE = """# Title
 

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.places import place_of
 from app.transcript.difference import difference
 from app.transcript.divergence_box import DivergenceBox
-from app.widgets.words import is_worth_saying
+from app.words import is_worth_saying
 from engine import Divergence
 from engine.types import Cause
 

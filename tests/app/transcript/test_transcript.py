@@ -10,9 +10,9 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.transcript.document_view import LONGEST_WORD
 from app.transcript.message import Answer, MessageContent, MessageWidget
 from app.transcript.transcript import COLUMN_WIDTH, FIRST_MESSAGES, Transcript
-from app.widgets.document_view import LONGEST_WORD
 from engine import TtftParts, TurnStats
 
 PARAGRAPH = "Some words that fill more than one line of the transcript when it is narrow. " * 3

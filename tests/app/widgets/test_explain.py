@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.charts.cards import WINDOW_S
-from app.composer.ribbon_cells import STATE_WORDS
 from app.widgets.explain import PLACES, TERMS, Explain, Explanation
+from app.widgets.ribbon_cells import STATE_WORDS
 
 EVERY_TEXT = [*TERMS.values(), *(place for place, _ in PLACES.values())]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-from app.history.file import PIECE_MESSAGES, History
+from app.history.history import PIECE_MESSAGES, History
 from engine import Divergence, Sampling, TtftParts, TurnStats
 from tests.app.window.conftest import Screen, settle
 
@@ -33,7 +33,7 @@ def test_a_long_chat_is_opened_with_a_handful_of_statements(tmp_path: Path, make
     write_long_chat(tmp_path / "history.sqlite3")
     screen = make_screen()
     statements: list[str] = []
-    screen.application.history.db.set_trace_callback(statements.append)
+    screen.application.history.file.db.set_trace_callback(statements.append)
     screen.window.sidebar.list.opened.emit(1)
     settle()
     assert len(screen.session.messages) == 2 * TURNS
@@ -54,7 +54,7 @@ def test_a_search_lets_the_window_go_on_between_its_pieces(tmp_path: Path, make_
     write_many_chats(tmp_path / "history.sqlite3", 5 * PIECE_MESSAGES)
     screen = make_screen()
     statements: list[str] = []
-    screen.application.history.db.set_trace_callback(statements.append)
+    screen.application.history.file.db.set_trace_callback(statements.append)
     screen.window.sidebar.search.setText("word0.")
     assert len(statements) <= 3  # the list and at most two pieces; the event loop does the rest
     while len(statements) < 7:

@@ -11,15 +11,15 @@ FULL = "The disk is full."
 
 
 def test_a_full_disk_is_said_until_storing_works_again(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
-    history, notice = screen.application.history, screen.window.notice
-    change, is_full = history.change, True
+    file, notice = screen.application.history.file, screen.window.notice
+    change, is_full = file.change, True
 
-    def write(statement: str, *values: object) -> None:
+    def write(statement: str, *values: object) -> int:
         if is_full and "finish_reason" in statement:
             raise DiskFullError(FULL, "SQLITE_FULL")
-        change(statement, *values)
+        return change(statement, *values)
 
-    monkeypatch.setattr(history, "change", write)
+    monkeypatch.setattr(file, "change", write)
     screen.ask("Hi")
     screen.play()
     assert notice.text == FULL

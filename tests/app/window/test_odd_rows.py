@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.history.file import History
+from app.history.history import History
 from tests.app.odd_rows import COLUMNS, VALUES, ask, begin, loosen, spoil
 from tests.app.window.conftest import Screen, settle
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app import application
-from app.history.file import History
+from app.history.history import History
 from app.window.one_window import OneWindow, show_first, socket_name
 from tests.app.fake_engine import FakeEngine
 

@@ -58,7 +58,7 @@ def test_no_title_prompt_or_message_is_taken_for_html(make_screen: Callable[...,
     window.sidebar.search.clear()
     window.notice.show_error(HOSTILE, HOSTILE)
     assert all_commands() == []
-    window.notice.show_offer(HOSTILE, HOSTILE)
+    window.notice.show_offer(HOSTILE, HOSTILE, lambda: None)
     assert all_commands() == []
     assert window.notice.text == HOSTILE
     number = screen.session.conversation.id

@@ -14,7 +14,7 @@ from app.sidebar.badges import Badges, badge_of
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.preset_panel import MANY, PresetPanel
 from app.system_prompt.presets import PresetChoice
-from app.widgets.words import about_seconds
+from app.words import about_seconds
 from engine import Preview
 from tests.app.window.conftest import Screen, settle
 
@@ -53,9 +53,18 @@ class Panel:
         settle()
 
     def ask(self) -> Badges:
-        self.choice.badges.ask()
+        badges = self.screen.application.dialogs.preset_badges
+        assert isinstance(badges, Badges)
+        self.answer()
+        badges.ask()
         self.screen.play()
-        return self.choice.badges
+        return badges
+
+    def answer(self) -> None:
+        """Let the engine answer what timers asked for by now."""
+        while self.screen.application.bridge.busy:
+            self.screen.engine.run_all()
+            self.screen.application.bridge.drain()
 
     def close(self) -> None:
         self.editor.discard()
@@ -120,6 +129,8 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(
     panel = Panel(screen)
     panel.keep("Support", SUPPORT)
     panel.keep("Pirate", PIRATE)
+    panel.ask().refresh()
+    panel.answer()
     heard: list[Preview] = []
     screen.application.bridge.preview.connect(heard.append)
     before = len(screen.engine.previews)
@@ -134,7 +145,7 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(
     assert "cold · " in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
     panel.open("Pirate")
     panel.editor.next_prompt.show_preview(None)
-    screen.session.foresight.prompt.ask()
+    screen.session.cost.prompt.ask()
     screen.play()
     shown, badge = panel.editor.next_prompt.preview, rows.badge(panel.id("Pirate"))
     assert shown is not None

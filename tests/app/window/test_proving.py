@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtWidgets import QDialog
 
-from app.history.file import StoredMessage
+from app.history.records import StoredMessage
 from app.placeholders import Cure
 from app.proof.dialog import ProofDialog
 from app.proof.proof import Proof

@@ -10,14 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app import words
 from app.chat.places import place_of
-from app.composer.next_prompt import NextPrompt
-from app.composer.ribbon_cells import State
 from app.sidebar.badges import Badges, badge_of
 from app.system_prompt.editor import SystemPromptEditor
 from app.transcript.message import Answer
 from app.transcript.message_actions import ActionButton
-from app.widgets import words
+from app.widgets.next_prompt import NextPrompt
+from app.widgets.ribbon_cells import State
 from engine import CacheView, Divergence, Failed, Matched, Prefill, Preview, TextDelta
 from tests.app.conftest import DAY, timer_of
 from tests.app.fake_engine import Script
@@ -48,9 +48,9 @@ def shown_tokens(line: NextPrompt) -> Counter[State]:
 
 def foresee(screen: Screen) -> None:
     """Typing has rested: whatever is scheduled is asked now."""
-    foresight = screen.session.foresight
-    for previewer in (foresight.draft, foresight.price, foresight.prompt):
-        if timer_of(previewer).isActive():
+    cost = screen.session.cost
+    for previewer in (cost.draft, cost.edit, cost.prompt):
+        if previewer.rest.isActive():
             previewer.ask()
     screen.play()
 
@@ -167,7 +167,7 @@ def test_a_price_that_comes_too_late_is_not_shown(screen: Screen) -> None:
     before = screen.composer.next_prompt.text
     edit = button(screen, 0, "Edit this question")
     edit.setFocus(Qt.FocusReason.TabFocusReason)
-    screen.session.foresight.price.ask()
+    screen.session.cost.edit.ask()
     screen.composer.edit.setFocus()
     screen.play()
     assert screen.composer.next_prompt.text == before

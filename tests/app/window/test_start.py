@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app import application
-from app.ending import SIGNALS
+from app.command.ending import SIGNALS
 from engine import HeadstartError
 from tests.app.fake_engine import FakeEngine
 from tests.app.window.conftest import settle

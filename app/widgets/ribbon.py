@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import theme
-from app.composer.ribbon_cells import Cell, State, cells, describe
+from app.widgets.ribbon_cells import Cell, State, cells, describe
 from engine import Preview
 
 PITCH, GAP = 8, 1.5

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app import theme
-from app.composer.next_prompt import NextPrompt
-from app.composer.ribbon import GAP, HIGH, LOW, PITCH, Ribbon
-from app.composer.ribbon_cells import Cell, State, cells, describe, stretches
+from app.widgets.next_prompt import NextPrompt
+from app.widgets.ribbon import GAP, HIGH, LOW, PITCH, Ribbon
+from app.widgets.ribbon_cells import Cell, State, cells, describe, stretches
 from engine import BLOCK_TOKENS, Matched, Prefill, Preview, TokenSpan
 
 SPANS = (

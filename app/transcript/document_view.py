@@ -70,8 +70,8 @@ class DocumentView(QTextBrowser):
 
 
 def with_breaks(text: str) -> str:
-    """A text as it is laid out: a word without end is broken, because a layout takes time by the square of its length.
-    Copying a message gives it unbroken."""
+    """The text with a line break in every word of more than LONGEST_WORD characters, because laying out a word takes
+    time by the square of its length. Copying a message gives the text without these breaks."""
     return _ENDLESS.sub(r"\1\n", text)
 
 

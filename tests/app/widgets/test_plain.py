@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
 from app.theme import SMALL, text_font
-from app.widgets.elide import elided
+from app.widgets.plain import elided
 
 
 @pytest.mark.parametrize("room", [0, 60, 120, 200, 400])

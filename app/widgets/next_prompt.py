@@ -7,11 +7,10 @@ from dataclasses import replace
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
-from app.composer.ribbon import HIGH, Ribbon
-from app.widgets import words
+from app import words
 from app.widgets.explain import Explain
-from app.widgets.plain import Label
+from app.widgets.plain import Label, SoftLabel
+from app.widgets.ribbon import HIGH, Ribbon
 from engine import Matched, Prefill, Preview
 
 LINE, BELOW = 20, 4
@@ -21,7 +20,8 @@ NEXT = "Next prompt"
 class NextPrompt(QWidget):
     """Shows the newest preview; what something else would cost goes in front of it for a while.
 
-    `preview` is what is on screen, None for nothing. While a prompt is being answered, it is what became of it.
+    `preview` is what is on screen, None for nothing. While a prompt is being answered, it says what the cache held of
+    that prompt, in place of the estimate.
     """
 
     def __init__(self, parent: QWidget | None = None, name: str = NEXT) -> None:
@@ -106,7 +106,8 @@ class NextPrompt(QWidget):
 
 
 def _became(newest: Preview | None, matched: Matched, context_length: int) -> Preview:
-    """What was matched, with the texts of the preview where that was of the same prompt."""
+    """What the cache held of a prompt. The texts of its cells are those of the newest preview, where that was of the
+    same prompt."""
     prompt, reused = matched.prompt_tokens, matched.reused_tokens
     if newest is not None and (newest.prompt_tokens, newest.spans) == (prompt, matched.spans):
         pinned = min(newest.pinned_tokens, reused)
@@ -118,8 +119,6 @@ def _became(newest: Preview | None, matched: Matched, context_length: int) -> Pr
 
 
 def _label(parent: QWidget) -> Label:
-    label = Label(parent)
-    label.setObjectName("soft")
-    label.setFont(theme.text_font(theme.SMALL))
+    label = SoftLabel(parent)
     label.setFixedHeight(LINE)
     return label

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.widgets.words import ordinal_message
+from app.words import ordinal_message
 from engine import BLOCK_TOKENS, Preview, TokenSpan
 
 State = Literal["pinned", "reused", "disk", "computed", "past", "free"]

@@ -11,19 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from app.ending import SIGNALS
-from app.history.file import History
+from app.command.ending import SIGNALS
+from app.history.history import History
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parent.parent.parent.parent
 PROGRAM = """
 import sys
-from app import __main__ as command_line, application, demo
+from app import __main__ as command_line, application
+from app.demo import demo
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
 
 class Asking(application.Application):
     def open(self, spec=None):
         super().open(spec)
-        self.session.text_added.connect(lambda *_: print("it writes", flush=True))
+        self.session.answers.text_added.connect(lambda *_: print("it writes", flush=True))
         if sys.argv[1:] == []:
             self.session.send("Why?")
 

@@ -1,0 +1,331 @@
+"""All conversations of one user: a list of them, and the messages of each.
+
+The messages of a conversation form a tree by their parent. The branch in use is the path from the first message down
+to the conversation's leaf. An answer without a reason for its end was being written: one that is found like that when
+the file is opened was cut off by the end of the program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from datetime import date
+from pathlib import Path
+
+from app.history.file import HistoryFile
+from app.history.presets import PresetTable
+from app.history.records import (
+    Conversation,
+    ConversationEntry,
+    StoredMessage,
+    pack_ids,
+    read_conversation,
+    read_entry,
+    read_message,
+    read_stats,
+    read_title,
+    to_json,
+)
+from app.placeholders import Cure
+from engine import Divergence, HeadstartError, Role, Sampling, TurnStats, data_dir
+
+PIECE_MESSAGES, PIECE_CHARACTERS = 500, 1_000_000
+"""How much a search looks at between two returns to its caller."""
+
+EVERY_ID = 2**63 - 1
+"""The largest id that SQLite can give."""
+
+_GONE = "This message is no longer there. Open the conversation again."
+
+_LEAF = """CASE WHEN c.leaf_id IS NOT NULL THEN coalesce(
+    (SELECT m.id FROM message m WHERE m.id = c.leaf_id AND m.conversation_id = c.id),
+    (SELECT max(m.id) FROM message m WHERE m.conversation_id = c.id)) END"""
+"""The last message of the branch in use; the newest one where the row names none of this conversation."""
+
+_PARENT = """(SELECT p.id FROM message p
+    WHERE p.id = m.parent_id AND p.id < m.id AND p.conversation_id = m.conversation_id)"""
+"""The message before `m`. One that is no message of this conversation does not count, nor one that was written later:
+following parents so comes to an end, whatever the file holds."""
+
+_CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
+    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong FROM conversation c"""
+_ENTRIES = "SELECT id, title, updated FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"
+_MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
+    m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out,
+    m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
+_BRANCH = f"""
+    WITH RECURSIVE branch(id) AS (
+        SELECT {_LEAF} FROM conversation c WHERE c.id = ?
+        UNION ALL SELECT {_PARENT} FROM branch JOIN message m ON m.id = branch.id
+    ) {_MESSAGE} JOIN branch ON branch.id = m.id ORDER BY m.id"""
+_SIBLINGS = f"""
+    WITH itself AS (SELECT m.conversation_id, {_PARENT} AS parent_id FROM message m WHERE m.id = ?)
+    {_MESSAGE} JOIN itself ON m.conversation_id IS itself.conversation_id AND {_PARENT} IS itself.parent_id
+    ORDER BY m.id"""
+_NEWEST_BELOW = f"""
+    WITH RECURSIVE below(id) AS (
+        SELECT ? UNION ALL SELECT m.id FROM below JOIN message m ON m.parent_id = below.id AND {_PARENT} = below.id
+    ) SELECT max(id) FROM below"""
+_SENT_SYSTEM = """
+    SELECT s.id, m.conversation_id FROM message m
+    LEFT JOIN sent_system s ON s.conversation_id = m.conversation_id AND s.text = ? WHERE m.id = ?"""
+
+
+def default_path() -> Path:
+    """Where the conversations of this user are kept."""
+    return data_dir() / "history.sqlite3"
+
+
+class History:
+    """All conversations of one user. Attributes: path; file, in which they are; presets, the system prompts kept under
+    a name; notice, a sentence for the user where something was wrong with the file, "" where all is well.
+
+    `clock` gives seconds since the epoch. Every method raises HeadstartError (DiskFullError where the disk is full)
+    with a sentence for the user; what was stored before stays as it was.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self.file = HistoryFile(path)
+        self.presets = PresetTable(self.file, clock)
+        self.notice = self.file.notice
+        self._clock = clock
+        try:
+            self._close_interrupted()
+        except HeadstartError as error:  # reading still works, and the next start tries again
+            self.notice = self.notice or str(error)
+        self.file.finish_opening()
+
+    def close(self) -> None:
+        """Give the file back. Safe to call twice."""
+        self.file.close()
+
+    def together(self) -> AbstractContextManager[None]:
+        """Changes made inside are stored all or none. May be nested."""
+        return self.file.together()
+
+    # Conversations
+
+    def conversations(self, search: str = "") -> list[ConversationEntry]:
+        """Newest first; with `search`, those that hold it in their title or a message, in any case."""
+        found: list[ConversationEntry] = []
+        for entries in self.search(search):
+            found = entries
+        return found
+
+    def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
+        """As `conversations`, in pieces: what was found so far, again and again until every message was looked at.
+
+        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between.
+        """
+        entries = [read_entry(row) for row in self.file.rows(_ENTRIES)]
+        wanted = needle.casefold()
+        found = {entry.id for entry in entries if wanted in entry.title.casefold()}
+        for more in self._holding(wanted) if wanted else [set[int]()]:
+            found |= more
+            yield [entry for entry in entries if entry.id in found]
+
+    def _holding(self, wanted: str) -> Iterator[set[int]]:
+        """The conversations with this in a message, piece by piece."""
+        last = EVERY_ID
+        while True:
+            with self.file.speaking():
+                rows = self._piece(last)
+            yield {owner for _, owner, text in rows if wanted in text.casefold()}
+            if not rows:
+                return
+            last = rows[-1][0] - 1
+
+    def _piece(self, last: int) -> list[tuple[int, int, str]]:
+        """The id, the conversation and the text of the newest messages up to this one, as many as a piece takes."""
+        query = "SELECT id, conversation_id, content FROM message WHERE id <= ? ORDER BY id DESC LIMIT ?"
+        rows, characters = [], 0
+        with closing(self.file.db.execute(query, (last, PIECE_MESSAGES))) as found:
+            for number, owner, text in found:
+                rows.append((number, owner, text if isinstance(text, str) else ""))
+                characters += len(rows[-1][2])
+                if characters >= PIECE_CHARACTERS:
+                    break
+        return rows
+
+    def conversation(self, conversation_id: int) -> Conversation:
+        """One conversation. Raises HeadstartError when there is none with this id."""
+        for row in self.file.rows(f"{_CONVERSATION} WHERE c.id = ?", conversation_id):
+            return read_conversation(row)
+        raise HeadstartError("This conversation is no longer there. Choose another one.")
+
+    def create(
+        self, system_prompt: str, sampling: Sampling, day: date, title: str = "", cures: tuple[Cure, ...] = ()
+    ) -> Conversation:
+        """A new conversation without messages."""
+        now = self._clock()
+        number = self.file.change(
+            "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(title, system_prompt, to_json(sampling), day.isoformat(), now, now, to_json(cures)),
+        )
+        return Conversation(number, title, system_prompt, sampling, day, now, now, cures=cures)
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation another title."""
+        with self.file.erasing():
+            self.file.change("UPDATE conversation SET title = ? WHERE id = ?", title, conversation_id)
+
+    def set_system_prompt(self, conversation_id: int, text: str, cures: tuple[Cure, ...] = ()) -> None:
+        """Change the system prompt of one conversation, and what is cured in it."""
+        query = "UPDATE conversation SET system_prompt = ?, cures = ? WHERE id = ?"
+        with self.file.erasing():
+            self.file.change(query, text, to_json(cures), conversation_id)
+
+    def set_sampling(self, conversation_id: int, sampling: Sampling) -> None:
+        """Change the sampling settings of one conversation."""
+        self.file.change("UPDATE conversation SET sampling = ? WHERE id = ?", to_json(sampling), conversation_id)
+
+    def set_leaf(self, conversation_id: int, message_id: int | None) -> None:
+        """Make the branch that ends at this message the active one; None for an empty branch."""
+        self.file.change("UPDATE conversation SET leaf_id = ? WHERE id = ?", message_id, conversation_id)
+
+    def set_seen_from(self, conversation_id: int, message_id: int, left_out: int) -> None:
+        """The model no longer sees the `left_out` messages before this question, nor before what stands in its place in
+        another branch."""
+        place = "(SELECT parent_id FROM message WHERE id = ?)"
+        with self.together():
+            self.file.change("UPDATE conversation SET seen_from_id = ? WHERE id = ?", message_id, conversation_id)
+            self.file.change(f"UPDATE message SET left_out = ? WHERE parent_id = {place}", left_out, message_id)
+
+    def delete(self, conversation_id: int) -> None:
+        """Forget a conversation with all its messages."""
+        with self.file.erasing():
+            self.file.change("DELETE FROM conversation WHERE id = ?", conversation_id)
+
+    # Messages
+
+    def messages(self, conversation_id: int) -> tuple[StoredMessage, ...]:
+        """The active branch, from the first message to the leaf."""
+        return tuple(map(read_message, self.file.rows(_BRANCH, conversation_id)))
+
+    def message(self, message_id: int) -> StoredMessage:
+        """One message. Raises HeadstartError when there is none with this id."""
+        for row in self.file.rows(f"{_MESSAGE} WHERE m.id = ?", message_id):
+            return read_message(row)
+        raise HeadstartError(_GONE)
+
+    def siblings(self, message_id: int) -> tuple[StoredMessage, ...]:
+        """All messages with the same parent, this one among them, oldest first. Raises HeadstartError when there is no
+        message with this id."""
+        found = tuple(map(read_message, self.file.rows(_SIBLINGS, message_id)))
+        if not found:
+            raise HeadstartError(_GONE)
+        return found
+
+    def versions(self, conversation_id: int) -> dict[int, list[int]]:
+        """For each message of a conversation the ids of its siblings, itself among them, oldest first."""
+        query = f"SELECT m.id, {_PARENT} FROM message m WHERE m.conversation_id = ? ORDER BY m.id"
+        below: dict[int | None, list[int]] = {}
+        found: dict[int, list[int]] = {}
+        for number, parent in self.file.query(query, conversation_id):
+            found[number] = below.setdefault(parent, [])
+            found[number].append(number)
+        return found
+
+    def newest_leaf(self, message_id: int) -> int:
+        """The newest message at or below this one: where a branch that is shown again ends."""
+        return int(self.file.query(_NEWEST_BELOW, message_id)[0][0])
+
+    def append(
+        self,
+        conversation_id: int,
+        parent_id: int | None,
+        role: Role,
+        content: str,
+        sent: str = "",
+        filled: tuple[tuple[str, str], ...] = (),
+        left_out: int = 0,
+    ) -> StoredMessage:
+        """A new message under `parent_id` (None: the first), which becomes the leaf."""
+        now = self._clock()
+        insert = (
+            "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        values = (conversation_id, parent_id, role, content, now, sent, to_json(dict(filled)), left_out)
+        leaf = "UPDATE conversation SET leaf_id = ?, updated = ? WHERE id = ?"
+        with self.together():
+            number = self.file.change(insert, *values)
+            self.file.change(leaf, number, now, conversation_id)
+        parts = (number, conversation_id, parent_id, role, content)
+        return StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out)
+
+    def save_text(self, message_id: int, content: str) -> None:
+        """Keep what is written so far of an answer that goes on."""
+        self.file.change("UPDATE message SET content = ? WHERE id = ?", content, message_id)
+
+    def finish(
+        self,
+        message_id: int,
+        content: str,
+        token_ids: tuple[int, ...],
+        stats: TurnStats | None,
+        divergence: Divergence | None,
+        finish_reason: str,
+    ) -> None:
+        """Keep an answer that has ended."""
+        self.file.change(
+            "UPDATE message SET content = ?, token_ids = ?, stats = ?, divergence = ?, finish_reason = ? WHERE id = ?",
+            *(content, pack_ids(token_ids), to_json(stats), to_json(divergence), finish_reason, message_id),
+        )
+
+    def discard(self, message_id: int, leaf_id: int | None) -> None:
+        """Forget a message that nothing follows; where it was the leaf, `leaf_id` is again."""
+        with self.file.erasing():
+            self.file.change("UPDATE conversation SET leaf_id = ? WHERE leaf_id = ?", leaf_id, message_id)
+            self.file.change("DELETE FROM message WHERE id = ?", message_id)
+
+    def turns(self, newest: int) -> list[tuple[int, str, TurnStats]]:
+        """The newest answers of all conversations that have figures, oldest first: id, title of the conversation,
+        figures."""
+        query = """SELECT m.id, c.title, m.stats FROM message m JOIN conversation c ON c.id = m.conversation_id
+            WHERE m.stats IS NOT NULL AND m.finish_reason != '' ORDER BY m.id DESC LIMIT ?"""
+        rows = self.file.rows(query, newest)[::-1]
+        found = [(row.id, read_title(row), row.read("stats", read_stats, None)) for row in rows]
+        return [(number, title, stats) for number, title, stats in found if stats is not None]
+
+    # The system prompt as an answer was written under it, kept once for each text of a conversation
+
+    def note_system_prompt(self, answer_id: int, text: str) -> None:
+        """Remember the system prompt an answer is written under, as the model gets it."""
+        with self.together():
+            number, conversation = self.file.query(_SENT_SYSTEM, text, answer_id)[0]
+            if number is None:
+                insert = "INSERT INTO sent_system(conversation_id, text) VALUES (?, ?)"
+                number = self.file.change(insert, conversation, text)
+            self.file.change("UPDATE message SET sent_system_id = ? WHERE id = ?", number, answer_id)
+
+    def sent_system_prompt(self, answer_id: int) -> str | None:
+        """The system prompt an answer was written under; None where it was not noted."""
+        query = "SELECT s.text FROM message m JOIN sent_system s ON s.id = m.sent_system_id WHERE m.id = ?"
+        texts = [text for (text,) in self.file.query(query, answer_id) if isinstance(text, str)]
+        return texts[0] if texts else None
+
+    def answers_with_system_prompt(self, conversation_id: int) -> dict[int, bool]:
+        """Whether there was a system prompt, for each answer of a conversation of which that is noted."""
+        query = """SELECT m.id, s.text != '' FROM message m JOIN sent_system s ON s.id = m.sent_system_id
+            WHERE m.conversation_id = ?"""
+        return {number: bool(had) for number, had in self.file.query(query, conversation_id)}
+
+    # At the start
+
+    def _close_interrupted(self) -> None:
+        """Answers that were open when the program ended: mark them, and drop those in which nothing was written."""
+        for row in self.file.rows(f"{_MESSAGE} WHERE m.role = 'assistant' AND m.finish_reason = ''"):
+            answer = read_message(row)
+            is_empty = not answer.content and not answer.unread
+            if is_empty and self.newest_leaf(answer.id) == answer.id:
+                self.discard(answer.id, self._leaf_without(answer))
+            else:
+                self.file.change("UPDATE message SET finish_reason = 'interrupted' WHERE id = ?", answer.id)
+
+    def _leaf_without(self, answer: StoredMessage) -> int | None:
+        others = [other.id for other in self.siblings(answer.id) if other.id != answer.id]
+        return self.newest_leaf(others[-1]) if others else answer.parent_id
