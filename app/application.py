@@ -86,7 +86,9 @@ class Application(QObject):
         )
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
-        self.cure_offer = CureOffer(window.transcript, session, set_system_prompt=set_system_prompt, say=say)
+        self.cure_offer = CureOffer(
+            window.transcript, session, set_system_prompt=set_system_prompt, prove=self.proving.prove, say=say
+        )
         self.trimming = Trimming(
             session,
             bridge,

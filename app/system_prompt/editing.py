@@ -14,8 +14,7 @@ from app.chat.cures import FREEZE, MOVE
 from app.chat.session import Session
 from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
 from app.system_prompt.editor import SystemPromptEditor
-from app.system_prompt.finding_prices import MOST_PLACES, PriceQuestion
-from app.system_prompt.finding_words import THAW, Price, rows
+from app.system_prompt.findings import MOST_PLACES, THAW, Price, PriceQuestion, rows
 from engine import Preview, Request
 
 

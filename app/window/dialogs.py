@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
@@ -24,17 +24,8 @@ from app.window.window import Window
 from app.words import least_budget, raised_budget, token_cost
 from engine import Failed, Loaded, Sampling
 
-_SHOWN = (
-    "theme",
-    "device",
-    "dtype",
-    "exact",
-    "cache_budget_mb",
-    "disk_budget_mb",
-    "too_long",
-    "sampling",
-    "system_prompt",
-)
+_SHOWN = tuple(field.name for field in fields(PreferenceValues))
+"""The settings that the preferences show."""
 
 
 class Dialogs(QObject):

@@ -42,7 +42,7 @@ class ReusePresenter(QObject):
         had_system_prompt = self._session.had_system_prompt(answer_id)
         index = index_in(messages, answer.divergence.message_index, had_system_prompt, answer.left_out)
         if index < 0:
-            self._window.header.prompt_wanted.emit()
+            self._window.commands.system_prompt.trigger()
         elif index < len(messages):
             self._go_to(messages[index].id)
 
