@@ -28,14 +28,9 @@ def texts_of(top: str) -> Texts:
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
-def lines(texts: Texts) -> int:
-    """How many lines the files have together."""
-    return sum(text.count("\n") for text in texts.values())
-
-
 def room(path: str) -> str:
-    """The room of a file: "app/chat/session.py" -> "app/chat", and "app" for what lies in the root of it."""
-    return "/".join(path.split("/")[:2]) if path.count("/") > 1 else path.split("/")[0]
+    """The room of a file: "app/chat/session.py" -> "app/chat"; what lies in a root is one by itself: "app/settings"."""
+    return "/".join(path.removesuffix(".py").split("/")[:2])
 
 
 def functions(texts: Texts) -> dict[str, int]:
@@ -59,17 +54,12 @@ def importers(texts: Texts) -> dict[str, set[str]]:
 
 
 def rooms_below(texts: Texts) -> dict[str, set[str]]:
-    """Which rooms each room imports. A file in a root is a room by itself."""
+    """Which rooms each room imports."""
     below: dict[str, set[str]] = defaultdict(set)
     for path, users in importers(texts).items():
         for user in users:
-            below[place(user)] |= {place(path)} - {place(user)}
+            below[room(user)] |= {room(path)} - {room(user)}
     return below
-
-
-def place(path: str) -> str:
-    """As `room`, but a file in a root stands for itself."""
-    return room(path) if path.count("/") > 1 else path.removesuffix(".py")
 
 
 def circles(below: dict[str, set[str]]) -> Iterator[list[str]]:
@@ -93,15 +83,11 @@ def longest_chain(below: dict[str, set[str]]) -> list[str]:
     return max(chains.values(), key=len)
 
 
-def count(top: str) -> None:
+def count(texts: Texts) -> None:
     """Print the modules and lines of each room."""
-    texts = texts_of(top)
-    modules = [path for path in texts if not path.endswith("__init__.py")]
-    in_root = [path for path in modules if path.count("/") == 1]
-    print(f"{top}: {len(modules)} modules, {len(in_root)} of them in its root; {lines(texts):,} lines")
-    for name in sorted({room(path) for path in modules}):
-        own = {path: text for path, text in texts.items() if room(path) == name}
-        print(f"    {name:<24}{len(own):>4} files{lines(own):>8,} lines")
+    for name in sorted({room(path) for path in texts}):
+        own = [text.count("\n") for path, text in texts.items() if room(path) == name]
+        print(f"    {name:<28}{len(own):>4} files{sum(own):>8,} lines")
 
 
 def warn(texts: Texts) -> None:
@@ -120,7 +106,12 @@ def warn(texts: Texts) -> None:
 def main() -> None:
     """Print the report."""
     for top in ("engine", "app", "tests"):
-        count(top)
+        texts = texts_of(top)
+        modules = [path for path in texts if not path.endswith("__init__.py")]
+        in_root = sum(path.count("/") == 1 for path in modules)
+        lines = sum(text.count("\n") for text in texts.values())
+        print(f"{top}: {len(modules)} modules, {in_root} of them in its root; {lines:,} lines")
+        count(texts)
     for top in ("engine", "app"):
         below = rooms_below(texts_of(top))
         for circle in circles(below):
