@@ -14,12 +14,10 @@ from pathlib import Path
 from app import settings
 from app.command.logs import log_path
 from app.command.system_packages import has_display, install_command, missing_packages
-from app.command.terminal import DONE, UNEXPECTED
 from engine import DeviceReport, data_dir, default_model, describe_devices
 
 LIBRARIES = ("PySide6_Essentials", "pyqtgraph", "markdown-it-py", "Pygments", "platformdirs")
 MODEL_BYTES = 600_000_000
-"""Free space on disk that the default model needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def main() -> int:
                 missing += 1
                 print(f"  {'':<20}-> {finding.cure}")
     print("\nHeadstart can run here." if not missing else f"\nMissing: {missing}. See the arrows above.")
-    return UNEXPECTED if missing else DONE
+    return 1 if missing else 0
 
 
 def versions() -> Iterator[Finding]:
