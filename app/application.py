@@ -72,7 +72,7 @@ class Application(QObject):
     def _fill_window(self) -> None:
         """Those who look after the whole window, and those who speak in its notice."""
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
-        self.presenter = Presenter(window, session, _support_prompt())
+        self.presenter = Presenter(window, session, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
         self.dialogs = Dialogs(
             window,
@@ -86,7 +86,9 @@ class Application(QObject):
         )
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
-        self.cure_offer = CureOffer(window.transcript, session, set_system_prompt=set_system_prompt, say=say)
+        self.cure_offer = CureOffer(
+            window.transcript, session, set_system_prompt=set_system_prompt, prove=self.proving.prove, say=say
+        )
         self.trimming = Trimming(
             session,
             bridge,
@@ -134,7 +136,7 @@ class Application(QObject):
         self.window.composer.edit.setFocus()
         if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
             self.window.notice.show_notice(" ".join(notices))
-        self.session.load_model(spec or model_spec(self.settings))
+        self.session.answers.load(spec or model_spec(self.settings))
 
     def delete_left_overs(self) -> None:
         """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
@@ -144,9 +146,9 @@ class Application(QObject):
         except HeadstartError as error:
             self.window.notice.show_error(str(error), error.detail)
             return
-        self.bridge.keep_only([label_of(each.id) for each in conversations])
+        self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
         if disk_bytes(self.settings) == 0:
-            self.bridge.set_disk_budget(0)
+            self.bridge.tell("set_disk_budget", 0)
 
     def choose_theme(self, setting: str, checked: bool = True) -> None:
         """Use and remember "system", "light" or "dark"."""

@@ -10,7 +10,6 @@ from app.charts.panel import ChartPanel
 from app.charts.series import ShownTurn
 from app.charts.words import read_again
 from app.chat.bridge import Bridge
-from app.chat.places import place_of
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.history.history import History
@@ -47,11 +46,11 @@ class ChartPresenter(QObject):
         self._show_message = show_message
         self._say_error = say_error
         session.conversation_changed.connect(self.load)
-        session.stats_changed.connect(self._on_stats)
-        session.state_changed.connect(lambda _: self._charts.show_reading(session.is_answering))
+        session.answers.stats_changed.connect(self._on_stats)
+        session.state_changed.connect(lambda _: self._charts.show_reading(session.answers.is_answering))
         session.message_finished.connect(self._on_finished)
-        session.cache_changed.connect(self._charts.add_cache_view)
-        session.model_changed.connect(self._on_model)
+        bridge.cache_view.connect(self._charts.add_cache_view)
+        session.answers.model_changed.connect(self._on_model)
         bridge.finished.connect(self._on_any_finished)
         saved.changed.connect(self._charts.show_total)
         saved.error.connect(say_error)
@@ -81,16 +80,13 @@ class ChartPresenter(QObject):
 
     def _show_miss(self) -> None:
         """Name the newest turn in view that read again what had been cached: its explanation may be scrolled away."""
-        branch = self._session.messages
-        turns = [message for message in branch if message.finish_reason and message.stats]
+        turns = [message for message in self._session.messages if message.finish_reason and message.stats]
         missed = [(number, message) for number, message in enumerate(turns, 1) if _is_miss(message)]
         said = ""
         if missed and not self._charts.scope.shows_all:
             number, message = missed[-1]
-            had_system_prompt = self._session.had_system_prompt(message.id)
-            place = place_of(message.divergence, branch, had_system_prompt, message.left_out)
             assert message.divergence is not None
-            said = f"Turn {number} {read_again(message.divergence, place)}"
+            said = f"Turn {number} {read_again(message.divergence, self._session.place_of_divergence(message))}"
         self._charts.show_miss(said)
 
     def _turns_in_view(self) -> list[ShownTurn]:

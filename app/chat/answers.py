@@ -7,9 +7,8 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
-from app.chat.saving import Keeper
+from app.chat.saving import Saving
 from app.chat.turn import Phase, Turn
-from app.history.history import History
 from app.history.records import StoredMessage, label_of
 from engine import Failed, Finished, Loaded, Loading, Matched, ModelInfo, ModelSpec, Prefill, TextDelta, TurnStats
 
@@ -22,7 +21,7 @@ class Answers(QObject):
     Signals of the conversation `in_view` only: matched(Matched), prefill_changed(Prefill), text_added(message id, str),
     stats_changed(message id, TurnStats).
     Others: model_changed(ModelInfo | None), loading_changed(Loading), loading_stopped() (on the user's wish, with the
-    model as before), error(sentence, detail), stored_again() after a disk was full.
+    model as before), error(sentence, detail).
     """
 
     progressed = Signal()
@@ -35,9 +34,8 @@ class Answers(QObject):
     loading_changed = Signal(object)
     loading_stopped = Signal()
     error = Signal(str, str)
-    stored_again = Signal()
 
-    def __init__(self, bridge: Bridge, history: History, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, saving: Saving, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.model: ModelInfo | None = None
         self.asked_cache_bytes = 0  # of the load asked for last; 0: automatic
@@ -49,9 +47,7 @@ class Answers(QObject):
         self._running: dict[int, Turn] = {}
         self._queued: list[Turn] = []
         self._ending: dict[int, int] = {}  # requests of deleted conversations that still run, and the conversations
-        self._keeper = Keeper(history, self.turns, self)
-        self._keeper.error.connect(self.error)
-        self._keeper.stored_again.connect(self.stored_again)
+        self._saving = saving
         bridge.loading.connect(self._on_loading)
         bridge.loaded.connect(self._on_loaded)
         bridge.matched.connect(self._on_matched)
@@ -66,11 +62,6 @@ class Answers(QObject):
         """True while a model is being loaded."""
         return self._loading_id != 0
 
-    @property
-    def is_storing(self) -> bool:
-        """False while what was written cannot be stored."""
-        return not self._keeper.is_failing
-
     def turns(self) -> list[Turn]:
         """Every answer on its way, those that wait for a model last."""
         return [*self._running.values(), *self._queued]
@@ -78,6 +69,11 @@ class Answers(QObject):
     def turn_of(self, conversation_id: int) -> Turn | None:
         """The answer that is on its way in this conversation; there is at most one."""
         return next((turn for turn in self.turns() if turn.answer.conversation_id == conversation_id), None)
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether an answer is on its way, in whichever conversation."""
+        return bool(self.turns())
 
     def is_queued(self, turn: Turn) -> bool:
         """True while the turn waits for a model."""
@@ -88,7 +84,7 @@ class Answers(QObject):
         for turn in self.turns():
             if turn.answer.id == message.id:
                 return turn.message()
-        return self._keeper.unsaved.get(message.id, message)
+        return self._saving.unsaved.get(message.id, message)
 
     def load(self, spec: ModelSpec) -> int:
         """Load a model in place of the present one, which stays when this fails, unless there was no memory for both;
@@ -104,8 +100,12 @@ class Answers(QObject):
         self.progressed.emit()
         return load_id
 
+    def reload(self, spec: ModelSpec) -> int:
+        """Load the model that answers again, in another way; `spec` says how, whatever model it names."""
+        return self.load(replace(spec, path=self.model_path))
+
     def cancel_load(self) -> None:
-        """Stop what is being loaded at its next step; the present model stays."""
+        """Stop what is being loaded, at its next step; `loading_stopped` follows, unless it was just ready."""
         if self.loading:
             self._is_load_cancelled = True
             self._bridge.cancel(self._loading_id)
@@ -117,7 +117,7 @@ class Answers(QObject):
         self._queued.append(turn)
         if not self.loading:
             self._submit_queued()
-        self._keeper.start()
+        self._saving.begin(turn)
 
     def stop(self, turn: Turn) -> None:
         """End a turn with what is written."""
@@ -139,19 +139,18 @@ class Answers(QObject):
             self._ending[turn.request_id] = conversation_id
             self._bridge.cancel(turn.request_id)
         self._let_go(conversation_id)
-        self._keeper.forget(conversation_id)
+        self._saving.forget(conversation_id)
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Safe to call twice."""
         for turn in self.turns():
             if turn.request_id:
                 self._bridge.cancel(turn.request_id)
-            self._keeper.keep(turn, replace(turn.message(), finish_reason="stopped"))
+            self._saving.keep(turn, replace(turn.message(), finish_reason="stopped"))
         self._running.clear()
         self._queued.clear()
         self._ending.clear()
         self._loading_id = 0
-        self._keeper.close()
 
     def _submit_queued(self) -> None:
         for turn in self._queued:
@@ -160,7 +159,7 @@ class Answers(QObject):
         self._queued.clear()
 
     def _end(self, turn: Turn, message: StoredMessage) -> None:
-        kept = self._keeper.keep(turn, message)
+        kept = self._saving.keep(turn, message)
         self.ended.emit(turn, message, kept)
         self.progressed.emit()
 
@@ -232,7 +231,7 @@ class Answers(QObject):
             self._let_go(conversation_id)
 
     def _let_go(self, conversation_id: int) -> None:
-        self._bridge.forget(label_of(conversation_id))
+        self._bridge.tell("forget", label_of(conversation_id))
 
     def _fail_loading(self, event: Failed) -> None:
         self._loading_id = 0

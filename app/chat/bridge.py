@@ -1,14 +1,14 @@
-"""From the engine's event queue to signals in the GUI thread."""
+"""From the engine's event queue to signals in the GUI thread, a few times a second and with fewer events."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.merge import merge
 from engine import (
     CacheView,
     EnginePort,
@@ -31,9 +31,22 @@ REST_EVERY_MS = 500
 """While nothing is asked for: the engine works on, and says what it settled, wrote to disk, or could not."""
 DRAIN_FOR_S = 0.008
 
+CacheCommand = Literal[
+    "set_cache_budget",
+    "set_disk_budget",
+    "clear_cache",
+    "forget",
+    "keep_only",
+    "keep_prefix",
+    "release_prefix",
+    "drop_prefix",
+]
+"""The methods of EnginePort that answer with a CacheView instead of an id."""
+_NEWEST_COUNTS = (Loading, Prefill, TurnStats)
+
 
 class Bridge(QObject):
-    """Owns the engine for the window: commands pass through, events come out as signals.
+    """Owns the engine for the window: commands go in, events come out as signals.
 
     From the first command on events are taken, for at most 8 ms at a time: every 60 ms while anything is outstanding,
     else twice a second. What belongs to no outstanding request is dropped, so that each request, load or preview ends
@@ -42,6 +55,8 @@ class Bridge(QObject):
     Signals, each with one event of engine/events.py: loading, loaded, matched, prefill, text, stats, cache_view,
     preview, finished, failed. What a request brings that was submitted `aside` (its cache views apart) comes through
     the signal `aside` only, so that no conversation and no total hears of it.
+
+    Attributes: `timer` runs from the first command on; each time, `drain` takes events.
     """
 
     loading = Signal(object)
@@ -66,8 +81,8 @@ class Bridge(QObject):
         self._aside: set[int] = set()
         self._cache_reports_due = 0
         self._ready: deque[Event] = deque()
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self.drain)
+        self.timer = QTimer(self)
+        self.timer.timeout.connect(self.drain)
         self._signals = {
             Loading: self.loading,
             Loaded: self.loaded,
@@ -87,11 +102,11 @@ class Bridge(QObject):
         return bool(self._outstanding) or self._cache_reports_due > 0
 
     def load(self, spec: ModelSpec) -> int:
-        """Pass through to the engine; ends with `loaded` or `failed`."""
+        """Load a model; ends with `loaded` or `failed`."""
         return self._expect(self._engine.load(spec))
 
     def submit(self, request: Request) -> int:
-        """Pass through to the engine; ends with `finished` or `failed`."""
+        """Have a request answered; ends with `finished` or `failed`."""
         return self._expect(self._engine.submit(request))
 
     def submit_aside(self, request: Request) -> int:
@@ -101,52 +116,18 @@ class Bridge(QObject):
         return self._expect(request_id)
 
     def request_preview(self, request: Request) -> int:
-        """Pass through to the engine's `preview`; ends with `preview` or `failed`."""
+        """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
         return self._expect(self._engine.preview(request))
 
     def cancel(self, request_id: int) -> None:
-        """Pass through to the engine; the request still ends with `finished` or `failed`."""
+        """Stop a request or a load, which still has its end."""
         self._engine.cancel(request_id)
 
-    def set_cache_budget(self, budget_bytes: int) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.set_cache_budget(budget_bytes)
-        self._expect_cache_report()
-
-    def set_disk_budget(self, budget_bytes: int | None) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.set_disk_budget(budget_bytes)
-        self._expect_cache_report()
-
-    def clear_cache(self) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.clear_cache()
-        self._expect_cache_report()
-
-    def forget(self, conversation: str) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.forget(conversation)
-        self._expect_cache_report()
-
-    def keep_only(self, conversations: Collection[str]) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.keep_only(conversations)
-        self._expect_cache_report()
-
-    def keep_prefix(self, block: int) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.keep_prefix(block)
-        self._expect_cache_report()
-
-    def release_prefix(self, block: int) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.release_prefix(block)
-        self._expect_cache_report()
-
-    def drop_prefix(self, block: int) -> None:
-        """Pass through to the engine; answered by `cache_view` or `failed` with id 0."""
-        self._engine.drop_prefix(block)
-        self._expect_cache_report()
+    def tell(self, command: CacheCommand, *values: object) -> None:
+        """Give the engine one of its commands about the cache; answered by `cache_view` or `failed` with id 0."""
+        getattr(self._engine, command)(*values)
+        self._cache_reports_due += 1
+        self._poll_every(DRAIN_EVERY_MS)
 
     def read_cache_view(self) -> CacheView:
         """The newest picture of the cache, with its nodes; never waits."""
@@ -154,7 +135,7 @@ class Bridge(QObject):
 
     def close(self) -> bool:
         """Stop the timer and the engine. True when the engine's thread has ended. Safe to call twice."""
-        self._timer.stop()
+        self.timer.stop()
         self._outstanding.clear()
         self._aside.clear()
         self._ready.clear()
@@ -167,7 +148,7 @@ class Bridge(QObject):
         self._ready.extend(merge(self._take()))
         while self._ready:
             self._emit(self._ready.popleft())
-        if not self.busy and self._timer.isActive():  # a slot may have closed us
+        if not self.busy and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
 
     def _take(self) -> list[Event]:
@@ -195,11 +176,37 @@ class Bridge(QObject):
         self._poll_every(DRAIN_EVERY_MS)
         return request_id
 
-    def _expect_cache_report(self) -> None:
-        self._cache_reports_due += 1
-        self._poll_every(DRAIN_EVERY_MS)
-
     def _poll_every(self, milliseconds: int) -> None:
         """At another pace only: to set the same again would put the next look off."""
-        if not self._timer.isActive() or self._timer.interval() != milliseconds:
-            self._timer.start(milliseconds)
+        if not self.timer.isActive() or self.timer.interval() != milliseconds:
+            self.timer.start(milliseconds)
+
+
+def merge(events: Iterable[Event]) -> list[Event]:
+    """Make events fewer without loss: join the text of each request, keep the newest of its Loading, Prefill and
+    TurnStats, and leave the rest as it was.
+
+    What belongs to a request comes out before its end, and in the order in which each kind first appeared.
+    """
+    merged: list[Event] = []
+    texts: dict[int, list[str]] = {}
+    newest: dict[tuple[type, int], int] = {}
+    for event in events:
+        kind, request_id = type(event), event.request_id
+        if isinstance(event, TextDelta) and request_id in texts:
+            texts[request_id].append(event.text)
+        elif (kind, request_id) in newest:
+            merged[newest[kind, request_id]] = event
+        else:
+            if isinstance(event, TextDelta):
+                texts[request_id] = [event.text]
+            if isinstance(event, _NEWEST_COUNTS):
+                newest[kind, request_id] = len(merged)
+            merged.append(event)
+    return [_joined(event, texts) for event in merged]
+
+
+def _joined(event: Event, texts: dict[int, list[str]]) -> Event:
+    if isinstance(event, TextDelta):
+        return TextDelta(event.request_id, "".join(texts[event.request_id]))
+    return event

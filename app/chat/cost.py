@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
-from app.chat.previewer import Previewer
-from app.chat.price import price_of_change
 from app.placeholders import Cure, Values, names_in
-from engine import CacheView, HeadstartError, ModelInfo, Preview, Request
+from engine import HeadstartError, ModelInfo, Preview, Request
+
+REST_MS = 150
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a question would be sent with now."""
+    """What the next question would be sent with: the branch it continues, and what its placeholders stand for."""
 
     branch: Branch
     values: Values
@@ -36,33 +36,85 @@ class Outlook:
         return Branch(changed, self.branch.messages, self.branch.left_out)
 
 
-class Foresight(QObject):
-    """Asks the engine for previews. `look` gives the present outlook, None while nothing can be sent.
+class Previewer(QObject):
+    """Asks the engine for previews once nothing has changed for 150 ms, and hands on the answer to the newest question.
 
-    Signals: preview_changed(Preview) of the draft, price_changed(int, Preview) of a change of the question with this
-    id, prompt_previewed(Preview | None) of the draft under the system prompt that is being written; None when it is
-    written no longer.
+    `requests` builds what to ask about, nothing where there is nothing to ask; `tell` gets one preview for each,
+    in their order, when all are there. One that fails needs no word: sending the same says why.
+
+    Attributes: `rest` runs from a change until `ask` is called.
     """
 
-    preview_changed = Signal(object)
-    price_changed = Signal(int, object)
+    def __init__(
+        self,
+        bridge: Bridge,
+        requests: Callable[[], Sequence[Request]],
+        tell: Callable[..., None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._requests = requests
+        self._tell = tell
+        self._awaited: dict[int, Preview | None] = {}  # what came so far, by the id it was asked for under
+        self.rest = QTimer(self)
+        self.rest.setSingleShot(True)
+        self.rest.setInterval(REST_MS)
+        self.rest.timeout.connect(self.ask)
+        bridge.preview.connect(self._on_preview)
+
+    def schedule(self) -> None:
+        """Something changed: what was asked before is stale."""
+        self._awaited = {}
+        self.rest.start()
+
+    def drop(self) -> None:
+        """There is nothing to preview now."""
+        self._awaited = {}
+        self.rest.stop()
+
+    def ask(self) -> None:
+        """Ask now. The timer calls this."""
+        self.rest.stop()
+        self._awaited = {self._bridge.request_preview(request): None for request in self._requests()}
+
+    def _on_preview(self, preview: Preview) -> None:
+        if preview.request_id not in self._awaited:
+            return
+        self._awaited[preview.request_id] = preview
+        previews = [each for each in self._awaited.values() if each is not None]
+        if len(previews) == len(self._awaited):
+            self._awaited = {}
+            self._tell(*previews)
+
+
+class Cost(QObject):
+    """Keeps the cost of three prompts up to date while the session is idle, each once nothing has changed for 150 ms.
+
+    `outlook` gives what a question would be sent with now, None while nothing can be sent. Attributes: `draft`, `edit`
+    and `prompt` are the previewers of the three.
+
+    Signals: draft_previewed(Preview) of what the composer holds, edit_priced(int, Preview) of a change of the question
+    with this id, prompt_previewed(Preview | None) of the draft under the system prompt that is being written; None when
+    it is written no longer.
+    """
+
+    draft_previewed = Signal(object)
+    edit_priced = Signal(int, object)
     prompt_previewed = Signal(object)
 
-    def __init__(self, bridge: Bridge, look: Callable[[], Outlook | None], parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, outlook: Callable[[], Outlook | None], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._look = look
+        self._outlook = outlook
         self._draft = ""
         self._edited = self._considered = 0  # ids of questions, 0 for none
         self._prompt: tuple[str, tuple[Cure, ...]] | None = None
-        self.draft = Previewer(bridge, self._draft_request, self)
-        self.draft.preview_changed.connect(self.preview_changed)
-        self.price = Previewer(bridge, self._price_request, self)
-        self.price.preview_changed.connect(self._on_price)
-        self.prompt = Previewer(bridge, self._prompt_request, self)
-        self.prompt.preview_changed.connect(self.prompt_previewed)
-        bridge.cache_view.connect(self._on_cache_view)
+        self.draft = Previewer(bridge, self._draft_request, self.draft_previewed.emit, self)
+        self.edit = Previewer(bridge, self._edit_request, self._on_edit_previewed, self)
+        self.prompt = Previewer(bridge, self._prompt_request, self.prompt_previewed.emit, self)
+        bridge.cache_view.connect(self.refresh)  # what is cached may be less or more, perhaps by another conversation
 
-    def draft_changed(self, text: str, edited: int | None) -> None:
+    def draft_changed(self, text: str, edited: int | None = None) -> None:
         """This text would be sent now, in place of the question `edited` or as a new one."""
         if (text, edited or 0) != (self._draft, self._edited):
             self._draft, self._edited = text, edited or 0
@@ -76,7 +128,7 @@ class Foresight(QObject):
     def consider_edit(self, message_id: int | None) -> None:
         """A change of this question is thought of; None: no longer."""
         self._considered = message_id or 0
-        self._schedule(self.price, message_id is not None)
+        self._schedule(self.edit, message_id is not None)
 
     def consider_prompt(self, text: str | None, cures: tuple[Cure, ...] = ()) -> None:
         """This system prompt is being written; None: no longer."""
@@ -85,56 +137,68 @@ class Foresight(QObject):
         if text is None:
             self.prompt_previewed.emit(None)
 
-    def refresh(self) -> None:
+    def refresh(self, change: object = None) -> None:
         """Something changed that the cost depends on."""
         self._schedule(self.draft, True)
-        self._schedule(self.price, self._considered != 0)
+        self._schedule(self.edit, self._considered != 0)
         self._schedule(self.prompt, self._prompt is not None)
 
     def drop(self) -> None:
         """Nothing can be sent now."""
-        for previewer in (self.draft, self.price, self.prompt):
+        for previewer in (self.draft, self.edit, self.prompt):
             previewer.drop()
 
-    def under(self, text: str, cures: tuple[Cure, ...]) -> Request | None:
+    def request_under(self, text: str, cures: tuple[Cure, ...]) -> Request | None:
         """What sending the draft would ask under another system prompt; None while nothing can be sent."""
-        return self._request(lambda look: look.with_system_prompt(text, cures))
+        return self._request(lambda outlook: outlook.with_system_prompt(text, cures))
 
     def _schedule(self, previewer: Previewer, wanted: bool) -> None:
-        if wanted and self._look():
+        if wanted and self._outlook():
             previewer.schedule()
         else:
             previewer.drop()
 
-    def _draft_request(self) -> Request | None:
-        return self._request(lambda look: look.branch)
+    def _draft_request(self) -> list[Request]:
+        request = self._request(lambda outlook: outlook.branch)
+        return [request] if request else []
 
-    def _prompt_request(self) -> Request | None:
-        if self._prompt is None:
-            return None
-        return self.under(*self._prompt)
+    def _prompt_request(self) -> list[Request]:
+        request = self.request_under(*self._prompt) if self._prompt else None
+        return [request] if request else []
+
+    def _edit_request(self) -> list[Request]:
+        if not (outlook := self._outlook()):
+            return []
+        before, asked = outlook.branch.before, self._considered
+        texts = [message.content for message in outlook.branch.messages if message.id == asked]
+        return [outlook.request(before(asked), text) for text in texts]
 
     def _request(self, find_branch: Callable[[Outlook], Branch]) -> Request | None:
         """What sending the draft would ask, in the branch found."""
-        look = self._look()
-        if look is None:
+        if not (outlook := self._outlook()):
             return None
-        branch = find_branch(look)
+        branch = find_branch(outlook)
         try:
-            return look.request(branch.before(self._edited) if self._edited else branch, self._draft)
+            return outlook.request(branch.before(self._edited) if self._edited else branch, self._draft)
         except HeadstartError:  # the question that is being edited left the view
             return None
 
-    def _price_request(self) -> Request | None:
-        look = self._look()
-        texts = [message.content for message in look.branch.messages if message.id == self._considered] if look else []
-        if not look or not texts:
-            return None
-        return look.request(look.branch.before(self._considered), texts[0])
+    def _on_edit_previewed(self, preview: Preview) -> None:
+        if self._considered and (outlook := self._outlook()):
+            self.edit_priced.emit(self._considered, price_of_change(preview, outlook.model))
 
-    def _on_price(self, preview: Preview) -> None:
-        if self._considered and (look := self._look()):
-            self.price_changed.emit(self._considered, price_of_change(preview, look.model))
 
-    def _on_cache_view(self, view: CacheView) -> None:
-        self.refresh()  # something was published, dropped or evicted, perhaps by another conversation
+def price_of_change(preview: Preview, model: ModelInfo) -> Preview:
+    """The preview of a prompt as it becomes when its last question changes from its first token on, and stays as long.
+
+    Nothing behind that token can be reused. Where as much as that had to be computed anyway, the preview is the price.
+    """
+    start = max((span.start for span in preview.spans if span.role == "user"), default=0)
+    if preview.reused_tokens <= start:
+        return preview
+    computed = preview.prompt_tokens - start
+    seconds = computed / model.prefill_tokens_per_s if model.prefill_tokens_per_s > 0 else preview.seconds
+    pinned = min(preview.pinned_tokens, start)
+    disk = max(0, preview.disk_tokens - (preview.reused_tokens - start))
+    changed = replace(preview, reused_tokens=start, computed_tokens=computed, pinned_tokens=pinned, seconds=seconds)
+    return replace(changed, disk_tokens=disk)

@@ -14,8 +14,11 @@ from engine import HeadstartError
 SAVE_EVERY_MS = 3000
 
 
-class Keeper(QObject):
+class Saving(QObject):
     """Stores answers. What cannot be stored now (a full disk) stays in `unsaved` and is tried again every 3 s.
+
+    Attributes: `unsaved` holds answers that have ended and are not stored yet, by their id; `is_failing` while nothing
+    can be stored; `timer` runs while there is anything to look after.
 
     Signals: `error(sentence, detail)`, once until storing works again, and then `stored_again()`.
     """
@@ -23,22 +26,24 @@ class Keeper(QObject):
     error = Signal(str, str)
     stored_again = Signal()
 
-    def __init__(self, history: History, turns: Callable[[], list[Turn]], parent: QObject | None = None) -> None:
+    def __init__(self, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.unsaved: dict[int, StoredMessage] = {}
-        self._history = history
-        self._turns = turns
         self.is_failing = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(SAVE_EVERY_MS)
-        self._timer.timeout.connect(self.save)
+        self._history = history
+        self._turns: list[Turn] = []
+        self.timer = QTimer(self)
+        self.timer.setInterval(SAVE_EVERY_MS)
+        self.timer.timeout.connect(self.save)
 
-    def start(self) -> None:
-        """There is an answer to look after."""
-        self._timer.start()
+    def begin(self, turn: Turn) -> None:
+        """An answer is going to be written."""
+        self._turns.append(turn)
+        self.timer.start()
 
     def keep(self, turn: Turn, message: StoredMessage) -> bool:
         """Store an answer that has ended. False where nothing was written in it, so that it was dropped."""
+        self._turns.remove(turn)
         if not message.content and not message.token_ids and message.finish_reason in ("stopped", "failed"):
             self._try(self._history.discard, message.id, turn.leaf_if_empty)
             return False
@@ -50,22 +55,22 @@ class Keeper(QObject):
         """Store what came since the last time. The timer calls this."""
         for message in [*self.unsaved.values()]:
             self._store(message)
-        for turn in self._turns():
+        for turn in self._turns:
             if turn.unsaved and self._try(self._history.save_text, turn.answer.id, turn.text):
                 turn.unsaved = False
-        if not self._turns() and not self.unsaved:
-            self._timer.stop()
+        if not self._turns and not self.unsaved:
+            self.timer.stop()
 
     def forget(self, conversation_id: int) -> None:
         """The conversation is gone: so is what was not stored of it."""
-        self.unsaved = {
-            number: message for number, message in self.unsaved.items() if message.conversation_id != conversation_id
-        }
+        self._turns = [turn for turn in self._turns if turn.answer.conversation_id != conversation_id]
+        kept = [message for message in self.unsaved.values() if message.conversation_id != conversation_id]
+        self.unsaved = {message.id: message for message in kept}
 
     def close(self) -> None:
         """Try once more and stop."""
         self.save()
-        self._timer.stop()
+        self.timer.stop()
 
     def _store(self, message: StoredMessage) -> None:
         figures = (message.stats, message.divergence, message.finish_reason)

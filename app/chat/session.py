@@ -1,56 +1,60 @@
-"""The state machine of one chat: send, stop, retry, edit."""
+"""The chat in view, and all that can be done with it: ask, stop, edit, switch, rename, change settings."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
+from typing import Literal
 
-from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtCore import QObject, Signal
 
+from app.chat.answers import Answers
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
+from app.chat.cost import Cost, Outlook
+from app.chat.places import place_of
+from app.chat.saving import Saving
 from app.chat.turn import Turn
-from app.chat.view import View
 from app.history.history import History
-from app.history.records import StoredMessage
-from app.placeholders import Values, current_values
+from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings
-from engine import HeadstartError, ModelInfo, ModelSpec
+from engine import HeadstartError, ModelInfo, Request, Sampling
 
 
-class Session(View):
-    """The chat in view and its turns; answers in other conversations go on behind it.
+class Session(QObject):
+    """The conversation in view, one branch of it with its turns, and the list of all conversations.
 
     A question sent while a model is loading waits for it. Every turn ends once: with `message_finished`, or, where
-    nothing was written, with `conversation_changed` and the question at the end of `messages`.
+    nothing was written, with `conversation_changed` and the question at the end of `messages`. Answers in other
+    conversations go on behind the one in view.
 
-    Signals, besides those of View:
+    Attributes, each with signals of its own: `answers` are all that are on their way, with the model that writes them;
+    `saving` stores them; `cost` says what prompts that are not sent yet would cost.
+
+    Signals:
+        conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
+        conversations_changed(): the list of conversations, their order or a title changed.
         message_added(StoredMessage): a question, or an answer that is going to be written.
-        text_added(int, str): more text of the answer with this id.
         message_finished(StoredMessage): an answer in view has ended; this is its final form.
-        stats_changed(int, TurnStats): figures of the answer with this id, so far.
         question_taken_back(str, int | None): a question that was stopped before a model had it, to be written again,
             and the id of the one it was sent in place of.
         question_refused(str, int | None): that question was one the engine would never answer as it is.
-        prefill_changed(Prefill), matched(Matched): of the answer in view.
-        model_changed(ModelInfo), loading_changed(Loading), cache_changed(CacheView).
-        loading_stopped(): after `cancel_load`; `model` is as it was before.
+        state_changed(str): see `state`.
+        error(str sentence, str detail): what could not be done, and why.
     """
 
+    conversation_changed = Signal(object)
+    conversations_changed = Signal()
     message_added = Signal(object)
-    text_added = Signal(int, str)
     message_finished = Signal(object)
-    stats_changed = Signal(int, object)
-    prefill_changed = Signal(object)
     question_taken_back = Signal(str, object)
     question_refused = Signal(str, object)
-    matched = Signal(object)
-    model_changed = Signal(object)
-    loading_changed = Signal(object)
-    loading_stopped = Signal()
-    cache_changed = Signal(object)
+    state_changed = Signal(str)
+    error = Signal(str, str)
 
     def __init__(
         self,
@@ -61,17 +65,77 @@ class Session(View):
         today: Callable[[], date] = date.today,
         values: Callable[[], Values] = current_values,
     ) -> None:
-        super().__init__(bridge, history, settings, parent, today, values)
-        bridge.cache_view.connect(self.cache_changed)
-        answers = self._answers
-        answers.model_changed.connect(self._on_model_changed)
-        answers.loading_changed.connect(self.loading_changed)
-        answers.loading_stopped.connect(self._on_loading_stopped)
-        answers.matched.connect(self.matched)
-        answers.prefill_changed.connect(self.prefill_changed)
-        answers.text_added.connect(self.text_added)
-        answers.stats_changed.connect(self.stats_changed)
-        answers.ended.connect(self._on_ended)
+        super().__init__(parent)
+        self._history = history
+        self._settings = settings
+        self._today = today
+        self._values = values
+        self._branch = self._blank()
+        self._versions: dict[int, list[int]] = {}
+        self._had_prompt: dict[int, bool] = {}
+        self.saving = Saving(history, self)
+        self.answers = Answers(bridge, self.saving, self)
+        self.cost = Cost(bridge, self._outlook, self)
+        self._state = self.state
+        self.saving.error.connect(self.error)
+        self.answers.error.connect(self.error)
+        self.answers.progressed.connect(self._update_state)
+        self.answers.ended.connect(self._on_ended)
+        self.answers.model_changed.connect(self.cost.refresh)
+        self.state_changed.connect(self.cost.refresh)
+
+    # What is in view
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation in view; its id is 0 until something is written in it."""
+        return self._branch.conversation
+
+    @property
+    def messages(self) -> tuple[StoredMessage, ...]:
+        """The branch in view from its first message on, with all that is written of an answer still on its way."""
+        return tuple(self.answers.newest_form(message) for message in self._branch.messages)
+
+    @property
+    def state(self) -> str:
+        """What goes on: "no_model", "loading", "idle", or with the answer in view "waiting" (sent, nothing heard yet),
+        "prefill", "writing", "stopping"."""
+        turn = self._turn_in_view()
+        if turn and not self.answers.is_queued(turn):
+            return turn.phase
+        if self.answers.loading:
+            return "loading"
+        return "idle" if self.answers.model else "no_model"
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an answer in view is on its way, or waits for a model."""
+        return self._turn_in_view() is not None
+
+    @property
+    def model(self) -> ModelInfo | None:
+        """The model that answers, None while there is none."""
+        return self.answers.model
+
+    @property
+    def first_seen_id(self) -> int | None:
+        """The message of the branch in view that the model sees first; None where it sees everything."""
+        return self._branch.first_seen_id
+
+    def versions(self, message_id: int) -> list[int]:
+        """The messages that one in view can be exchanged for, by their ids: itself among them, oldest first."""
+        return self._versions.get(message_id, [message_id])
+
+    def had_system_prompt(self, answer_id: int) -> bool:
+        """Whether the prompt of an answer in view began with a system prompt, whatever the conversation has today."""
+        return self._had_prompt.get(answer_id, bool(self.conversation.system_prompt))
+
+    def place_of_divergence(self, answer: StoredMessage) -> str:
+        """In which message the prompt of an answer in view left what was cached: "in your 2nd message", "" in none."""
+        had_system_prompt = self.had_system_prompt(answer.id)
+        return place_of(answer.divergence, self._branch.messages, had_system_prompt, answer.left_out)
+
+    # Turns
 
     def send(self, text: str) -> bool:
         """Ask. False when nothing was sent: the text is blank, or an `error` says why; keep it in the composer then."""
@@ -106,29 +170,149 @@ class Session(View):
     def stop(self) -> None:
         """Stop the answer in view; what is written stays. A question that still waits for a model is taken back."""
         if turn := self._turn_in_view():
-            is_queued = self._answers.is_queued(turn)
-            self._answers.stop(turn)
+            is_queued = self.answers.is_queued(turn)
+            self.answers.stop(turn)
             if is_queued:
                 with self._reporting():
                     self._take_question_back()
 
-    def load_model(self, spec: ModelSpec) -> int:
-        """Load a model in place of the present one. Questions wait until it is there. Returns the id of the load."""
-        self.foresight.drop()
-        return self._answers.load(spec)
+    def would_send(self, text: str, edited: int | None) -> tuple[Branch, Request] | None:
+        """The branch with this question at its end, in place of `edited` or as a new one, and what it would ask; None
+        where nothing can be asked now."""
+        if not (outlook := self._outlook()):
+            return None
+        before = outlook.branch.before(edited) if edited else outlook.branch
+        branch = before.with_draft(repair_text(text), outlook.values)
+        return branch, branch.request(outlook.use_cache, outlook.values, keep_room=self._keeps_room)
 
-    def cancel_load(self) -> None:
-        """Stop what is being loaded, at its next step; `loading_stopped` follows, unless it was just ready."""
-        self._answers.cancel_load()
-
-    def reload_model(self, spec: ModelSpec) -> None:
-        """Load the model that answers again, in another way; `spec` says how, whatever model it names."""
-        self.load_model(replace(spec, path=self._answers.model_path))
+    def leave_out_before(self, message_id: int) -> None:
+        """From the next question on the model does not see what stands before this message; nothing is deleted."""
+        with self._reporting():
+            self._refuse_if_busy()
+            left_out = [message.id for message in self._branch.messages].index(message_id)
+            self._history.set_seen_from(self.conversation.id, message_id, left_out)
+            self._show(self._read(self.conversation.id))
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
-        self.foresight.drop()
-        self._answers.shutdown()
+        self.cost.drop()
+        self.answers.shutdown()
+        self.saving.close()
+
+    # Conversations
+
+    def conversations(self, search: str = "") -> list[ConversationEntry]:
+        """All stored conversations, newest first, or those that hold `search`."""
+        try:
+            return self._history.conversations(search)
+        except HeadstartError as error:
+            self._report(error)
+            return []
+
+    def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
+        """As `conversations`, in pieces: what was found so far, until everything was looked at."""
+        with self._reporting():
+            yield from self._history.search(needle)
+
+    def new_conversation(self) -> None:
+        """Put an empty conversation in view. It is stored once something is written in it."""
+        self._show(self._blank())
+
+    def open(self, conversation_id: int) -> None:
+        """Put a stored conversation in view. An answer that is being written elsewhere goes on."""
+        if conversation_id == self.conversation.id:
+            return
+        with self._reporting():
+            self._show(self._read(conversation_id))
+            self._say_what_is_unread()
+
+    def delete(self, conversation_id: int) -> None:
+        """Forget a conversation; an answer that is being written in it is stopped."""
+        with self._reporting():
+            self._history.delete(conversation_id)
+            self.answers.forget(conversation_id)
+            if conversation_id == self.conversation.id:
+                self.new_conversation()
+            self.conversations_changed.emit()
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation another title."""
+        with self._reporting():
+            self._history.rename(conversation_id, title)
+            if conversation_id == self.conversation.id:
+                self._change(title=title)
+            self.conversations_changed.emit()
+
+    def choose_sibling(self, message_id: int) -> None:
+        """Show the branch that goes through this message, down to what was written last in it."""
+        with self._reporting():
+            self._refuse_if_busy()
+            number = self._history.message(message_id).conversation_id
+            self._history.set_leaf(number, self._history.newest_leaf(message_id))
+            self._show(self._read(number))
+            self._say_what_is_unread()
+
+    def choose_version(self, message_id: int, step: int) -> None:
+        """Show the branch through another version of a message: `step` is -1 for the one before it, 1 for the next."""
+        with self._reporting():
+            versions = [message.id for message in self._history.siblings(message_id)]
+            place = versions.index(message_id) + step
+            if 0 <= place < len(versions):
+                self.choose_sibling(versions[place])
+
+    def next_turn(self, conversation_id: int) -> Request | None:
+        """What a stored conversation would ask next, with an empty question; None where nothing can be asked."""
+        try:
+            outlook = self._outlook_of(self._read(conversation_id))
+        except HeadstartError:
+            return None
+        return outlook.request(outlook.branch, "") if outlook else None
+
+    # Settings
+
+    @property
+    def use_cache(self) -> bool:
+        """Whether new questions may reuse cached blocks."""
+        return self._settings.use_cache
+
+    @use_cache.setter
+    def use_cache(self, value: bool) -> None:
+        self._settings.use_cache = value
+        with self._reporting():
+            self._settings.save()
+        self.cost.refresh()
+
+    def set_sampling(self, sampling: Sampling) -> None:
+        """Change the sampling of the conversation in view, from the next question on."""
+        self._change(sampling=sampling)
+        if self.conversation.id:
+            with self._reporting():
+                self._history.set_sampling(self.conversation.id, sampling)
+
+    def set_system_prompt(self, text: str, cures: tuple[Cure, ...] | None = None) -> None:
+        """Change the system prompt of the conversation in view, and what is cured in it (None: as before), from the
+        next question on."""
+        text = repair_text(text)
+        wanted = self.conversation.cures if cures is None else cures
+        cures = tuple(cure for cure in wanted if cure.name in names_in(text))
+        if (text, cures) == (self.conversation.system_prompt, self.conversation.cures):
+            return
+        self._change(system_prompt=text, cures=cures)
+        self.cost.refresh()
+        if self.conversation.id:
+            with self._reporting():
+                self._history.set_system_prompt(self.conversation.id, text, cures)
+
+    def placeholder_values(self) -> Values:
+        """What the placeholders of a system prompt stand for now."""
+        return self._values()
+
+    def new_cure(self, name: str, kind: Literal["frozen", "moved"]) -> Cure:
+        """A cure for a placeholder of the conversation in view. Frozen, it stays as it was sent last, so that nothing
+        has to be read again; where it was never sent, as it is now."""
+        return Cure(name, kind, self._branch.value_of(name, self._values()) if kind == "frozen" else "")
+
+    # How a turn begins and ends
 
     def _ask(self, text: str, find_branch: Callable[[], Branch]) -> bool:
         text = repair_text(text)
@@ -151,13 +335,15 @@ class Session(View):
     def _submit(self, turn: Turn, asked_at: float) -> None:
         """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
         turn.request = replace(turn.request, asked_at=asked_at)
-        self.foresight.draft_sent()
-        self._answers.begin(turn)
+        self.cost.draft_sent()
+        self.answers.begin(turn)
 
     def _draw(self, branch: Branch, *messages: StoredMessage) -> None:
         """Show what was just submitted at the end of its branch."""
         if branch is not self._branch or not branch.messages:
             self._show_branch(branch)
+        else:
+            self._look_around()
         for message in messages:
             self._branch.add(message)
             self.message_added.emit(message)
@@ -166,16 +352,15 @@ class Session(View):
 
     def _refuse_if_not_ready(self) -> None:
         self._refuse_if_busy()
-        if not self._answers.model and not self._answers.loading:
+        if not self.answers.model and not self.answers.loading:
             raise HeadstartError("There is no model to answer. Open one first; your text is kept.")
 
-    def _on_model_changed(self, model: ModelInfo | None) -> None:
-        self.model_changed.emit(model)
-        self.foresight.refresh()
+    def _refuse_if_busy(self) -> None:
+        if self._turn_in_view():
+            raise HeadstartError("An answer is being written here. Wait for its end or stop it first.")
 
-    def _on_loading_stopped(self) -> None:
-        self.loading_stopped.emit()
-        self.foresight.refresh()
+    def _turn_in_view(self) -> Turn | None:
+        return self.answers.turn_of(self.conversation.id)
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         if turn.answer.conversation_id != self.conversation.id:
@@ -186,10 +371,9 @@ class Session(View):
         else:
             self._take_back(turn)
             if turn.is_refused:
-                self._take_question_back(self.question_refused)
-        self.foresight.refresh()
+                self._take_question_back(is_refused=True)
 
-    def _take_question_back(self, *more: SignalInstance) -> None:
+    def _take_question_back(self, is_refused: bool = False) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""
         question = self._branch.messages[-1]
         if question.role != "user" or self._history.newest_leaf(question.id) != question.id:
@@ -204,12 +388,85 @@ class Session(View):
             self._history.discard(question.id, leaf)
             self._show(self._read(question.conversation_id, self._branch.left_out))
         self.conversations_changed.emit()
-        for signal in (self.question_taken_back, *more):
-            signal.emit(question.content, replaced)
+        self.question_taken_back.emit(question.content, replaced)
+        if is_refused:
+            self.question_refused.emit(question.content, replaced)
 
     def _take_back(self, turn: Turn) -> None:
+        """Show the branch without an answer that was never written."""
         branch = self._branch.cut(len(self._branch.messages) - 1)
         if branch.leaf_id != turn.leaf_if_empty:
             with self._reporting():
-                branch.add(self._answers.newest_form(self._history.message(turn.leaf_if_empty)))
+                branch.add(self.answers.newest_form(self._history.message(turn.leaf_if_empty)))
         self._show_branch(branch)
+
+    # How another branch comes into view
+
+    def _blank(self) -> Branch:
+        return Branch(Conversation(0, "", self._settings.system_prompt, self._settings.sampling, self._today()))
+
+    def _read(self, conversation_id: int, left_out: int = 0) -> Branch:
+        messages = self._history.messages(conversation_id)
+        return Branch(self._history.conversation(conversation_id), map(self.answers.newest_form, messages), left_out)
+
+    def _show(self, branch: Branch) -> None:
+        self._show_branch(branch)
+        self._update_state()
+        self.cost.refresh()
+
+    def _show_branch(self, branch: Branch) -> None:
+        self._branch = branch
+        self.answers.in_view = branch.conversation.id
+        self._look_around()
+        self.conversation_changed.emit(branch.conversation)
+
+    def _look_around(self) -> None:
+        """Note what the file says of all branches of the conversation in view, so that nobody asks it per message."""
+        self._versions, self._had_prompt = {}, {}
+        if number := self.conversation.id:
+            with self._reporting():
+                self._versions = self._history.versions(number)
+                self._had_prompt = self._history.answers_with_system_prompt(number)
+
+    def _say_what_is_unread(self) -> None:
+        """Say so where values of the conversation in view are of no use and were left out."""
+        unread = [f"conversation: {', '.join(self.conversation.unread)}"] if self.conversation.unread else []
+        unread += [f"message {each.id}: {', '.join(each.unread)}" for each in self._branch.messages if each.unread]
+        if unread:
+            sentence = (
+                "Parts of this conversation cannot be read and were left out. The rest is shown as it was stored."
+            )
+            self.error.emit(sentence, "\n".join(unread))
+
+    def _change(self, **values: object) -> None:
+        self._branch.conversation = replace(self._branch.conversation, **values)  # type: ignore[arg-type]
+
+    def _update_state(self) -> None:
+        if self.state != self._state:
+            self._state = self.state
+            self.state_changed.emit(self._state)
+
+    @property
+    def _keeps_room(self) -> bool:
+        """Whether a question is refused while turns can be left out to make room for its answer."""
+        return self._settings.too_long != "refuse"
+
+    def _outlook(self) -> Outlook | None:
+        return self._outlook_of(self._branch) if self.state == "idle" else None
+
+    def _outlook_of(self, branch: Branch) -> Outlook | None:
+        if not self.model:
+            return None
+        if not branch.conversation.id:
+            branch = Branch(replace(branch.conversation, day=self._today()), branch.messages, branch.left_out)
+        return Outlook(branch, self._values(), self.use_cache, self.model)
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except HeadstartError as error:
+            self._report(error)
+
+    def _report(self, error: HeadstartError) -> None:
+        self.error.emit(str(error), error.detail)

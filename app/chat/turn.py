@@ -1,4 +1,4 @@
-"""One answer on its way. No Qt."""
+"""A turn: one answer on its way, from its question to its last word. No Qt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine import Divergence, Request, TurnStats
 Phase = Literal["waiting", "prefill", "writing", "stopping"]
 
 
-@dataclass
+@dataclass(eq=False)
 class Turn:
     """An answer that is being written. `request_id` is 0 until the engine has the request.
 

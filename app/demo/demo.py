@@ -132,7 +132,9 @@ def play(
     show = None if options.offscreen else DemoShow(application.window, player, script, turns)
     application.window.closing.connect(player.stop)
     watcher = Watcher(application, player)
-    application.session.loading_changed.connect(lambda event: terminal.show_progress(event.stage, event.fraction))
+    application.session.answers.loading_changed.connect(
+        lambda event: terminal.show_progress(event.stage, event.fraction)
+    )
     application.open(spec_of(options, application.settings))
     application.window.resize(PICTURE_SIZE)
     report = Report(player.wait_for_model(), versions(), script=script.name, about=script.about)

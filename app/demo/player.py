@@ -125,7 +125,7 @@ class Player(QObject):
     def wait_for_model(self) -> ModelInfo:
         """Wait until the application has loaded its model, and return what that is."""
         if self._session.model is None:
-            self._wait_for(self._session.model_changed)
+            self._wait_for(self._session.answers.model_changed)
         assert self._session.model is not None
         return self._session.model
 

@@ -57,7 +57,7 @@ class ProofPresenter(QObject):
         if self.dialog is not None:
             return
         try:
-            check_ready(self._session.is_answering, self._session.model is not None)
+            check_ready(self._session.answers.is_answering, self._session.model is not None)
             answer, request = self._find(answer_id)
         except HeadstartError as error:
             self._say_error(str(error), error.detail)

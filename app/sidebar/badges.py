@@ -54,7 +54,7 @@ class Badges(QObject):
         bridge.failed.connect(self._on_failed)
         session.state_changed.connect(self._on_state)
         session.conversation_changed.connect(self._on_conversation)
-        session.preview_changed.connect(self._on_draft_preview)
+        session.cost.draft_previewed.connect(self._on_draft_preview)
         self._rows.looked_at.connect(self._ask_soon)
         self._system_prompt = (0, "")
 

@@ -9,12 +9,13 @@ from PySide6.QtCore import QObject, QTimer
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.changing_parts import Finding, Search, payers
+from app.chat.cost import Previewer
 from app.chat.cures import FREEZE, MOVE
 from app.chat.session import Session
 from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
 from app.system_prompt.editor import SystemPromptEditor
-from app.system_prompt.finding_prices import MOST_PLACES, PriceQuestion, Pricer, Prices
-from app.system_prompt.finding_words import THAW, Price, rows
+from app.system_prompt.findings import MOST_PLACES, THAW, Price, PriceQuestion, rows
+from engine import Preview, Request
 
 
 class PromptEditing(QObject):
@@ -26,12 +27,13 @@ class PromptEditing(QObject):
     def __init__(self, editor: SystemPromptEditor, session: Session, bridge: Bridge) -> None:
         super().__init__(editor)
         self.cures = session.conversation.cures
-        self.pricer = Pricer(bridge, self._question, self)
+        self.pricer = Previewer(bridge, self._requests, self._on_previews, self)
         self._editor = editor
         self._session = session
         self._findings: tuple[Finding, ...] = ()
         self._prices: dict[Finding, Price] = {}
         self._asked: tuple[Finding, ...] = ()
+        self._question: PriceQuestion | None = None
         self._search = Search("")
         self._steps = QTimer(self)
         self._steps.setSingleShot(True)
@@ -39,8 +41,7 @@ class PromptEditing(QObject):
         editor.text_changed.connect(self._on_text)
         editor.findings.chosen.connect(self._on_chosen)
         editor.finished.connect(self._on_finished)
-        self.pricer.priced.connect(self._on_priced)
-        session.foresight.prompt_previewed.connect(editor.next_prompt.show_preview)
+        session.cost.prompt_previewed.connect(editor.next_prompt.show_preview)
         self._on_text()
 
     @property
@@ -82,12 +83,12 @@ class PromptEditing(QObject):
     def _price(self) -> None:
         if self._session.model:
             self.pricer.schedule()
-        self._session.foresight.consider_prompt(self._editor.text, self.cures)
+        self._session.cost.consider_prompt(self._editor.text, self.cures)
 
     def _on_finished(self) -> None:
         self._steps.stop()
         self.pricer.drop()
-        self._session.foresight.consider_prompt(None)
+        self._session.cost.consider_prompt(None)
 
     def _show(self) -> None:
         self._editor.cures_changed = self.cures != self._session.conversation.cures
@@ -95,21 +96,24 @@ class PromptEditing(QObject):
         self._editor.findings.show_rows(rows(self._findings, self.cures, self._prices))
         self._editor.mark((finding.start, finding.end, finding in paying) for finding in self._findings)
 
-    def _question(self) -> PriceQuestion | None:
+    def _requests(self) -> list[Request]:
         text = repair_text(self._editor.text)
         if not text:
-            return None
+            return []
         session, values = self._session, self._session.placeholder_values()
         conversation = replace(session.conversation, system_prompt=text, cures=self.cures)
         branch = Branch(conversation, session.messages).with_draft("", values)
         sent = {**values, **dict(branch.messages[-1].filled)}
         self._asked = self._findings[:MOST_PLACES]
-        return PriceQuestion(
+        self._question = PriceQuestion(
             branch.request(use_cache=False, values=values),
             tuple(system_as_sent(text[: finding.start], sent, self.cures) for finding in self._asked),
         )
+        return self._question.requests()
 
-    def _on_priced(self, prices: Prices) -> None:
+    def _on_previews(self, *previews: Preview) -> None:
+        assert self._question is not None
+        prices = self._question.prices(*previews)
         self._editor.show_tokens(prices.system_tokens)
         known = zip(self._asked, zip(prices.behind, prices.seconds, strict=True), strict=False)
         self._prices = dict(known)

@@ -49,7 +49,7 @@ class PresetChoice(QObject):
     def request(self, preset_id: int) -> Request | None:
         """The next turn of the conversation in view under this preset; None where nothing can be asked."""
         preset = self._find(preset_id)
-        return self._session.foresight.under(preset.system_prompt, preset.cures) if preset else None
+        return self._session.cost.request_under(preset.system_prompt, preset.cures) if preset else None
 
     def _find(self, preset_id: int) -> Preset | None:
         return next((preset for preset in self._shown if preset.id == preset_id), None)

@@ -20,8 +20,8 @@ Action = tuple[str, str, str]
 class CureOffer(QObject):
     """Shows these buttons in a transcript, and does what they say.
 
-    `set_system_prompt` changes the system prompt of the conversation in view and its cures; `say` tells the user a
-    sentence.
+    `set_system_prompt` changes the system prompt of the conversation in view and its cures, `prove` opens the proof of
+    the answer with this id, and `say` tells the user a sentence.
     """
 
     def __init__(
@@ -30,15 +30,18 @@ class CureOffer(QObject):
         session: Session,
         *,
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
+        prove: Callable[[int], None],
         say: Callable[[str], None],
     ) -> None:
         super().__init__(transcript)
         self._transcript = transcript
         self._session = session
         self._set_system_prompt = set_system_prompt
+        self._prove = prove
         self._say = say
-        for signal in (session.conversation_changed, session.message_added, session.message_finished, session.matched):
-            signal.connect(self._offer)
+        for happened in (session.conversation_changed, session.message_added, session.message_finished):
+            happened.connect(self._offer)
+        session.answers.matched.connect(self._offer)
         transcript.cure_wanted.connect(self._on_wanted)
         self._offer()
 
@@ -64,7 +67,7 @@ class CureOffer(QObject):
 
     def _on_wanted(self, answer_id: int, key: str) -> None:
         if key == PROVE:
-            self._transcript.prove.emit(answer_id)
+            self._prove(answer_id)
             return
         culprit = self._culprit(answer_id)
         if culprit is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
@@ -24,17 +24,8 @@ from app.window.window import Window
 from app.words import least_budget, raised_budget, token_cost
 from engine import Failed, Loaded, Sampling
 
-_SHOWN = (
-    "theme",
-    "device",
-    "dtype",
-    "exact",
-    "cache_budget_mb",
-    "disk_budget_mb",
-    "too_long",
-    "sampling",
-    "system_prompt",
-)
+_SHOWN = tuple(field.name for field in fields(PreferenceValues))
+"""The settings that the preferences show."""
 
 
 class Dialogs(QObject):
@@ -89,7 +80,7 @@ class Dialogs(QObject):
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_default.triggered.connect(lambda: self.load(""))
-        actions.clear_cache.triggered.connect(self._bridge.clear_cache)
+        actions.clear_cache.triggered.connect(lambda: self._bridge.tell("clear_cache"))
         actions.use_cache.triggered.connect(self._on_use_cache)
         actions.use_cache.setChecked(self._session.use_cache)
         window.sidebar.model_button.show_cache_on(self._session.use_cache)
@@ -143,13 +134,13 @@ class Dialogs(QObject):
         self._choose_theme(values.theme)
         reload_ = (settings.device, settings.dtype, settings.exact) != before
         if reload_ or (settings.cache_budget_mb == 0 and budget_before):
-            self._session.reload_model(model_spec(settings))
+            self._session.answers.reload(model_spec(settings))
         elif settings.cache_budget_mb != budget_before:
             asked = cache_bytes(settings)
-            self._bridge.set_cache_budget(asked)
+            self._bridge.tell("set_cache_budget", asked)
             self._say_budget(asked)
         if settings.disk_budget_mb != disk_before:
-            self._bridge.set_disk_budget(disk_bytes(settings))
+            self._bridge.tell("set_disk_budget", disk_bytes(settings))
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""
@@ -162,7 +153,7 @@ class Dialogs(QObject):
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
         self._window.notice.clear()  # of the load before
-        load_id = self._session.load_model(replace(model_spec(self._settings), path=path))
+        load_id = self._session.answers.load(replace(model_spec(self._settings), path=path))
         self._paths[load_id] = path
 
     def _say_budget(self, asked_bytes: int) -> None:
@@ -171,7 +162,7 @@ class Dialogs(QObject):
             self._window.notice.show_notice(" ".join(filter(None, (self._window.notice.text, said))))
 
     def _on_loaded(self, event: Loaded) -> None:
-        self._say_budget(self._session.asked_cache_bytes)
+        self._say_budget(self._session.answers.asked_cache_bytes)
         if event.request_id in self._paths:
             self._settings.model_path = self._paths.pop(event.request_id)
             self._save_settings()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
-from app.chat.places import place_of
+from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
@@ -17,7 +17,6 @@ from app.window.reuse_presenter import ReusePresenter
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 
-BUSY = ("waiting", "prefill", "writing", "stopping")
 UNTITLED = "New conversation"
 SUPPORT_BOT, OPEN_DEFAULT, OPEN_FOLDER = "support bot", "default model", "model folder"
 
@@ -26,7 +25,7 @@ class Presenter(QObject):
     """Keeps one window in step with one session. `support_prompt` is what "Try the support bot" fills in; "" hides the
     button."""
 
-    def __init__(self, window: Window, session: Session, support_prompt: str = "") -> None:
+    def __init__(self, window: Window, session: Session, bridge: Bridge, support_prompt: str = "") -> None:
         super().__init__(window)
         self._window = window
         self._session = session
@@ -39,6 +38,7 @@ class Presenter(QObject):
         self._search = ListSearch(session.search, self)
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
+        bridge.cache_view.connect(self._on_cache)
         self._connect_session()
         self._connect_window()
         self._on_conversation(session.conversation)
@@ -50,28 +50,27 @@ class Presenter(QObject):
         session.conversations_changed.connect(self._on_list)
         session.message_added.connect(self._on_message)
         session.question_taken_back.connect(self._on_question_taken_back)
-        session.text_added.connect(self._on_text)
+        session.answers.text_added.connect(self._on_text)
         session.message_finished.connect(self._on_finished)
-        session.stats_changed.connect(self._on_stats)
-        session.prefill_changed.connect(self._on_prefill)
+        session.answers.stats_changed.connect(self._on_stats)
+        session.answers.prefill_changed.connect(self._on_prefill)
         session.state_changed.connect(self._on_state)
-        session.preview_changed.connect(self._on_preview)
-        session.model_changed.connect(self._on_model)
-        session.loading_changed.connect(self._on_loading)
-        session.loading_stopped.connect(self._on_loading_stopped)
-        session.cache_changed.connect(self._on_cache)
+        session.cost.draft_previewed.connect(self._on_preview)
+        session.answers.model_changed.connect(self._on_model)
+        session.answers.loading_changed.connect(self._on_loading)
+        session.answers.loading_stopped.connect(self._on_loading_stopped)
         session.error.connect(self._on_error)
-        session.stored_again.connect(self._window.notice.end_lasting)
+        session.saving.stored_again.connect(self._window.notice.end_lasting)
 
     def _connect_window(self) -> None:
         window, session = self._window, self._session
         window.composer.send.connect(self.send)
         window.composer.stop.connect(session.stop)
-        window.loading_bar.cancel_wanted.connect(session.cancel_load)
+        window.loading_bar.cancel_wanted.connect(session.answers.cancel_load)
         window.header.renamed.connect(lambda title: session.rename(session.conversation.id, title))
         window.transcript.retry.connect(self.retry)
         window.transcript.edit.connect(self._on_edit_wanted)
-        window.transcript.sibling.connect(self._on_sibling_wanted)
+        window.transcript.sibling.connect(session.choose_version)
         window.sidebar.search_changed.connect(self._on_list)
         window.sidebar.list.opened.connect(self.open)
         window.sidebar.list.rename_wanted.connect(self._on_rename_wanted)
@@ -122,12 +121,6 @@ class Presenter(QObject):
             if message.id == message_id:
                 self._window.composer.start_editing(message_id, message.content)
 
-    def _on_sibling_wanted(self, message_id: int, step: int) -> None:
-        versions = [message.id for message in self._session.siblings(message_id)]
-        place = versions.index(message_id) + step if versions else -1  # none: an error says why
-        if 0 <= place < len(versions):
-            self._session.choose_sibling(versions[place])
-
     def _on_rename_wanted(self, conversation_id: int) -> None:
         self._session.open(conversation_id)
         self._window.header.rename()
@@ -152,7 +145,7 @@ class Presenter(QObject):
         self._shown_id = conversation.id
         window.composer.show_sampling(conversation.sampling)
         self._refresh_header()
-        window.transcript.show_messages(self._contents(messages))
+        window.transcript.show_messages([self._content(message) for message in messages])
         window.show_transcript(bool(messages))
         self._refresh_empty()
         window.sidebar.list.show_current(conversation.id)
@@ -170,7 +163,7 @@ class Presenter(QObject):
 
     def _on_message(self, message: StoredMessage) -> None:
         self._window.show_transcript(True)
-        self._window.transcript.add(self._contents([message])[0])
+        self._window.transcript.add(self._content(message))
         self._on_state(self._session.state)  # one that waits for a model can be stopped, and the state stays "loading"
         if message.role == "assistant":
             self._wait_for(message)
@@ -199,7 +192,7 @@ class Presenter(QObject):
 
     def _on_finished(self, message: StoredMessage) -> None:
         if answer := self._window.transcript.answer(message.id):
-            answer.finish(self._contents([message])[0])
+            answer.finish(self._content(message))
             self._window.transcript.mark_newest()
 
     def _on_prefill(self, prefill: Prefill) -> None:
@@ -207,12 +200,10 @@ class Presenter(QObject):
             answer.show_progress(prefill)
 
     def _on_state(self, state: str) -> None:
-        messages = self._session.messages
-        queued = state == "loading" and bool(messages) and messages[-1].role == "assistant"
-        busy = state in BUSY or (queued and not messages[-1].finish_reason)
+        busy = self._session.is_busy
         self._window.composer.set_busy(busy, can_stop=state != "stopping")
         self._window.commands.stop.setEnabled(busy)
-        self._window.commands.retry.setEnabled(bool(messages) and not busy)
+        self._window.commands.retry.setEnabled(bool(self._session.messages) and not busy)
         if state == "loading":
             self._window.sidebar.model_button.show_loading()
         self._refresh_empty()
@@ -243,7 +234,7 @@ class Presenter(QObject):
         self._disk_note = view.disk_note
 
     def _on_error(self, sentence: str, detail: str) -> None:
-        self._window.notice.show_error(sentence, detail, stays=not self._session.is_storing)
+        self._window.notice.show_error(sentence, detail, stays=self._session.saving.is_failing)
         if self._session.state != "loading":
             self._window.loading_bar.hide()
             self._window.sidebar.model_button.show_model(self._session.model)
@@ -279,20 +270,8 @@ class Presenter(QObject):
             sentence = "Write a message below. It is answered as soon as the model is loaded."
         empty.say("Ask anything", sentence, choices)
 
-    def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
-        versions = self._session.versions() if messages else {}
-        explained = any(message.divergence for message in messages)
-        branch = self._session.messages if explained else ()
-        had_prompt = self._session.answers_with_system_prompt() if explained else {}
-        has_prompt = bool(self._session.conversation.system_prompt)
-        return [
-            self._content(each, branch, versions.get(each.id, [each.id]), had_prompt.get(each.id, has_prompt))
-            for each in messages
-        ]
-
-    def _content(
-        self, message: StoredMessage, branch: Sequence[StoredMessage], versions: Sequence[int], had_system_prompt: bool
-    ) -> MessageContent:
+    def _content(self, message: StoredMessage) -> MessageContent:
+        versions = self._session.versions(message.id)
         return MessageContent(
             id=message.id,
             role=message.role,
@@ -302,7 +281,7 @@ class Presenter(QObject):
             finish_reason=message.finish_reason,
             is_first_seen=message.id == self._session.first_seen_id,
             added=message.sent.removeprefix(message.content).strip(),
-            divergence_place=place_of(message.divergence, branch, had_system_prompt, message.left_out),
+            divergence_place=self._session.place_of_divergence(message),
             version=versions.index(message.id) + 1,
             versions=len(versions),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt
 
-from app.chat.places import index_in, ordinal_place, place_of
+from app.chat.places import index_in, ordinal_place
 from app.chat.session import Session
 from app.history.records import Conversation
 from app.transcript.message import Answer
@@ -24,11 +24,11 @@ class ReusePresenter(QObject):
         self._shown_id = 0
         session.conversation_changed.connect(self._on_conversation)
         session.state_changed.connect(self._on_state)
-        session.preview_changed.connect(window.composer.show_preview)
-        session.foresight.price_changed.connect(self._on_price)
-        session.foresight.prompt_previewed.connect(self._on_prompt_previewed)
-        session.matched.connect(self._on_matched)
-        session.prefill_changed.connect(self._ribbon.show_reading)
+        session.cost.draft_previewed.connect(window.composer.show_preview)
+        session.cost.edit_priced.connect(self._on_price)
+        session.cost.prompt_previewed.connect(self._on_prompt_previewed)
+        session.answers.matched.connect(self._on_matched)
+        session.answers.prefill_changed.connect(self._ribbon.show_reading)
         window.composer.draft_changed.connect(self._on_draft)
         window.transcript.edit_pointed.connect(self._on_edit_pointed)
         window.transcript.divergence_wanted.connect(self.go_to_divergence)
@@ -42,7 +42,7 @@ class ReusePresenter(QObject):
         had_system_prompt = self._session.had_system_prompt(answer_id)
         index = index_in(messages, answer.divergence.message_index, had_system_prompt, answer.left_out)
         if index < 0:
-            self._window.header.prompt_wanted.emit()
+            self._window.commands.system_prompt.trigger()
         elif index < len(messages):
             self._go_to(messages[index].id)
 
@@ -63,26 +63,25 @@ class ReusePresenter(QObject):
             self._window.composer.show_preview(None)
 
     def _on_matched(self, matched: Matched) -> None:
-        messages, branch = self._window.transcript.messages, self._session.messages
+        messages = self._window.transcript.messages
         if messages and isinstance(messages[-1], Answer):
-            had_system_prompt = self._session.had_system_prompt(branch[-1].id)
-            place = place_of(matched.divergence, branch, had_system_prompt, branch[-1].left_out)
+            place = self._session.place_of_divergence(self._session.messages[-1])
             messages[-1].box.show_divergence(matched.divergence, place, matched.computed_tokens)
         if model := self._session.model:
             self._ribbon.show_matched(matched, model.context_length)
 
     def _on_draft(self, text: str) -> None:
         self._drop_price()
-        self._session.draft_changed(text, self._window.composer.editing)
+        self._session.cost.draft_changed(text, self._window.composer.editing)
 
     def _on_edit_pointed(self, message_id: int, pointed: bool) -> None:
         if pointed:
-            self._session.foresight.consider_edit(message_id)
+            self._session.cost.consider_edit(message_id)
         else:
             self._drop_price()
 
     def _drop_price(self) -> None:
-        self._session.foresight.consider_edit(None)
+        self._session.cost.consider_edit(None)
         self._ribbon.show_newest()
 
     def _on_prompt_previewed(self, preview: Preview | None) -> None:

@@ -28,11 +28,11 @@ SIGNALS = (
     "question_taken_back",
     "matched",
     "state_changed",
-    "preview_changed",
+    "draft_previewed",
     "model_changed",
     "loading_changed",
     "loading_stopped",
-    "cache_changed",
+    "cache_view",
     "error",
 )
 DAY = date(2026, 3, 14)
@@ -71,7 +71,7 @@ class Desk:
 
     def load(self) -> None:
         """Load the model."""
-        self.session.load_model(ModelSpec())
+        self.session.answers.load(ModelSpec())
         self.play()
 
     def close(self) -> None:
@@ -93,8 +93,10 @@ def make_desk(qapp: object, tmp_path: Path) -> Iterator[Callable[..., Desk]]:
         bridge = Bridge(engine)
         history = History(tmp_path / "history.sqlite3")
         desk = Desk(engine, bridge, history, Session(bridge, history, settings or Settings(), today=lambda: day))
+        speakers = (desk.session, desk.session.answers, desk.session.cost, desk.bridge)
         for name in SIGNALS:
-            getattr(desk.session, name).connect(lambda *values, name=name: desk.said.append((name, values)))
+            speaker = next(each for each in speakers if hasattr(each, name))
+            getattr(speaker, name).connect(lambda *values, name=name: desk.said.append((name, values)))
         desks.append(desk)
         if loaded:
             desk.load()

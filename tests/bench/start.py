@@ -27,7 +27,7 @@ def main() -> int:
     app = QApplication(["start"])
     with tempfile.TemporaryDirectory() as folder:
         application = build(Engine(), Settings(disk_budget_mb=0), Path(folder) / "start.db")
-        application.session.model_changed.connect(lambda model: _ready(times, born, model, app))
+        application.session.answers.model_changed.connect(lambda model: _ready(times, born, model, app))
         QTimer.singleShot(0, lambda: times.setdefault("visible", time.time() - born))
         application.open()
         app.exec()

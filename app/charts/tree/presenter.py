@@ -11,7 +11,7 @@ from app.charts.panel import ChartPanel
 from app.charts.tree import words as tree_words
 from app.charts.tree.layout import find_again
 from app.charts.tree.window import TreeWindow
-from app.chat.bridge import Bridge
+from app.chat.bridge import Bridge, CacheCommand
 from app.chat.session import Session
 from app.history.records import StoredMessage
 from engine import CacheView, NodeView
@@ -70,8 +70,8 @@ class TreePresenter(QObject):
             tree.visibility_changed.connect(self._on_tree_visibility)
             tree.view.open_wanted.connect(self.show_run)
             tree.view.pin_wanted.connect(self.pin)
-            tree.view.unpin_wanted.connect(lambda node: self._act(node, self._bridge.release_prefix))
-            tree.view.drop_wanted.connect(lambda node: self._act(node, self._bridge.drop_prefix))
+            tree.view.unpin_wanted.connect(lambda node: self._act(node, "release_prefix"))
+            tree.view.drop_wanted.connect(lambda node: self._act(node, "drop_prefix"))
             self.refresh()
         self.tree.show()
         self.tree.raise_()
@@ -114,18 +114,18 @@ class TreePresenter(QObject):
         nodes = self._bridge.read_cache_view().nodes
         if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
             self._say(tree_words.CANNOT_PIN)
-        elif self._act(node, self._bridge.keep_prefix):
+        elif self._act(node, "keep_prefix"):
             self._to_pin = node
 
-    def _act(self, node: NodeView, act: Callable[[int], None]) -> bool:
-        """Call `act` with the run's present block; return False where the run is gone."""
+    def _act(self, node: NodeView, command: CacheCommand) -> bool:
+        """Tell the engine what to do to the run; return False where the run is gone."""
         nodes = self._bridge.read_cache_view().nodes
         found = find_again(node, nodes)
         if found < 0:
             self.refresh()
             self._say(GONE)
             return False
-        act(nodes[found].block)
+        self._bridge.tell(command, nodes[found].block)
         return True
 
     def _say(self, sentence: str) -> None:

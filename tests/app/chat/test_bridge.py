@@ -9,8 +9,7 @@ import pytest
 from PySide6.QtCore import QEventLoop
 from pytestqt.qtbot import QtBot
 
-from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, REST_EVERY_MS, Bridge
-from app.chat.merge import merge
+from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, REST_EVERY_MS, Bridge, merge
 from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
 
@@ -55,20 +54,21 @@ def test_the_timer_brings_a_whole_turn(make_bridge: Callable[..., Any], qtbot: Q
 
 
 def test_the_timer_is_fast_while_something_is_outstanding_and_slow_then(make_bridge: Callable[..., Any]) -> None:
-    bridge, _ = make_bridge(FakeEngine(manual=True))
-    assert not bridge._timer.isActive()
+    engine = FakeEngine(manual=True)
+    bridge, _ = make_bridge(engine)
+    assert not bridge.timer.isActive()
     bridge.submit(REQUEST)
     bridge.drain()
-    assert bridge._timer.interval() == DRAIN_EVERY_MS
-    bridge._engine.release()
+    assert bridge.timer.interval() == DRAIN_EVERY_MS
+    engine.release()
     bridge.drain()
-    assert bridge._timer.interval() == REST_EVERY_MS
-    assert bridge._timer.isActive()
+    assert bridge.timer.interval() == REST_EVERY_MS
+    assert bridge.timer.isActive()
     assert not bridge.busy
     bridge.submit(REQUEST)
-    assert bridge._timer.interval() == DRAIN_EVERY_MS
+    assert bridge.timer.interval() == DRAIN_EVERY_MS
     bridge.close()
-    assert not bridge._timer.isActive()
+    assert not bridge.timer.isActive()
 
 
 def test_what_idle_work_says_comes_by_itself(make_bridge: Callable[..., Any], qtbot: QtBot) -> None:
@@ -98,9 +98,9 @@ def test_loads_and_previews_end_too(make_bridge: Callable[..., Any], ask: Callab
 def test_commands_reach_the_engine(make_bridge: Callable[..., Any]) -> None:
     engine = FakeEngine(manual=True)
     bridge, ear = make_bridge(engine)
-    bridge.set_cache_budget(123)
-    bridge.clear_cache()
-    bridge.forget("#7")
+    bridge.tell("set_cache_budget", 123)
+    bridge.tell("clear_cache")
+    bridge.tell("forget", "#7")
     request_id = bridge.submit(REQUEST)
     bridge.cancel(request_id)
     assert bridge.read_cache_view().budget_bytes == 123
@@ -113,8 +113,8 @@ def test_commands_reach_the_engine(make_bridge: Callable[..., Any]) -> None:
 def test_a_cache_command_that_fails_is_told_and_ends(make_bridge: Callable[..., Any]) -> None:
     engine = FakeEngine(manual=True)
     bridge, ear = make_bridge(engine)
-    bridge.clear_cache()
-    bridge._engine.poll()
+    bridge.tell("clear_cache")
+    engine.poll()
     engine.inject(Failed(0, "No model is loaded."))
     bridge.drain()
     assert ear.names() == ["failed"]
@@ -149,7 +149,7 @@ def test_a_drain_stops_after_its_time_and_the_rest_comes_next(make_bridge: Calla
     bridge.drain()
     assert "text" in ear.names()
     assert "finished" not in ear.names()
-    assert bridge._timer.isActive()
+    assert bridge.timer.isActive()
     while bridge.busy:
         bridge.drain()
     text = "".join(event.text for name, event in ear.heard if name == "text")
@@ -181,7 +181,7 @@ def test_a_slot_may_close_the_bridge(make_bridge: Callable[..., Any]) -> None:
     bridge.drain()
     assert ear.names() == ["matched"]
     assert engine.closed
-    assert not bridge._timer.isActive()
+    assert not bridge.timer.isActive()
 
 
 def test_merge_joins_text_and_keeps_the_newest_progress() -> None:

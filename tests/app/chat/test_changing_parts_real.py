@@ -1,7 +1,8 @@
-"""What the lint foresees is what the engine then does: a clock in a system prompt, on the real engine, a tiny model."""
+"""What the editor foresees is what the engine then does: a clock in a system prompt, on a real engine."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,9 +34,9 @@ class Chat:
         self.bridge = Bridge(Engine())
         self.history = History(folder / "history.sqlite3")
         self.session = Session(self.bridge, self.history, Settings(), values=lambda: values_at(self.now, "id"))
-        with qtbot.waitSignal(self.session.model_changed):
+        with qtbot.waitSignal(self.session.answers.model_changed):
             spec = ModelSpec(str(make_folder(folder / "tiny")), "cpu", "fp32", cache_bytes=10**8)
-            self.session.load_model(spec)
+            self.session.answers.load(spec)
         self.session.set_system_prompt(PROMPT)
         self.session.set_sampling(GREEDY)
 
@@ -52,12 +53,13 @@ class Chat:
         editor = SystemPromptEditor(PROMPT)
         self.qtbot.addWidget(editor)
         editing = PromptEditing(editor, self.session, self.bridge)
-        with self.qtbot.waitSignal(editing.pricer.priced) as priced:
-            editing.pricer.ask()
+        editing.pricer.ask()
+        self.qtbot.waitUntil(lambda: not self.bridge.busy)
         (said,) = editor.findings.texts
-        assert f"{priced.args[0].behind[0]:,} tokens after it are read again" in said
         editor.reject()
-        return int(priced.args[0].behind[0])
+        found = re.search(r"([\d,]+) tokens after it are read again", said)
+        assert found is not None
+        return int(found[1].replace(",", ""))
 
     def close(self) -> None:
         self.session.shutdown()

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QCoreApplication, QEventLoop
+from PySide6.QtCore import QCoreApplication, QEventLoop, SignalInstance
 
 from app.chat.bridge import Bridge
-from app.chat.previewer import Previewer
-from app.chat.price import price_of_change
+from app.chat.cost import Previewer
 from app.chat.session import Session
 from app.history.history import History
 from app.history.records import StoredMessage
@@ -47,16 +46,16 @@ class Program:
 
     def __init__(self, folder: Path, model: Path) -> None:
         self.bridge = Bridge(Engine())
-        self.bridge._timer.setInterval(1)
+        self.bridge.timer.setInterval(1)
         self.history = History(folder / "history.sqlite3")
         settings = Settings(sampling=SAMPLING, system_prompt="Answer about parcels and tents, briefly.")
         self.session = Session(self.bridge, self.history, settings, today=lambda: date(2026, 11, 29))
         self.matched: list[Matched] = []
         self.foreseen: list[Preview] = []
         self.errors: list[str] = []
-        self.session.matched.connect(self.matched.append)
+        self.session.answers.matched.connect(self.matched.append)
         self.session.error.connect(lambda sentence, detail: self.errors.append(f"{sentence} {detail}"))
-        self.session.load_model(ModelSpec(str(model), device="cpu", dtype="fp32"))
+        self.session.answers.load(ModelSpec(str(model), device="cpu", dtype="fp32"))
         self.rest()
 
     def rest(self) -> None:
@@ -65,14 +64,18 @@ class Program:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
         assert self.errors == []
 
-    def foresee(self, previewer: Previewer) -> Preview:
-        """What the engine says to this previewer's newest question."""
-        previewer.preview_changed.connect(self.foreseen.append)
+    def foresee(self, previewer: Previewer, signal: SignalInstance) -> Preview:
+        """What the engine says to this previewer's newest question, as `signal` tells it."""
+        link = signal.connect(lambda *values: self.foreseen.append(values[-1]))
         previewer.ask()
         self.rest()
-        previewer.preview_changed.disconnect(self.foreseen.append)
+        signal.disconnect(link)
         previewer.drop()
         return self.foreseen.pop()
+
+    def foresee_draft(self) -> Preview:
+        """What sending now would cost."""
+        return self.foresee(self.session.cost.draft, self.session.cost.draft_previewed)
 
     def do(self, act: Callable[[], bool]) -> Matched:
         """What was matched in the turn that this begins."""
@@ -88,7 +91,7 @@ class Program:
 
 @pytest.fixture(scope="module")
 def running(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    folder = tmp_path_factory.mktemp("foresight")
+    folder = tmp_path_factory.mktemp("cost")
     model = make_folder(folder / "tiny")
     config = json.loads((model / "config.json").read_text("utf-8"))
     (model / "config.json").write_text(json.dumps({**config, "max_position_embeddings": CONTEXT}), "utf-8")
@@ -100,8 +103,8 @@ def running(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture
 def program(running: Program) -> Iterator[Program]:
     yield running
-    running.session.foresight.drop()
-    running.session._answers._keeper.save()  # all is stored: its timer rests
+    running.session.cost.drop()
+    running.session.saving.save()  # all is stored: its timer rests
 
 
 def facts(event: Preview | Matched) -> tuple[Any, ...]:
@@ -121,29 +124,29 @@ def test_what_is_foreseen_is_what_happens(program: Program, actions: list[tuple[
 
 def play(program: Program, action: str, text: str, chosen: int) -> tuple[Preview, Matched]:
     """One action, foreseen and done. What asks nothing by itself is followed by a question."""
-    session, foresight = program.session, program.session.foresight
+    session, cost = program.session, program.session.cost
     questions = [message for message in session.messages if message.role == "user"]
     if action in ("edit", "retry") and questions:
         question = questions[chosen % len(questions)] if action == "edit" else questions[-1]
-        session.draft_changed(text or question.content, question.id)
-        foreseen = program.foresee(foresight.draft)
+        session.cost.draft_changed(text or question.content, question.id)
+        foreseen = program.foresee_draft()
         return foreseen, program.do(lambda: session.edit(question.id, text) if text else session.retry())
     if action == "system prompt":
-        session.draft_changed("And now?")
-        foresight.consider_prompt(text)
-        foreseen = program.foresee(foresight.prompt)
-        foresight.consider_prompt(None)
+        session.cost.draft_changed("And now?")
+        cost.consider_prompt(text)
+        foreseen = program.foresee(cost.prompt, cost.prompt_previewed)
+        cost.consider_prompt(None)
         session.set_system_prompt(text)
         return foreseen, program.do(lambda: session.send("And now?"))
     change_view(session, action, chosen)
-    session.draft_changed(text or "And now?")
-    foreseen = program.foresee(foresight.draft)
+    session.cost.draft_changed(text or "And now?")
+    foreseen = program.foresee_draft()
     return foreseen, program.do(lambda: session.send(text or "And now?"))
 
 
 def change_view(session: Session, action: str, chosen: int) -> None:
     """Go to another branch or to another conversation, where there is one."""
-    versions = [version.id for message in session.messages for version in session.siblings(message.id)]
+    versions = [version for message in session.messages for version in session.versions(message.id)]
     others = [conversation.id for conversation in session.conversations()]
     if action == "switch" and versions:
         session.choose_sibling(versions[chosen % len(versions)])
@@ -152,14 +155,14 @@ def change_view(session: Session, action: str, chosen: int) -> None:
 
 
 def test_the_price_of_a_change_is_what_it_costs(program: Program) -> None:
-    session, foresight = program.session, program.session.foresight
+    session, cost = program.session, program.session.cost
     session.new_conversation()
     for question in ("Is it here?", "Is the tent in it?", "And the stove?"):
         program.do(lambda question=question: session.send(question))
     for question in (session.messages[2], session.messages[0]):
-        foresight.consider_edit(question.id)
-        price = price_of_change(program.foresee(foresight.price), session.model)  # type: ignore[arg-type]
-        foresight.consider_edit(None)
+        cost.consider_edit(question.id)
+        price = program.foresee(cost.edit, cost.edit_priced)
+        cost.consider_edit(None)
         changed = as_long(program, question, price.prompt_tokens)
         matched = program.do(lambda id=question.id, changed=changed: session.edit(id, changed))
         assert facts(matched) == facts(price)
@@ -171,8 +174,8 @@ def as_long(program: Program, question: StoredMessage, tokens: int) -> str:
     """The question with another first letter, in as many tokens."""
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789":
         changed = letter + question.content[1:]
-        program.session.draft_changed(changed, question.id)
-        if changed != question.content and program.foresee(program.session.foresight.draft).prompt_tokens == tokens:
+        program.session.cost.draft_changed(changed, question.id)
+        if changed != question.content and program.foresee_draft().prompt_tokens == tokens:
             return changed
     raise AssertionError("every other first letter takes another number of tokens")
 

@@ -35,7 +35,7 @@ def disk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 def save(desk: Desk) -> None:
     """What the slow timer does."""
-    desk.session._answers._keeper.save()
+    desk.session.saving.save()
 
 
 def stored(desk: Desk) -> list[str]:
@@ -55,7 +55,7 @@ def test_text_is_stored_on_the_timer_and_only_when_there_is_more(desk: Desk, dis
 
 
 def test_the_timer_is_slow_and_ends_with_the_last_answer(desk: Desk, qtbot: QtBot) -> None:
-    timer = desk.session._answers._keeper._timer
+    timer = desk.session.saving.timer
     assert SAVE_EVERY_MS == 3000
     assert not timer.isActive()
     desk.session.send("Hi")

@@ -192,7 +192,7 @@ def test_a_failure_before_the_first_token_keeps_the_question_for_a_retry(
     assert desk.session.retry()
     desk.play()
     assert contents(desk) == ["Hi", ANSWER]
-    assert len(desk.session.siblings(desk.session.messages[-1].id)) == 1
+    assert len(desk.session.versions(desk.session.messages[-1].id)) == 1
 
 
 def test_a_question_that_is_refused_comes_back_to_be_written_again(make_desk: Callable[..., Desk]) -> None:
@@ -248,7 +248,7 @@ def test_regenerating_five_times_asks_the_same_and_keeps_every_answer(make_desk:
         assert desk.session.retry()
         desk.play()
     assert len(set(desk.engine.requests)) == 1
-    answers = desk.session.siblings(desk.session.messages[-1].id)
+    answers = desk.history.siblings(desk.session.messages[-1].id)
     assert [answer.content for answer in answers] == [f"answer {number}" for number in range(6)]
     assert {answer.parent_id for answer in answers} == {desk.session.messages[0].id}
     assert {answer.stats.reused_tokens for answer in answers[1:]} == {answers[0].stats.prompt_tokens - 1}
@@ -293,7 +293,7 @@ def test_an_edited_question_is_a_branch_and_the_old_one_stays(desk: Desk) -> Non
     desk.play()
     assert contents(desk) == ["One", ANSWER, "Two, but shorter", ANSWER]
     edited = desk.session.messages[2]
-    assert [message.id for message in desk.session.siblings(edited.id)] == [old[2].id, edited.id]
+    assert desk.session.versions(edited.id) == [old[2].id, edited.id]
     desk.session.choose_sibling(old[2].id)
     assert desk.session.messages == old
     desk.session.choose_sibling(edited.id)
@@ -306,7 +306,7 @@ def test_the_first_question_can_be_edited(desk: Desk) -> None:
     desk.session.edit(first.id, "Uno")
     desk.play()
     assert contents(desk) == ["Uno", ANSWER]
-    assert [message.content for message in desk.session.siblings(first.id)] == ["One", "Uno"]
+    assert [message.content for message in desk.history.siblings(first.id)] == ["One", "Uno"]
 
 
 def test_only_a_question_in_view_can_be_edited(desk: Desk) -> None:

@@ -31,7 +31,7 @@ def test_without_a_model_a_question_is_refused_with_what_to_do(bare: Desk) -> No
 
 
 def test_loading_is_shown_and_ends_with_the_model(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec(path="/models/x"))
+    bare.session.answers.load(ModelSpec(path="/models/x"))
     assert bare.session.state == "loading"
     bare.until(Loading)
     assert bare.heard("loading_changed")[0].stage == "Reading the tokenizer"
@@ -42,7 +42,7 @@ def test_loading_is_shown_and_ends_with_the_model(bare: Desk) -> None:
 
 
 def test_a_question_sent_while_loading_waits_in_view(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec())
+    bare.session.answers.load(ModelSpec())
     assert bare.session.send("Hi")
     assert (contents(bare), bare.session.state) == (["Hi", ""], "loading")
     assert bare.engine.requests == []
@@ -52,7 +52,7 @@ def test_a_question_sent_while_loading_waits_in_view(bare: Desk) -> None:
 
 
 def test_questions_of_two_conversations_wait_in_order(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec())
+    bare.session.answers.load(ModelSpec())
     bare.session.send("One")
     bare.session.new_conversation()
     bare.session.send("Two")
@@ -61,7 +61,7 @@ def test_questions_of_two_conversations_wait_in_order(bare: Desk) -> None:
 
 
 def test_a_waiting_question_can_be_stopped(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec())
+    bare.session.answers.load(ModelSpec())
     bare.session.send("Hi")
     bare.session.stop()
     assert (contents(bare), bare.session.state) == ([], "loading")
@@ -76,14 +76,14 @@ def test_a_waiting_question_taken_back_leaves_what_was_there(desk: Desk) -> None
     desk.session.send("One")
     desk.play()
     before, first = contents(desk), desk.session.messages[0].id
-    desk.session.load_model(ModelSpec())
+    desk.session.answers.load(ModelSpec())
     desk.session.send("Two")
     desk.session.stop()
     assert contents(desk) == before
     desk.session.edit(first, "Other")
     desk.session.stop()
     assert contents(desk) == before
-    assert len(desk.session.siblings(first)) == 1
+    assert len(desk.session.versions(first)) == 1
     desk.session.retry()
     desk.session.stop()
     assert contents(desk) == before
@@ -91,7 +91,7 @@ def test_a_waiting_question_taken_back_leaves_what_was_there(desk: Desk) -> None
 
 
 def test_a_waiting_question_goes_with_its_conversation(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec())
+    bare.session.answers.load(ModelSpec())
     bare.session.send("Hi")
     bare.session.delete(bare.session.conversation.id)
     bare.play()
@@ -102,7 +102,7 @@ def test_a_waiting_question_goes_with_its_conversation(bare: Desk) -> None:
 
 def test_a_load_that_fails_says_why_and_keeps_the_question(make_desk: Callable[..., Desk]) -> None:
     desk = make_desk(FakeEngine(manual=True, load_failure="This folder has no model."), loaded=False)
-    desk.session.load_model(ModelSpec())
+    desk.session.answers.load(ModelSpec())
     desk.session.send("Hi")
     desk.play()
     assert desk.heard("error") == [("This folder has no model.", "told to fail")]
@@ -116,7 +116,7 @@ def test_a_load_that_fails_says_why_and_keeps_the_question(make_desk: Callable[.
 
 def test_the_present_model_stays_when_another_one_fails(desk: Desk) -> None:
     desk.engine.load_failure = "This folder has no model."
-    desk.session.load_model(ModelSpec(path="/nothing"))
+    desk.session.answers.load(ModelSpec(path="/nothing"))
     desk.session.send("Hi")
     desk.play()
     assert len(desk.heard("error")) == 1
@@ -126,7 +126,7 @@ def test_the_present_model_stays_when_another_one_fails(desk: Desk) -> None:
 
 def test_a_model_that_was_closed_in_vain_answers_no_more(desk: Desk) -> None:
     """There was no memory for both, and then none for the new one."""
-    load = desk.session.load_model(ModelSpec(path="/huge"))
+    load = desk.session.answers.load(ModelSpec(path="/huge"))
     desk.session.send("Hi")
     desk.engine.inject(Failed(load, "There is no memory.", is_model_gone=True))
     desk.drain()
@@ -137,9 +137,9 @@ def test_a_model_that_was_closed_in_vain_answers_no_more(desk: Desk) -> None:
 
 
 def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec(path="/a"))
+    bare.session.answers.load(ModelSpec(path="/a"))
     bare.engine.advance(2)  # past its last step, so that it cannot be stopped any more
-    bare.session.load_model(ModelSpec(path="/b"))
+    bare.session.answers.load(ModelSpec(path="/b"))
     assert bare.engine.cancelled == [1]
     bare.session.send("Hi")
     bare.until(Loaded)
@@ -151,10 +151,10 @@ def test_only_the_last_of_two_loads_counts(bare: Desk) -> None:
 
 
 def test_a_load_that_is_cancelled_leaves_the_model_that_was_there(desk: Desk) -> None:
-    desk.session.load_model(ModelSpec(path="/slow"))
+    desk.session.answers.load(ModelSpec(path="/slow"))
     desk.until(Loading)
     desk.session.send("Hi")
-    desk.session.cancel_load()
+    desk.session.answers.cancel_load()
     desk.play()
     assert len(desk.heard("loading_stopped")) == 1
     assert desk.heard("error") == desk.heard("model_changed") == []
@@ -163,22 +163,22 @@ def test_a_load_that_is_cancelled_leaves_the_model_that_was_there(desk: Desk) ->
 
 
 def test_the_first_load_cancelled_leaves_no_model_and_the_question(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec())
+    bare.session.answers.load(ModelSpec())
     bare.session.send("Hi")
-    bare.session.cancel_load()
+    bare.session.answers.cancel_load()
     bare.play()
     assert (bare.heard("loading_changed"), len(bare.heard("loading_stopped"))) == ([], 1)
     assert (bare.session.model, bare.session.state, contents(bare)) == (None, "no_model", ["Hi"])
-    bare.session.cancel_load()
+    bare.session.answers.cancel_load()
     assert bare.engine.cancelled == [1], "nothing is loaded any more"
     bare.load()
     assert bare.session.state == "idle"
 
 
 def test_when_the_last_of_two_loads_fails_the_first_one_answers(bare: Desk) -> None:
-    bare.session.load_model(ModelSpec(path="/a"))
+    bare.session.answers.load(ModelSpec(path="/a"))
     bare.engine.advance(2)  # past its last step, so that it cannot be stopped any more
-    bare.session.load_model(ModelSpec(path="/b"))
+    bare.session.answers.load(ModelSpec(path="/b"))
     bare.until(Loaded)
     bare.engine.load_failure = "This folder has no model."
     bare.play()

@@ -66,9 +66,10 @@ def open_desk(qapp: object, tmp_path: Path) -> Iterator[Callable[[], ClockDesk]]
     clock = Clock()
 
     def make() -> ClockDesk:
-        bridge, history = Bridge(FakeEngine(manual=True)), History(tmp_path / "history.sqlite3")
+        engine = FakeEngine(manual=True)
+        bridge, history = Bridge(engine), History(tmp_path / "history.sqlite3")
         session = Session(bridge, history, Settings(), today=lambda: DAY, values=clock.values)
-        desk = ClockDesk(bridge._engine, bridge, history, session)  # type: ignore[arg-type]
+        desk = ClockDesk(engine, bridge, history, session)
         desk.clock = clock
         session.error.connect(lambda *values: desk.said.append(("error", values)))
         desks.append(desk)
@@ -180,7 +181,7 @@ def test_answering_again_after_a_move_asks_the_question_anew(desk: ClockDesk) ->
     desk.play()
     assert system(desk) == CONSTANT
     assert desk.newest[-1].content == "One?\n\n[time: 14:03:24]"
-    assert [message.id for message in desk.session.siblings(question)] == [question, desk.session.messages[0].id]
+    assert desk.session.versions(question) == [question, desk.session.messages[0].id]
     desk.session.choose_sibling(question)
     assert len(desk.session.messages) == 2
 
@@ -195,8 +196,8 @@ def test_an_edited_question_is_a_new_one(desk: ClockDesk) -> None:
 
 def test_the_preview_is_of_what_would_be_sent(desk: ClockDesk) -> None:
     desk.session.set_system_prompt(PROMPT, (desk.session.new_cure("time", "moved"),))
-    desk.session.draft_changed("Soon?")
-    desk.session.foresight.draft.ask()
+    desk.session.cost.draft_changed("Soon?")
+    desk.session.cost.draft.ask()
     preview = desk.engine.previews[-1].messages
     desk.ask("Soon?", 0)
     assert preview == desk.newest

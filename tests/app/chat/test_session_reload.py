@@ -21,7 +21,6 @@ def contents(desk: Desk) -> list[str]:
 def crash(desk: Desk) -> None:
     """End the program without a word to session or history."""
     desk.bridge.close()
-    desk.session._answers._running.clear()
     desk.history.close()
 
 
@@ -50,7 +49,7 @@ def test_the_branch_in_view_is_the_one_that_comes_back(make_desk: Callable[..., 
     first.play()
     first.session.edit(first.session.messages[0].id, "Two")
     first.play()
-    first.session.choose_sibling(first.session.siblings(first.session.messages[0].id)[0].id)
+    first.session.choose_sibling(first.session.versions(first.session.messages[0].id)[0])
     messages = first.session.messages
     first.close()
     second = make_desk()
@@ -90,7 +89,7 @@ def test_a_crash_keeps_what_the_slow_timer_stored(make_desk: Callable[..., Desk]
     first = make_desk()
     first.session.send("Hi")
     first.until(TextDelta)
-    first.session._answers._keeper.save()
+    first.session.saving.save()
     first.until(TextDelta)
     crash(first)
     second = make_desk()

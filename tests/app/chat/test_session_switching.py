@@ -33,7 +33,7 @@ def test_an_answer_goes_on_behind_another_conversation(make_desk: Callable[..., 
     assert (contents(desk), desk.session.state) == ([], "idle")
     desk.said.clear()
     desk.play()
-    assert {name for name, _ in desk.said} <= {"cache_changed", "conversations_changed"}
+    assert {name for name, _ in desk.said} <= {"cache_view", "conversations_changed"}
     assert contents(desk) == []
     desk.session.open(first)
     assert contents(desk) == ["First?", "the first answer has six words"]
@@ -86,7 +86,7 @@ def test_deleting_the_conversation_in_view_stops_its_answer(make_desk: Callable[
     assert (contents(desk), desk.session.conversation.id, desk.session.state) == ([], 0, "idle")
     desk.said.clear()
     desk.play()
-    assert {name for name, _ in desk.said} <= {"cache_changed"}
+    assert {name for name, _ in desk.said} <= {"cache_view"}
     assert desk.session.conversations() == []
 
 
@@ -96,7 +96,7 @@ def test_nothing_more_is_heard_of_a_deleted_answer(make_desk: Callable[..., Desk
     desk.said.clear()
     desk.engine.inject(Failed(desk.engine.cancelled[0], "It failed."))
     desk.drain()
-    assert {name for name, _ in desk.said} <= {"cache_changed"}
+    assert {name for name, _ in desk.said} <= {"cache_view"}
 
 
 def test_nothing_is_kept_for_a_deleted_conversation(make_desk: Callable[..., Desk]) -> None:
@@ -146,7 +146,7 @@ def test_a_failure_behind_is_told_and_lands_in_its_own_conversation(make_desk: C
     desk.session.new_conversation()
     desk.said.clear()
     desk.play()
-    assert [name for name, _ in desk.said if name != "cache_changed"] == ["error"]
+    assert [name for name, _ in desk.said if name != "cache_view"] == ["error"]
     desk.session.open(first)
     assert contents(desk) == ["First?", "Hello from"]
 

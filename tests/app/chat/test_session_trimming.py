@@ -35,8 +35,8 @@ def act(desk: Desk, step: str, choice: int) -> int | None:
     elif step == "retry":
         session.retry()
     elif step == "other version":
-        versions = session.siblings(session.messages[choice % len(session.messages)].id)
-        session.choose_sibling(versions[choice % len(versions)].id)
+        versions = session.versions(session.messages[choice % len(session.messages)].id)
+        session.choose_sibling(versions[choice % len(versions)])
     elif step == "leave out":
         return leave_out(desk, choice)
     else:
@@ -119,7 +119,7 @@ def test_the_engine_has_a_question_before_the_window_draws_it(make_desk: Callabl
 
 def test_the_wait_for_a_model_is_no_part_of_a_turns_time(make_desk: Callable[..., Desk]) -> None:
     desk = make_desk(loaded=False)
-    desk.session.load_model(ModelSpec())
+    desk.session.answers.load(ModelSpec())
     desk.session.send("one")
     desk.play()
     assert desk.engine.requests[0].asked_at is None

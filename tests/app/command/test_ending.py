@@ -24,7 +24,7 @@ from tests.app.fake_engine import FakeEngine, Script, many_tokens
 class Asking(application.Application):
     def open(self, spec=None):
         super().open(spec)
-        self.session.text_added.connect(lambda *_: print("it writes", flush=True))
+        self.session.answers.text_added.connect(lambda *_: print("it writes", flush=True))
         if sys.argv[1:] == []:
             self.session.send("Why?")
 

@@ -42,7 +42,7 @@ class Room:
         self.report = Report(MODEL, {})
 
     def load(self) -> None:
-        self.session.load_model(ModelSpec())
+        self.session.answers.load(ModelSpec())
         self.player.wait_for_model()
 
     def play(self, turns: int, script: Script = SCRIPT) -> None:

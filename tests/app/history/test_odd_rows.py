@@ -37,7 +37,7 @@ def desk_at(path: Path) -> Iterator[Desk]:
     engine = FakeEngine()
     bridge, history = Bridge(engine), History(path)
     desk = Desk(engine, bridge, history, Session(bridge, history, Settings()))
-    desk.session.load_model(ModelSpec())
+    desk.session.answers.load(ModelSpec())
     bridge.drain()
     yield desk
     desk.close()
@@ -53,10 +53,10 @@ def use(desk: Desk) -> None:
         session.open(entry.id)
         assert session.conversation.id == entry.id
         for message in session.messages:
-            assert message.id in [each.id for each in session.siblings(message.id)]
+            assert message.id in session.versions(message.id)
             session.had_system_prompt(message.id)
+            session.place_of_divergence(message)
             session.choose_sibling(message.id)
-        session.versions()
         assert session.send("Go on")
         desk.drain()
         assert [message.content for message in session.messages[-2:]] == ["Go on", "Hello from a fake."]

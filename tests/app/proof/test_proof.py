@@ -112,7 +112,7 @@ def test_nobody_else_hears_of_it(bench: Callable[..., Bench]) -> None:
         getattr(made.desk.bridge, signal).connect(heard.append)
     made.run()
     assert heard == []
-    assert {name for name, _ in made.desk.said} <= {"cache_changed"}
+    assert {name for name, _ in made.desk.said} <= {"cache_view"}
     assert made.desk.session.messages == ()
 
 

@@ -56,7 +56,7 @@ def test_a_budget_that_is_too_small_is_said_to_be_raised(screen: Screen, budget:
 
 def test_a_budget_from_the_command_line_too(screen: Screen) -> None:
     screen.window.notice.show_notice("The settings were broken.")
-    screen.session.load_model(ModelSpec(cache_bytes=10_000_000))
+    screen.session.answers.load(ModelSpec(cache_bytes=10_000_000))
     screen.play()
     assert screen.window.notice.text == (
         f"The settings were broken. 10 MB is too little for the cache of Fake-1M. {SAID}"

@@ -54,9 +54,16 @@ class Panel:
     def ask(self) -> Badges:
         badges = self.screen.application.dialogs.preset_badges
         assert isinstance(badges, Badges)
+        self.answer()
         badges.ask()
         self.screen.play()
         return badges
+
+    def answer(self) -> None:
+        """Let the engine answer what timers asked for by now."""
+        while self.screen.application.bridge.busy:
+            self.screen.engine.run_all()
+            self.screen.application.bridge.drain()
 
     def close(self) -> None:
         self.editor.discard()
@@ -118,6 +125,8 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(screen: Scre
     panel = Panel(screen)
     panel.keep("Support", SUPPORT)
     panel.keep("Pirate", PIRATE)
+    panel.ask().refresh()
+    panel.answer()
     heard: list[Preview] = []
     screen.application.bridge.preview.connect(heard.append)
     before = len(screen.engine.previews)
@@ -132,7 +141,7 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(screen: Scre
     assert "cold · " in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
     panel.open("Pirate")
     panel.editor.next_prompt.show_preview(None)
-    screen.session.foresight.prompt.ask()
+    screen.session.cost.prompt.ask()
     screen.play()
     shown, badge = panel.editor.next_prompt.preview, rows.badge(panel.id("Pirate"))
     assert shown is not None

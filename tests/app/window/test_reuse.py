@@ -47,9 +47,9 @@ def shown_tokens(line: NextPrompt) -> Counter[State]:
 
 def foresee(screen: Screen) -> None:
     """Typing has rested: whatever is scheduled is asked now."""
-    foresight = screen.session.foresight
-    for previewer in (foresight.draft, foresight.price, foresight.prompt):
-        if previewer._rest.isActive():
+    cost = screen.session.cost
+    for previewer in (cost.draft, cost.edit, cost.prompt):
+        if previewer.rest.isActive():
             previewer.ask()
     screen.play()
 
@@ -166,7 +166,7 @@ def test_a_price_that_comes_too_late_is_not_shown(screen: Screen) -> None:
     before = screen.composer.next_prompt.text
     edit = button(screen, 0, "Edit this question")
     edit.setFocus(Qt.FocusReason.TabFocusReason)
-    screen.session.foresight.price.ask()
+    screen.session.cost.edit.ask()
     screen.composer.edit.setFocus()
     screen.play()
     assert screen.composer.next_prompt.text == before

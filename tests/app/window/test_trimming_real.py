@@ -32,7 +32,7 @@ def test_a_chat_goes_on_past_its_context(qtbot: QtBot, tmp_path: Path) -> None:
     application = build(Engine(), settings, tmp_path / "history.sqlite3")
     try:
         matched: list[Matched] = []
-        application.session.matched.connect(matched.append)
+        application.session.answers.matched.connect(matched.append)
         application.open(ModelSpec(str(make_folder(tmp_path / "tiny")), device="cpu", dtype="fp32"))
         rest(application)
         notice, asked = application.window.notice, 0

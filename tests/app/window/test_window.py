@@ -193,7 +193,7 @@ def test_what_may_be_kept_on_disk_is_a_preference(screen: Screen) -> None:
 
 def test_preferences_reload_the_model_that_answers(make_screen: Callable[..., Screen]) -> None:
     screen = make_screen(loaded=False)
-    screen.session.load_model(ModelSpec("/models/named-on-the-command-line"))
+    screen.session.answers.load(ModelSpec("/models/named-on-the-command-line"))
     settings = screen.application.settings
     values = PreferenceValues("light", "cpu", "fp32", True, 0, 0, settings.sampling, "")
     screen.application.dialogs.save_preferences(values)

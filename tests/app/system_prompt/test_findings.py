@@ -6,7 +6,7 @@ from app.chat.changing_parts import find
 from app.chat.cures import FREEZE, MOVE
 from app.placeholders import Cure
 from app.system_prompt.finding_list import FindingRow
-from app.system_prompt.finding_words import THAW, Price, rows
+from app.system_prompt.findings import THAW, Price, rows
 
 PROMPT = "{{date}} {{time}} {{uuid}} {{time}} Current time: 14:03:22. session id: 8f3a9c"
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from pytestqt.qtbot import QtBot
 
-from app.chat.previewer import REST_MS
+from app.chat.cost import REST_MS
 from engine import Failed, Message, ModelSpec, Preview, TextDelta
 from tests.app.conftest import Desk
 
 
 def rest(desk: Desk) -> None:
     """Typing has rested: what the timer does, if it runs."""
-    previewer = desk.session.foresight.draft
-    if previewer._rest.isActive():
+    previewer = desk.session.cost.draft
+    if previewer.rest.isActive():
         previewer.ask()
     desk.drain()
 
@@ -25,9 +25,9 @@ def asked(desk: Desk) -> list[tuple[Message, ...]]:
 
 def test_typing_is_asked_about_once_it_rests(desk: Desk, qtbot: QtBot) -> None:
     desk.engine.previews.clear()
-    with qtbot.waitSignal(desk.session.preview_changed):
+    with qtbot.waitSignal(desk.session.cost.draft_previewed):
         for text in ("H", "He", "Hel"):
-            desk.session.draft_changed(text)
+            desk.session.cost.draft_changed(text)
     assert asked(desk) == [(Message("user", "Hel"),)]
     assert REST_MS == 150
 
@@ -36,17 +36,17 @@ def test_a_preview_is_the_request_that_would_be_sent(desk: Desk) -> None:
     desk.session.set_system_prompt("Be brief.")
     desk.session.send("Hi")
     desk.play()
-    desk.session.draft_changed("And?")
+    desk.session.cost.draft_changed("And?")
     rest(desk)
     desk.session.send("And?")
     assert desk.engine.previews[-1] == desk.engine.requests[-1]
-    assert isinstance(desk.heard("preview_changed")[-1], Preview)
+    assert isinstance(desk.heard("draft_previewed")[-1], Preview)
 
 
 def test_each_change_asks_again(desk: Desk) -> None:
     rest(desk)
     before = len(asked(desk))
-    desk.session.draft_changed("a")
+    desk.session.cost.draft_changed("a")
     rest(desk)
     desk.session.set_system_prompt("p")
     rest(desk)
@@ -55,7 +55,7 @@ def test_each_change_asks_again(desk: Desk) -> None:
     desk.session.use_cache = False
     rest(desk)
     assert len(asked(desk)) == before + 4
-    desk.session.draft_changed("a")
+    desk.session.cost.draft_changed("a")
     desk.session.set_system_prompt("")
     rest(desk)
     assert len(asked(desk)) == before + 4
@@ -64,30 +64,30 @@ def test_each_change_asks_again(desk: Desk) -> None:
 def test_an_answer_to_an_older_question_is_dropped(desk: Desk) -> None:
     rest(desk)
     desk.said.clear()
-    desk.session.draft_changed("old")
-    desk.session.foresight.draft.ask()
-    desk.session.draft_changed("new")
+    desk.session.cost.draft_changed("old")
+    desk.session.cost.draft.ask()
+    desk.session.cost.draft_changed("new")
     desk.drain()
-    assert desk.heard("preview_changed") == []
+    assert desk.heard("draft_previewed") == []
     rest(desk)
-    assert len(desk.heard("preview_changed")) == 1
+    assert len(desk.heard("draft_previewed")) == 1
 
 
 def test_another_conversation_makes_a_preview_stale(desk: Desk) -> None:
-    desk.session.draft_changed("old")
-    desk.session.foresight.draft.ask()
+    desk.session.cost.draft_changed("old")
+    desk.session.cost.draft.ask()
     desk.session.new_conversation()
     desk.said.clear()
     desk.drain()
-    assert desk.heard("preview_changed") == []
+    assert desk.heard("draft_previewed") == []
 
 
 def test_nothing_is_asked_without_a_model_or_while_one_loads(make_desk: Callable[..., Desk]) -> None:
     desk = make_desk(loaded=False)
-    desk.session.draft_changed("a")
+    desk.session.cost.draft_changed("a")
     rest(desk)
-    desk.session.load_model(ModelSpec())
-    desk.session.draft_changed("b")
+    desk.session.answers.load(ModelSpec())
+    desk.session.cost.draft_changed("b")
     rest(desk)
     assert asked(desk) == []
     desk.play()
@@ -100,7 +100,7 @@ def test_nothing_is_asked_about_a_chat_that_is_being_answered(desk: Desk) -> Non
     desk.engine.previews.clear()
     desk.session.send("Hi")
     desk.until(TextDelta)
-    desk.session.draft_changed("next")
+    desk.session.cost.draft_changed("next")
     rest(desk)
     assert asked(desk) == []
     desk.play()
@@ -119,10 +119,9 @@ def test_without_a_draft_a_question_that_waits_is_what_would_be_sent(desk: Desk)
 def test_a_failed_preview_is_quiet(desk: Desk) -> None:
     rest(desk)
     desk.said.clear()
-    desk.session.draft_changed("a")
-    desk.session.foresight.draft.ask()
-    awaited = desk.session.foresight.draft._awaited
-    desk.engine.poll()
-    desk.engine.inject(Failed(awaited, "too long"))
+    desk.session.cost.draft_changed("a")
+    desk.session.cost.draft.ask()
+    (preview,) = desk.engine.poll()
+    desk.engine.inject(Failed(preview.request_id, "too long"))
     desk.drain()
     assert desk.said == []
