@@ -13,13 +13,14 @@ OUT ?= out/bench.json
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check soak bench pictures clean setup packages
+.PHONY: help run test test-all check house soak bench pictures clean setup packages
 
 help:
 	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
 	@echo "make test      set everything up and run every kind of test, without a display (ARGS=\"-k history\" and so on)"
 	@echo "make test-all  the same with every case, and with four times as many random examples"
 	@echo "make check     format, lint, types, tests"
+	@echo "make house     a report on the folders of the code: sizes, imports, what is worth a look"
 	@echo "make soak      the engine's random tests for half an hour (ARGS=\"--minutes 5 --seed 1\")"
 	@echo "make bench     the measurements of tests/bench"
 	@echo "make pictures  the pictures and the table of README.md, from the demo"
@@ -48,6 +49,9 @@ check: setup
 	$(BIN)/mypy
 	@$(MAKE) --no-print-directory test
 
+house: setup
+	@$(BIN)/python -m tests.house
+
 soak: setup
 	$(BIN)/python -m tests.engine.soak $(ARGS)
 
@@ -69,7 +73,7 @@ clean:
 setup: packages $(STAMP)
 
 # Only the window needs what belongs to a display.
-test test-all check soak bench pictures: PACKAGES := --offscreen
+test test-all check house soak bench pictures: PACKAGES := --offscreen
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

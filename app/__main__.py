@@ -1,7 +1,6 @@
 """The command `headstart`: arguments, log, crash hooks, then the window or one of the other commands.
 
-Exit status: 0 done, 1 unexpected error or something missing (doctor), 2 refused with a sentence on standard error, 128
-and the number of the signal where one ended it.
+What went wrong is one sentence on standard error and an exit status; both are in app/command/terminal.py.
 """
 
 from __future__ import annotations
@@ -9,20 +8,23 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import metadata
 
-from app.command.arguments import Parser
+from app.command.arguments import Parser, add_model_arguments
 from app.command.ending import unwound_by_signals
 from app.command.logs import log_path, start_logging
-from app.command.progress_line import ProgressLine
 from app.command.system_packages import has_display, install_command, missing_packages
-from app.settings import MOST_MEGABYTES
-from engine import DEVICES, DTYPES, HeadstartError, check_model, fetch_model
+from app.command.terminal import BY_SIGNAL, DONE, REFUSED, UNEXPECTED, ProgressLine, say_error
+from engine import HeadstartError, check_model, fetch_model
 
 log = logging.getLogger("headstart")
+
+SIGPIPE = 13
+"""The number of the signal that tells a program that its reader is gone; Windows knows none."""
 
 NO_DISPLAY = (
     "There is no display here to open a window on. `headstart demo --offscreen --out out/demo` runs the demo without "
@@ -38,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
             return carry_out(arguments)
     except BrokenPipeError:  # whoever reads what is printed (`headstart doctor | head`) has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + 13
+        return BY_SIGNAL + SIGPIPE
 
 
 def carry_out(arguments: list[str] | None) -> int:
@@ -48,16 +50,16 @@ def carry_out(arguments: list[str] | None) -> int:
         return int(options.command(options))
     except HeadstartError as error:
         log.error("%s %s", error, error.detail)
-        print(f"headstart: {error}", file=sys.stderr)
-        return 2
+        say_error(str(error))
+        return REFUSED
     except KeyboardInterrupt:
-        return 130
+        return BY_SIGNAL + signal.SIGINT
     except BrokenPipeError:
         raise
     except Exception:
         log.exception("unexpected error")
-        print(f"headstart: stopped by an error it did not expect; the details are in {log_path()}.", file=sys.stderr)
-        return 1
+        say_error(f"stopped by an error it did not expect; the details are in {log_path()}.")
+        return UNEXPECTED
     finally:
         sys.stdout.flush()
 
@@ -82,28 +84,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which model the window opens with, and how. What is not given is taken from the settings."""
-    parser.add_argument("--model", metavar="PATH", help="a folder with safetensors, or a GGUF file")
-    parser.add_argument("--device", choices=DEVICES, help="where the model runs")
-    parser.add_argument("--dtype", choices=DTYPES, help="number format of the weights")
-    parser.add_argument(
-        "--exact", action="store_true", default=None, help="equal to a run without the cache, bit for bit"
-    )
-    parser.add_argument(
-        "--cache-mb", type=megabytes, metavar="MB", help="memory for cached prompts; 0 chooses by itself"
-    )
-
-
-def megabytes(text: str) -> int:
-    """A count of megabytes, from 0 to more than any computer has."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"give a whole number of megabytes, not {text[:40]!r}")
-    if len(text) > len(str(MOST_MEGABYTES)) or int(text) > MOST_MEGABYTES:
-        raise argparse.ArgumentTypeError(f"give at most {MOST_MEGABYTES:,} megabytes")
-    return int(text)
-
-
 def open_window(options: argparse.Namespace) -> int:
     """The window. What is wrong with the model's files is said before it opens."""
     check_model(options.model or "")
@@ -114,7 +94,7 @@ def open_window(options: argparse.Namespace) -> int:
 
 
 def play_demo(options: argparse.Namespace) -> int:
-    """`headstart demo`"""
+    """`headstart demo`: play the demo in a window, or without one."""
     check_model(options.model or "")
     from app.demo.demo import Terminal, run_demo
 
@@ -135,7 +115,7 @@ def with_crash_hooks(run: Callable[[argparse.Namespace], int], options: argparse
 
 
 def examine(options: argparse.Namespace) -> int:
-    """`headstart doctor`"""
+    """`headstart doctor`: print what is here and what is missing."""
     from app.command import doctor
 
     return doctor.main()
@@ -146,7 +126,7 @@ def fetch(options: argparse.Namespace) -> int:
     line = ProgressLine()
     folder = fetch_model(line.show)
     line.say(f"The default model is in {folder}.")
-    return 0
+    return DONE
 
 
 def require_qt(offscreen: bool) -> None:

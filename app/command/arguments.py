@@ -1,4 +1,4 @@
-"""A command line that names what was probably meant where a word of it is misspelt."""
+"""What can be typed behind `headstart`, and a parser that names what was probably meant where a word is misspelt."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
+
+from app.settings import MOST_MEGABYTES
+from engine import DEVICES, DTYPES
 
 _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 _WORD = re.compile(r"[\w-]+")
@@ -36,5 +39,28 @@ class Parser(argparse.ArgumentParser):
 
 
 def _meant(word: str, known: Iterable[str]) -> str:
+    """A sentence that names the nearest of the known words, "" where none is near."""
     near = difflib.get_close_matches(word, sorted(known), n=1)
     return f" Did you mean {near[0]}?" if near else ""
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which model the window opens with, and how. What is not given is taken from the settings."""
+    parser.add_argument("--model", metavar="PATH", help="a folder with safetensors, or a GGUF file")
+    parser.add_argument("--device", choices=DEVICES, help="where the model runs")
+    parser.add_argument("--dtype", choices=DTYPES, help="number format of the weights")
+    parser.add_argument(
+        "--exact", action="store_true", default=None, help="equal to a run without the cache, bit for bit"
+    )
+    parser.add_argument(
+        "--cache-mb", type=megabytes, metavar="MB", help="memory for cached prompts; 0 chooses by itself"
+    )
+
+
+def megabytes(text: str) -> int:
+    """A count of megabytes, from 0 to more than any computer has."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"give a whole number of megabytes, not {text[:40]!r}")
+    if len(text) > len(str(MOST_MEGABYTES)) or int(text) > MOST_MEGABYTES:
+        raise argparse.ArgumentTypeError(f"give at most {MOST_MEGABYTES:,} megabytes")
+    return int(text)

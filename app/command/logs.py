@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-import sys
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import platformdirs
 
+from app.command.terminal import say_error
+
 LOG_BYTES = 1_000_000
 KEPT_FILES = 3
+"""A full log file is put aside, and so many of those are kept."""
 
 
 def log_path() -> Path:
@@ -28,7 +30,7 @@ def start_logging(path: Path | None = None) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
     except OSError as error:
-        print(f"No log is kept: {path} cannot be written ({error.strerror}).", file=sys.stderr)
+        say_error(f"No log is kept: {path} cannot be written ({error.strerror}).")
         logging.getLogger().addHandler(logging.NullHandler())
         return path
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(threadName)s %(name)s: %(message)s"))

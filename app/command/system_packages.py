@@ -29,6 +29,7 @@ class Package:
     offscreen: bool = False
 
 
+# libgssapi and libbrotli are what QtNetwork needs, through which a second start finds the window of the first.
 PACKAGES = (
     Package("libglib2.0-0", "libgthread-2.0.so.0", offscreen=True),
     Package("libegl1", "libEGL.so.1", offscreen=True),
@@ -37,6 +38,8 @@ PACKAGES = (
     Package("libxkbcommon0", "libxkbcommon.so.0", offscreen=True),
     Package("libdbus-1-3", "libdbus-1.so.3", offscreen=True),
     Package("libfontconfig1", "libfontconfig.so.1", offscreen=True),
+    Package("libgssapi-krb5-2", "libgssapi_krb5.so.2", offscreen=True),
+    Package("libbrotli1", "libbrotlidec.so.1", offscreen=True),
     Package("fonts-dejavu", "*.[to]tf", offscreen=True),
     Package("fonts-noto-color-emoji", "*Emoji*.ttf"),
     Package("libx11-xcb1", "libX11-xcb.so.1"),
@@ -59,11 +62,11 @@ def has_display() -> bool:
     return not sys.platform.startswith("linux") or any(os.environ.get(key) for key in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
-def missing_packages(offscreen: bool = False, is_there: Callable[[str], bool] | None = None) -> list[str]:
+def missing_packages(offscreen: bool = False, is_installed: Callable[[str], bool] | None = None) -> list[str]:
     """The names of the packages that are not here; with `offscreen`, only of those needed without a display."""
     if not sys.platform.startswith("linux"):
         return []
-    found = is_there or _is_there
+    found = is_installed or is_there
     wanted = [package for package in PACKAGES if package.offscreen or not offscreen]
     return [*_venv(), *(package.name for package in wanted if not found(package.file))]
 
@@ -78,7 +81,8 @@ def _venv() -> list[str]:
     return [] if importlib.util.find_spec("ensurepip") else [f"python3.{sys.version_info.minor}-venv"]
 
 
-def _is_there(file: str) -> bool:
+def is_there(file: str) -> bool:
+    """Whether a library can be loaded, or a font file of this pattern lies in one of the places for fonts."""
     if "*" in file:
         return any(next(Path(place).expanduser().rglob(file), None) for place in _FONT_DIRS)
     try:

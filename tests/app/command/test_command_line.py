@@ -16,7 +16,7 @@ import pytest
 
 import app.__main__ as command_line
 from app.command import doctor
-from app.command.progress_line import ProgressLine
+from app.command.terminal import ProgressLine
 from engine import HeadstartError
 
 

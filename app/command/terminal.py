@@ -1,9 +1,20 @@
-"""How far a download or conversion is, on a terminal."""
+"""What is printed for a user in a terminal: sentences about what went wrong, and how far something is.
+
+Exit status of `headstart`: DONE, UNEXPECTED (also where the doctor misses something), REFUSED with a sentence on
+standard error, and 128 and the number of the signal where one ended it.
+"""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
+
+DONE, UNEXPECTED, REFUSED, BY_SIGNAL = 0, 1, 2, 128
+
+
+def say_error(sentence: str) -> None:
+    """One line on standard error."""
+    print(f"headstart: {sentence}", file=sys.stderr)
 
 
 class ProgressLine:
@@ -18,11 +29,11 @@ class ProgressLine:
         text = stage if fraction is None or not self.overwrite else f"{stage} {fraction:4.0%}"
         if text == self.shown:
             return
-        end = "" if self.overwrite else "\n"
-        with suppress(
-            BrokenPipeError
-        ):  # nobody reads it any more; this may be a slot of Qt, where nothing may be raised
-            print(f"\r{text:<{len(self.shown)}}" if self.overwrite else text, end=end, flush=True)
+        before, end = ("\r", "") if self.overwrite else ("", "\n")
+        width = len(self.shown) if self.overwrite else 0
+        # Whoever read it may have left, and this may be a slot of Qt, where nothing may be raised.
+        with suppress(BrokenPipeError):
+            print(f"{before}{text:<{width}}", end=end, flush=True)
         self.shown = text
 
     def say(self, text: str) -> None:
