@@ -50,9 +50,9 @@ def letters_ids() -> list[int]:
 class QuietModel(SpyModel):
     """Never writes the letters of the chats."""
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """As in LoadedModel, without those tokens."""
-        logits = super().forward(ids, lane, start).clone()
+        logits = super().forward(ids, lane, start, is_answer=is_answer).clone()
         logits[..., letters_ids()] = -1e9
         return logits
 
