@@ -24,6 +24,10 @@ class Remembered(Generic[Result]):
         self._results: dict[Hashable, Result] = {}
         self.nbytes = 0
 
+    def __contains__(self, key: tuple[Hashable, ...]) -> bool:
+        """Whether the result for these arguments is known."""
+        return key in self._results
+
     def __call__(self, *key: Hashable) -> Result:
         """The result for these arguments."""
         if key in self._results:

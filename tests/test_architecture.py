@@ -46,7 +46,7 @@ APP_ROWS: tuple[set[str], ...] = (
 )
 WITHOUT_TORCH = {"types", "events", "port", "prompt", "library", "worker"}
 """Rooms of the engine that never compute, and so load without torch."""
-TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "null_cache"}
+TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache"}
 """The cache's index needs no tensor; these hold and move them."""
 MAY_CONVERT = "engine/library/convert.py"
 """The program that converts GGUF files, started as a process of its own."""

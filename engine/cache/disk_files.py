@@ -13,16 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from engine.cache.disk_index import (
-    DIGEST_LENGTH,
-    DamagedIndexError,
-    DiskIndex,
-    Entry,
-    index_path,
-    next_digest,
-    owner_digest,
-)
-from engine.cache.disk_notes import NOT_DELETED
+from engine.cache.blocks import DIGEST_LENGTH, next_digest
+from engine.cache.disk_index import DamagedIndexError, DiskIndex, Entry, index_path, owner_digest
 from engine.types import BLOCK_TOKENS, HeadstartError
 
 _MAGIC = b"HSBLOCK1"
@@ -33,6 +25,10 @@ HEADER_BYTES = _SUM.size + _BODY.size
 
 _OURS = (".kv", ".owner", ".tmp")
 """Blocks, half-written ones, and lists that versions before the index wrote."""
+
+NOT_DELETED = (
+    "What is kept on disk of deleted conversations could not be deleted now. It is deleted when Headstart starts again."
+)
 
 
 class DiskFiles:

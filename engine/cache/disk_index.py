@@ -1,17 +1,15 @@
 """Which blocks lie on disk: who follows whom, who used them, and which go first. One SQLite file beside the blocks.
 
-A block is named by a digest chained over the tokens from the start of its path: its name stands for all of them.
-Conversations are named by digests, too, so that the file says nothing about them.
+Blocks go by the names that `engine.cache.blocks` gives them. Conversations are named by digests, too, so that the file
+says nothing about them.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import sqlite3
 import stat
-from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-DIGEST_LENGTH = 40
-"""Hexadecimal digits of a name: 160 bits."""
+from engine.cache.blocks import short_digest
 
 INDEX_VERSION = 2
 """Of the index and of the files it is about. Another version is not read: everything begins anew."""
@@ -72,27 +69,9 @@ class Entry:
     children: set[str] = field(default_factory=set)
 
 
-def short_digest(data: bytes) -> str:
-    """The digest of bytes, as short as names are."""
-    return hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
-
-
 def owner_digest(conversation: str) -> str:
     """What the index calls a conversation. Any name has one, also one that is no valid text."""
     return short_digest(conversation.encode("utf-8", "surrogatepass"))
-
-
-def chain(space: str, keys: Iterable[Sequence[int]]) -> list[str]:
-    """The digests along a path: first that of the space itself, then one for each block of ids."""
-    digests = [short_digest(space.encode())]
-    for key in keys:
-        digests.append(next_digest(digests[-1], key))
-    return digests
-
-
-def next_digest(before: str, key: Sequence[int]) -> str:
-    """The digest of a block of ids behind the one before it."""
-    return short_digest(before.encode() + array("q", key).tobytes())
 
 
 class DiskIndex:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import shutil
@@ -16,8 +17,10 @@ import torch
 from filelock import FileLock, Timeout
 from torch import Tensor
 
+from engine.cache.blocks import Key, block_keys, chain, short_digest
 from engine.cache.disk_files import (
     HEADER_BYTES,
+    NOT_DELETED,
     DiskFiles,
     delete,
     delete_all_files,
@@ -25,20 +28,8 @@ from engine.cache.disk_files import (
     forget_files,
     keep_only_files,
 )
-from engine.cache.disk_index import (
-    INDEX_VERSION,
-    DamagedIndexError,
-    DiskIndex,
-    Entry,
-    chain,
-    index_path,
-    owner_digest,
-    short_digest,
-)
-from engine.cache.disk_notes import DAMAGED, DISK_FULL, NOT_DELETED, OTHER_HEADSTART, note_of
-from engine.cache.node import Key
+from engine.cache.disk_index import INDEX_VERSION, DamagedIndexError, DiskIndex, Entry, index_path, owner_digest
 from engine.cache.store import KVLayout, KVStore, Lane, is_out_of_memory
-from engine.cache.tree import block_keys
 from engine.types import BLOCK_TOKENS, HeadstartError, check_disk_budget
 
 DEFAULT_BYTES = 2 << 30
@@ -46,6 +37,10 @@ DEFAULT_BYTES = 2 << 30
 
 MOST_WANTED = 32
 """Paths that wait for their turn to be written; the oldest is given up first."""
+
+OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
+DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
+DAMAGED = "The index of what is kept on disk cannot be read, so all of it is deleted and begins anew."
 
 Cached = Callable[[str, list[Key]], Sequence[Tensor]]
 T = TypeVar("T")
@@ -363,3 +358,14 @@ class DiskTier:
             delete_index(self.files.root)
         self.note = note
         log.warning("%s %s", note, error or "")
+
+
+def note_of(root: Path, error: OSError) -> str:
+    """What an error says about the folder of the blocks."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DISK_FULL
+    reason = error.strerror or type(error).__name__
+    return (
+        f"Nothing is kept on disk this time: {root} cannot be used ({reason}). "
+        "Check its permissions, then start Headstart again."
+    )

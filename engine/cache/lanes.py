@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from engine.cache.disk_index import chain
+from engine.cache.blocks import block_keys, chain
 from engine.cache.store import KVStore, Lane
-from engine.cache.tree import block_keys
 from engine.types import BLOCK_TOKENS
 
 

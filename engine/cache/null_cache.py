@@ -1,91 +1,14 @@
-"""What a request needs of a cache, and the cache that never reuses anything: the "off" switch and the tests' oracle."""
+"""The cache that never reuses anything: the "off" switch, and the tests' oracle."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
-from engine.cache.node import Node
-from engine.cache.store import KVStore, Lane
-from engine.cache.tree import Match
-from engine.types import BLOCK_TOKENS
-
-
-@dataclass(slots=True)
-class Run:
-    """A request that holds a lane. The first `reused` tokens of its prompt need not be computed; the last
-    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile. `logits` are those after the
-    prompt where all of it is reused: then nothing is left to compute."""
-
-    lane: Lane
-    match: Match
-    prefix: list[int]
-    owner: str
-    disk_tokens: int = 0
-    is_forgotten: bool = False
-    logits: Tensor | None = None
-
-    @property
-    def reused(self) -> int:
-        """Tokens of the prompt that are in the lane or in pinned blocks."""
-        return len(self.prefix)
-
-
-class Reuse(NamedTuple):
-    """How much of a prompt need not be computed: `tokens` in all, of which the last `disk_tokens` come from disk."""
-
-    tokens: int
-    disk_tokens: int = 0
-
-
-class Cache(Protocol):
-    """What a request needs of a cache, be it one that reuses or one that does not. `regime` names how a sequence of so
-    many tokens is computed."""
-
-    @property
-    def regime(self) -> Callable[[int], str]: ...
-
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
-        """What `begin` would reuse, without touching anything."""
-
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
-        """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
-
-        Where the model's position code hangs on the length, it is that of `ids`, or of `length` tokens where those are
-        more; how far the answer may grow changes nothing.
-
-        Raises MemoryError where the lane cannot be had.
-        """
-
-    def restore(self, run: Run) -> None:
-        """Bring the reusable start of the prompt into the lane. Comes right after `begin`.
-
-        Where a file on disk is no good, less is reused than `begin` said.
-        """
-
-    def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """Note that keys and values of `ids` were written behind the lane's tokens."""
-
-    def keep_logits(self, run: Run, logits: Tensor) -> None:
-        """Keep the logits after the whole prompt with the lane, where there is room: see `Run.logits`."""
-
-    def enter_regime(self, run: Run, regime: str) -> None:
-        """Publish what the lane holds, then begin it anew, empty, in another regime of the position code."""
-
-    def publish(self, run: Run) -> None:
-        """Make the full settled blocks of the lane reusable, as far as the budget allows."""
-
-    def finish(self, run: Run) -> None:
-        """Publish, and hold nothing any more. Every `begin` is followed by one `finish`."""
-
-
-def lane_capacity(tokens: int) -> int:
-    """A whole number of blocks that holds so many tokens. Then every head of a lane begins at an even address, whatever
-    its length: the order in which a kernel adds up hangs on that, and with it the last bit of a number."""
-    return -(-tokens // BLOCK_TOKENS) * BLOCK_TOKENS
+from engine.cache.contract import Reuse, Run, lane_capacity
+from engine.cache.store import KVStore
+from engine.cache.tree import Match, Node
 
 
 class NullCache:

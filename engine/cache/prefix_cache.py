@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from engine.cache.disk_picture import DiskNodes
+from engine.cache.blocks import block_keys
+from engine.cache.contract import Reuse, Run, lane_capacity
 from engine.cache.disk_tier import DiskTier, no_disk
 from engine.cache.lanes import Lanes, common_tokens
-from engine.cache.null_cache import Reuse, Run, lane_capacity
-from engine.cache.picture import memory_view, run_start
+from engine.cache.picture import Picture, memory_view
 from engine.cache.store import KVStore
-from engine.cache.tree import Match, PrefixTree, block_keys
+from engine.cache.tree import Match, PrefixTree
 from engine.events import CacheView
 from engine.types import BLOCK_TOKENS, check_budget
 
@@ -51,11 +51,11 @@ class PrefixCache:
         self.store = store
         self.disk = disk or no_disk(store.layout)
         self.tree = PrefixTree(clock)
-        self._disk_nodes = DiskNodes(self.disk)
+        tier = "memory" if store.layout.device.type == "cpu" else "device"
+        self._picture = Picture(self.tree, self.disk, store.layout.bytes_per_block, tier, decode)
         self.namespace = namespace
         self.context_length = context_length
         self.step = step
-        self.decode = decode
         self.regime = regime
         self.evicted_bytes = 0
         self._clock = clock
@@ -204,7 +204,7 @@ class PrefixCache:
     def keep_block(self, block: int) -> None:
         """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored. Raises
         InvalidRequestError for a run on disk only."""
-        self._disk_nodes.refuse(block)
+        self._picture.refuse_disk_only(block)
         if (node := self.tree.find(block)) is not None:
             self.tree.keep(node, block)  # a number, so that no conversation has the same name
             self._bound_kept()
@@ -212,13 +212,13 @@ class PrefixCache:
     def release_block(self, block: int) -> None:
         """Keep the run of `block` and all behind it no longer."""
         if (node := self.tree.find(block)) is not None:
-            self.tree.release_below(run_start(node))
+            self.tree.release_below(self._picture.run_start(node))
 
     def drop_block(self, block: int) -> None:
         """Drop the run of `block` and all behind it, on disk too, except what a running request needs."""
-        node, digest = self.tree.find(block), self._disk_nodes.digest(block)
+        node, digest = self.tree.find(block), self._picture.disk_name(block)
         if node is not None:
-            first = run_start(node)
+            first = self._picture.run_start(node)
             digest = self.tree.digest(first)
             self.tree.release_below(first)
             self.store.free(self.tree.drop(first))
@@ -254,10 +254,10 @@ class PrefixCache:
 
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now; `with_nodes` adds the tree."""
-        now, disk, layout = self._clock(), self.disk, self.store.layout
-        runs = self._disk_nodes.views(self.tree, layout, now, self.decode) if with_nodes else ()
+        now = self._clock()
+        nodes = self._picture.nodes(now) if with_nodes else ()
         memory = memory_view(self.tree, self.store, self.evicted_bytes, request_id, now)
-        return replace(memory, nodes=runs, disk_bytes=disk.used_bytes, disk_note=disk.note)
+        return replace(memory, nodes=nodes, disk_bytes=self.disk.used_bytes, disk_note=self.disk.note)
 
     def check_integrity(self) -> None:
         """Raise AssertionError where an invariant is broken; with no run left, also where a pin was forgotten."""

@@ -10,9 +10,55 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.cache.disk_index import chain
-from engine.cache.node import Keeper, Key, Node
+from engine.cache.blocks import Key, block_keys, chain, next_digest
 from engine.types import BLOCK_TOKENS
+
+Keeper = str | int
+"""Who asked to keep a prefix resident: a conversation, or the user, who chose the run that ends with this block."""
+
+
+class Node:
+    """A run of blocks. `keys[i]` are the 16 ids of block `blocks[i]`.
+
+    `pins` counts the running requests that need this node or one below it; `kept_by` names those who asked to keep it
+    resident. Neither may be evicted. A split keeps the object as the *lower* part, so that whoever holds a node as the
+    deepest of a path goes on holding the whole path. `digests` are the names of its first blocks, as far as somebody
+    asked for them.
+    """
+
+    __slots__ = (
+        "blocks", "children", "digests", "hits", "kept_by", "keys", "last_used", "owners", "parent", "pins",
+    )  # fmt: skip
+
+    def __init__(self, parent: Node | None, keys: list[Key], blocks: list[int]) -> None:
+        self.parent = parent
+        self.keys = keys
+        self.blocks = blocks
+        self.children: dict[Key, Node] = {}
+        self.last_used = 0.0
+        self.pins = 0
+        self.hits = 0
+        self.kept_by: set[Keeper] = set()
+        self.owners: set[str] = set()
+        self.digests: list[str] = []
+
+    @property
+    def is_evictable(self) -> bool:
+        """A leaf that no running request needs and nobody asked to keep."""
+        return not self.children and not self.pins and not self.kept_by and self.parent is not None
+
+    def digest(self, number: int, before: str) -> str:
+        """The name of block `number`, computed once; `before` is the name of the block before it."""
+        if number == len(self.digests):
+            self.digests.append(next_digest(before, self.keys[number]))
+        return self.digests[number]
+
+    def path(self) -> Iterator[Node]:
+        """This node and all above it, without the root."""
+        node = self
+        while node.parent is not None:
+            yield node
+            node = node.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +72,6 @@ class Match:
     def num_tokens(self) -> int:
         """Tokens covered, a multiple of 16."""
         return len(self.blocks) * BLOCK_TOKENS
-
-
-def block_keys(ids: Sequence[int], first_block: int = 0) -> list[Key]:
-    """The full blocks of `ids` from block number `first_block` on, each as a tuple of 16 ids."""
-    end = len(ids) - len(ids) % BLOCK_TOKENS
-    return [tuple(ids[i : i + BLOCK_TOKENS]) for i in range(first_block * BLOCK_TOKENS, end, BLOCK_TOKENS)]
 
 
 class PrefixTree:
@@ -65,7 +105,7 @@ class PrefixTree:
         return [block for node, count in _walk(self._roots.get(namespace), keys) for block in node.blocks[:count]]
 
     def digest(self, node: Node) -> str:
-        """The name on disk of a node's first block."""
+        """The name of a node's first block."""
         above = list(node.path())[:0:-1]
         (space,) = (space for space, root in self._roots.items() if root is (above or [node])[0].parent)
         return chain(space, [*(key for part in above for key in part.keys), node.keys[0]])[-1]
@@ -230,7 +270,6 @@ class PrefixTree:
         upper = Node(parent, node.keys[:count], node.blocks[:count])
         upper.last_used, upper.pins, upper.hits = node.last_used, node.pins, node.hits
         upper.kept_by, upper.owners = set(node.kept_by), set(node.owners)
-        node.text = None
         upper.digests, node.digests = node.digests[:count], node.digests[count:]
         node.keys, node.blocks, node.parent = node.keys[count:], node.blocks[count:], upper
         parent.children[upper.keys[0]] = upper
@@ -244,7 +283,6 @@ class PrefixTree:
         freed = node.blocks[length:][::-1]
         first = node.keys[0]
         del node.blocks[length:], node.keys[length:], node.digests[length:]
-        node.text = None
         self.version += 1
         for block in freed:
             del self._where[block]

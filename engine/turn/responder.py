@@ -9,7 +9,8 @@ from functools import partial
 
 from torch import Tensor
 
-from engine.cache.null_cache import NullCache, Run
+from engine.cache.contract import Run
+from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import Lane, is_out_of_memory
 from engine.events import Divergence, Event, Finished, Prefill, Preview, TextDelta, TurnStats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engine.cache.null_cache import Cache
+from engine.cache.contract import Cache
 from engine.events import Divergence, FinishReason, Matched
 from engine.prompt.template import Prompt
 from engine.stopping import Listen

@@ -11,9 +11,11 @@ from itertools import count as counter
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from engine.cache.picture import node_views
-from engine.cache.store import Lane
-from engine.cache.tree import PrefixTree, block_keys
+from engine.cache.blocks import block_keys
+from engine.cache.disk_tier import no_disk
+from engine.cache.picture import Picture
+from engine.cache.store import KVLayout, Lane
+from engine.cache.tree import PrefixTree
 from engine.llama import attention
 from engine.llama.forward import LlamaForward
 from engine.models import attention_hook as interface
@@ -73,6 +75,8 @@ def _tree_row(count: int) -> Row:
     """A look-up and a whole view in a tree of a million tokens in 2,000 branches."""
     numbers, pick = counter(), random.Random(0)
     tree = PrefixTree(time.perf_counter)
+    nothing = no_disk(KVLayout((), torch.bfloat16, torch.device("cpu")))
+    picture = Picture(tree, nothing, 368_640)
     shared = [pick.randrange(50_000) for _ in range(3200)]
     prompts = [shared + [pick.randrange(50_000) for _ in range(496)] for _ in range(2000)]
     for number, ids in enumerate(prompts):
@@ -84,7 +88,7 @@ def _tree_row(count: int) -> Row:
         ids = pick.choice(prompts)
         start = time.perf_counter()
         tree.match("bench", ids)
-        node_views(tree, 368_640, time.perf_counter())
+        picture.nodes(time.perf_counter())
         return (time.perf_counter() - start) * 1000
 
     samples = alternate({"ms": once}, max(count, 21))["ms"]

@@ -18,10 +18,11 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from engine.cache.contract import Run
 from engine.cache.disk_files import HEADER_BYTES
 from engine.cache.disk_index import owner_digest
 from engine.cache.disk_tier import DiskTier
-from engine.cache.null_cache import NullCache, Run
+from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS, InvalidRequestError
 from tests.engine import fake_kv

@@ -8,11 +8,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from engine.cache.blocks import Key, block_keys, chain
 from engine.cache.disk_files import HEADER_BYTES
-from engine.cache.disk_index import chain
 from engine.cache.disk_tier import DiskTier
-from engine.cache.node import Key
-from engine.cache.tree import block_keys
 from engine.types import BLOCK_TOKENS
 from tests.engine.fake_kv import LAYOUT
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from engine.cache.contract import Cache, Run
 from engine.cache.disk_tier import DiskTier
-from engine.cache.null_cache import Cache, NullCache, Run
+from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup
 from engine.types import BLOCK_TOKENS
@@ -193,6 +194,7 @@ def make_cache(
     max_lanes: int = 1,
     switch: int | None = None,
     disk: DiskTier | None = None,
+    decode: Callable[[Sequence[int]], str] = lambda _: "",
 ) -> PrefixCache:
     """A cache whose budget holds `tokens` tokens, lanes included. Fresh lanes are full of NaN, block numbers in no
     order. Sequences of more than `switch` tokens are in the regime "long"."""
@@ -206,6 +208,7 @@ def make_cache(
         clock or (lambda: float(next(times))),
         step=step,
         max_lanes=max_lanes,
+        decode=decode,
         regime=regimes(switch),
         disk=disk,
     )

@@ -8,11 +8,10 @@ from datetime import date
 
 from torch import Tensor
 
-from engine.cache.disk_index import chain
-from engine.cache.node import Node
+from engine.cache.blocks import block_keys, chain
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, Lane
-from engine.cache.tree import block_keys
+from engine.cache.tree import Node
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.turn.responder import Responder
 from engine.types import BLOCK_TOKENS, Message
@@ -108,7 +107,7 @@ def check_runs(cache: PrefixCache) -> None:
     shown: list[list[str]] = []
     for number, node in enumerate(nodes):
         if node.tier == "disk":
-            run = cache._disk_nodes._runs[cache._disk_nodes.digest(node.block)]
+            run = cache._picture._runs[cache._picture.disk_name(node.block)]
             names = [entry.digest for entry in run.entries]
             assert node.bytes == sum(index[name].nbytes for name in names)
             assert node.conversations == cache.disk.names_of(set().union(*(index[name].owners for name in names)))

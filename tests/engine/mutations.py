@@ -55,7 +55,7 @@ COMMIT = "            turn.cache.commit(run, ids[first:last], settled=full_step)
 
 MUTATIONS = (
     Mutation("publish before write", "responder.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
-    Mutation("evict a parent first", "node.py", "return not self.children and not", "return not"),
+    Mutation("evict a parent first", "tree.py", "return not self.children and not", "return not"),
     Mutation("skip the token comparison", "tree.py", "if mine != theirs:", "if len(mine) != len(theirs):"),
     Mutation(
         "forget to unpin on cancel",
@@ -78,7 +78,7 @@ MUTATIONS = (
     ),
     Mutation(
         "off by one at a block border, too little matched",
-        "tree.py",
+        "blocks.py",
         "end = len(ids) - len(ids) % BLOCK_TOKENS",
         "end = len(ids) - 1 - (len(ids) - 1) % BLOCK_TOKENS",
     ),
@@ -121,11 +121,9 @@ MUTATIONS = (
         "except OSError:\n                        return",
         "except OSError:\n                        data = None",
     ),
-    Mutation("a run of the view hides a fork", "picture.py", " and not last.forks", ""),
-    Mutation("drop more than a run", "picture.py", " and not parent.forks", ""),
-    Mutation(
-        "show twice what is in memory", "disk_picture.py", "starts.difference_update(", "set().difference_update("
-    ),
+    Mutation("a run of the view hides a fork", "picture.py", " and last not in self._forks", ""),
+    Mutation("drop more than a run", "picture.py", "above in self._forks or ", ""),
+    Mutation("show twice what is in memory", "picture.py", "starts.difference_update(", "set().difference_update("),
     Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
 )
 

@@ -28,6 +28,8 @@ def test_what_was_asked_last_stays() -> None:
     remembered = Remembered(length, 3 * 400)
     for text in ("a", "b", "c", "a", "d", "a", "b"):
         remembered(text)
+    assert ("b",) in remembered
+    assert ("c",) not in remembered
     assert asked == ["a", "b", "c", "d", "b"]
 
 

@@ -71,7 +71,8 @@ def make_responder(
     clock = clock or Ticks()
     store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=NAN)
     disk = DiskTier(folder, namespace, model.layout, 10**8) if folder else None
-    responder = Responder(model, PrefixCache(store, namespace, context, clock, step=step, disk=disk), clock)  # type: ignore[arg-type]
+    cache = PrefixCache(store, namespace, context, clock, step=step, decode=model.decode, disk=disk)
+    responder = Responder(model, cache, clock)  # type: ignore[arg-type]
     responder.cache.disk.open()
     return responder
 

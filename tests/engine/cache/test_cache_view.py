@@ -184,8 +184,7 @@ def test_the_name_of_a_run_outlives_a_split() -> None:
 
 
 def test_runs_show_how_they_begin() -> None:
-    cache = make_cache(context=256, tokens=4096)
-    cache.decode = lambda ids: f"{len(ids)} tokens from {ids[0]}"
+    cache = make_cache(context=256, tokens=4096, decode=lambda ids: f"{len(ids)} tokens from {ids[0]}")
     chain(cache, 2)
     run_prompt(cache, MODEL, unlike(0, 32) + unlike(50, 32))
     texts = [node.text for node in cache.view(with_nodes=True).nodes]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.cache.disk_index import chain, owner_digest
-from engine.cache.tree import block_keys
+from engine.cache.blocks import block_keys, chain
+from engine.cache.disk_index import owner_digest
 from engine.events import CacheView
 from engine.models.loaded import LoadedModel
 from engine.turn.responder import Responder
@@ -235,7 +235,6 @@ def test_the_view_shows_what_the_next_turn_reads_from_disk(start: Start) -> None
     play(played.responder, "other", "Is a tent in it?")
     chat = go_on(played, start())
     cache = chat.responder.cache
-    cache.decode = chat.responder.model.decode
     cache.disk.names.update({owner_digest(name): name for name in ("chat", "other")})
     check_runs(cache)
     before = cache.view(with_nodes=True).nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import NodeView
-from engine.cache.disk_picture import MOST_TEXTS, DiskNodes
 from engine.cache.disk_tier import DiskTier
+from engine.cache.picture import MOST_TEXTS, Picture
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import InvalidRequestError
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO
@@ -25,6 +25,11 @@ from tests.engine.inside import check_runs, forget_lanes, lanes
 MODEL = DigestModel()
 FOUR = [4] * 16
 LAST = [9]
+
+
+def every_block(ids: Sequence[int]) -> str:
+    """The first token of each block."""
+    return " ".join(str(token) for token in ids[::16])
 
 
 class Computer:
@@ -55,8 +60,7 @@ class Computer:
         disk = DiskTier(self.root, "a", LAYOUT, 1000 * BLOCK_BYTES, lambda: self.now_ns)
         disk.names = self.names
         disk.open()
-        self.caches.append(make_cache(tokens=4096, context=512, disk=disk))
-        self.cache.decode = lambda ids: " ".join(str(token) for token in ids[::16])
+        self.caches.append(make_cache(tokens=4096, context=512, disk=disk, decode=every_block))
 
     def ask(self, ids: list[int], owner: str = "#1") -> int:
         """Answer a prompt and have everything written; how much of it was reused."""
@@ -187,7 +191,7 @@ def test_nothing_is_compared_while_nothing_changed(computer: Computer, monkeypat
     computer.ask(ONE + TWO)
     before = computer.cache.view(with_nodes=True).nodes
     with monkeypatch.context() as patch:
-        patch.setattr(DiskNodes, "_compare", None)
+        patch.setattr(Picture, "_compare_node", None)
         patch.setattr(Path, "open", None)
         computer.now_ns += 10**9
         after = computer.cache.view(with_nodes=True).nodes
@@ -203,9 +207,9 @@ def test_names_of_blocks_are_computed_once(computer: Computer, monkeypatch: pyte
     assert len(computer.nodes) == 1
     computer.ask(ONE + TWO + THREE)
     calls = itertools.count()
-    from engine.cache.disk_index import next_digest
+    from engine.cache.blocks import next_digest
 
-    monkeypatch.setattr("engine.cache.node.next_digest", lambda *block: (next(calls), next_digest(*block))[1])
+    monkeypatch.setattr("engine.cache.tree.next_digest", lambda *block: (next(calls), next_digest(*block))[1])
     assert computer.cache.view(with_nodes=True).nodes[0].tokens == 48
     assert next(calls) == 1
 

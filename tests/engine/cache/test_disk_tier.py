@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 from torch import Tensor
 
+from engine.cache.blocks import Key, block_keys
 from engine.cache.disk_files import HEADER_BYTES, forget_files, keep_only_files
 from engine.cache.disk_index import index_path, owner_digest
-from engine.cache.disk_notes import OTHER_HEADSTART
-from engine.cache.disk_tier import DiskTier
-from engine.cache.node import Key
-from engine.cache.tree import block_keys
+from engine.cache.disk_tier import OTHER_HEADSTART, DiskTier
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO, Open, digest, files, keep, read, tensor
 from tests.engine.fake_kv import LAYOUT
 

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from engine import NodeView
-from engine.cache.picture import node_views
-from engine.cache.tree import PrefixTree, block_keys
+from engine.cache.blocks import block_keys
+from engine.cache.disk_tier import no_disk
+from engine.cache.picture import Picture
+from engine.cache.tree import PrefixTree
+from tests.engine.fake_kv import LAYOUT
 
 SHARED = list(range(64))
 ONE, OTHER = SHARED + [1] * 32, SHARED + [2] * 32
@@ -32,9 +35,14 @@ def tree() -> PrefixTree:
     return tree
 
 
+def picture(tree: PrefixTree) -> Picture:
+    """Of a tree whose blocks take 10 bytes each, nothing on disk."""
+    return Picture(tree, no_disk(LAYOUT), 10, decode=decode)
+
+
 def views(tree: PrefixTree) -> dict[str, NodeView]:
     """The runs, by the conversations they belong to."""
-    return {"+".join(view.conversations): view for view in node_views(tree, 10, 3.0, decode)}
+    return {"+".join(view.conversations): view for view in picture(tree).nodes(3.0)}
 
 
 def test_runs_are_the_unbranched_stretches(tree: PrefixTree) -> None:
@@ -44,18 +52,20 @@ def test_runs_are_the_unbranched_stretches(tree: PrefixTree) -> None:
         "one": (64, 32, 20),
         "other": (64, 32, 20),
     }
-    order = node_views(tree, 10, 3.0)
+    order = picture(tree).nodes(3.0)
     assert order[0].parent == -1
     assert {view.parent for view in order[1:]} == {0}
     assert all(view.idle_s == 2.0 for view in order)
 
 
 def test_a_run_shows_how_it_begins_also_after_a_split(tree: PrefixTree) -> None:
-    assert views(tree)["one+other"].text == decode(SHARED[:48])
-    assert views(tree)["one"].text == decode([1] * 32)
+    seen = picture(tree)
+    texts = {"+".join(view.conversations): view.text for view in seen.nodes(3.0)}
+    assert texts["one+other"] == decode(SHARED[:48])
+    assert texts["one"] == decode([1] * 32)
     tree.match("a", ONE[:80])
     tree.insert(tree.match("a", [*ONE[:80], *[9] * 16]), [(9,) * 16], [99]).node.owners.add("third")
-    assert {view.text for view in node_views(tree, 10, 3.0, decode)} == {
+    assert {view.text for view in seen.nodes(3.0)} == {
         decode(SHARED[:48]),
         decode([1] * 16),
         decode([9] * 16),
@@ -64,7 +74,7 @@ def test_a_run_shows_how_it_begins_also_after_a_split(tree: PrefixTree) -> None:
 
 
 def test_a_run_is_found_by_its_block(tree: PrefixTree) -> None:
-    for view in node_views(tree, 10, 3.0):
+    for view in picture(tree).nodes(3.0):
         node = tree.find(view.block)
         assert node is not None
         assert node.blocks[-1] == view.block

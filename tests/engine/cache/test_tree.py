@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from engine.cache.tree import Match, PrefixTree, block_keys
+from engine.cache.blocks import block_keys
+from engine.cache.tree import Match, PrefixTree
 from engine.types import BLOCK_TOKENS
 
 
