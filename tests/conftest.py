@@ -17,6 +17,8 @@ import shiboken6
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
+from tests.depth import FAST_EXAMPLES
+
 # Before there is an application, and before torch or a Hugging Face library is imported.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -24,7 +26,7 @@ os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 # Processes that share a run compute on one thread each: teams of threads on the same cores only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1" if "PYTEST_XDIST_WORKER" in os.environ else "2")
 
-hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=100)
+hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=FAST_EXAMPLES)
 hypothesis.settings.register_profile("deep", deadline=None, derandomize=True, max_examples=400)
 hypothesis.settings.register_profile("soak", deadline=None, max_examples=3000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -21,6 +21,7 @@ TESTS = (
     "cache/test_store",
     "cache/test_disk_tier",
     "cache/test_disk_answers",
+    "cache/test_disk_deleted",
     "cache/test_disk_picture",
     "cache/test_disk_odd",
     "cache/test_hits",

@@ -22,7 +22,7 @@ def own_files(folder: Path) -> list[str]:
     """The start of the support bot's rules and its first questions, as somebody's own files."""
     demo = files("resources") / "demo"
     rules = (demo / "support_bot.md").read_text("utf-8").split("\n\n")[:2]
-    questions = (demo / "support_questions.txt").read_text("utf-8").splitlines()[:3]
+    questions = (demo / "support_questions.txt").read_text("utf-8").splitlines()[:2]
     (folder / "rules.md").write_text("\n\n".join(rules), "utf-8")
     (folder / "questions.txt").write_text("\n".join(questions), "utf-8")
     return ["--system", str(folder / "rules.md"), "--questions", str(folder / "questions.txt")]
@@ -40,7 +40,7 @@ def test_the_demo_reuses_everything_but_the_new_question(
     assert (report["dtype"], report["answers_equal"], report["parted"]) == ("fp32", True, [])
     on = [row for row in report["turns"] if row["cache"] == "on"]
     off = [row for row in report["turns"] if row["cache"] == "off"]
-    assert [row["reused_tokens"] for row in off] == [0, 0, 0]
+    assert {row["reused_tokens"] for row in off} == {0}
     assert [row["prompt_tokens"] for row in on] == [row["prompt_tokens"] for row in off]
     assert on[0]["reused_tokens"] == 0
     assert on[0]["prompt_tokens"] in (range(250, 600) if script == "own files" else range(3000, 3100))
@@ -55,6 +55,7 @@ def test_one_different_token_and_its_cure_with_a_tiny_model(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tiny_models, "CONTEXT", 16_384)
+    monkeypatch.setattr(player, "GREEDY", replace(player.GREEDY, max_tokens=12))
     model = ["--model", str(tiny_models.make_folder(tmp_path / "tiny")), "--device", "cpu", "--dtype", "fp32"]
     out = tmp_path / "out"
     assert main(["demo", "--script", "one-token", "--out", str(out), "--offscreen", *model]) == 0

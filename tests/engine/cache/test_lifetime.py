@@ -213,11 +213,11 @@ def test_an_unexpected_error_in_finish_leaves_no_pin(
     assert run_prompt(cache, MODEL, PROMPT[:150])[1] == [cold(PROMPT[:150])]
 
 
-def test_five_hundred_regenerations_come_back_to_the_baseline() -> None:
+def test_regenerations_come_back_to_the_baseline() -> None:
     """Scenario 20, issue 3 point 6: whatever was asked, memory is what the budget allows, and nothing after a clear."""
     cache = make_cache(context=160, tokens=700)
     used = []
-    for attempt in range(500):
+    for attempt in range(200):
         run_prompt(cache, MODEL, PROMPT[:48], [attempt % 7, attempt] * 8, owner="chat")
         used.append(cache.store.used_bytes)
     check_contents(cache, MODEL)

@@ -27,7 +27,7 @@ from engine.models.loaded import LoadedModel
 from engine.models.support import classify
 from engine.turn.chunks import pieces
 from engine.types import BLOCK_TOKENS, ReuseClass
-from tests.depth import cases
+from tests.depth import cases, some
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
 
 TOLERANCE = 2e-5
@@ -44,13 +44,11 @@ ALL = [pytest.param((case, True), id=case.name) for case in CASES + ROPE_CASES] 
     for case in CASES
     if case.is_fast
 ]
-BORDERS = sorted(
-    {
-        border + step
-        for border in (BLOCK_TOKENS, 2 * BLOCK_TOKENS, WINDOW, 2 * WINDOW, 3 * WINDOW)
-        for step in (-1, 0, 1)
-    }
+BORDERS = some(
+    sorted({border + step for border in (16, 20, 32, 40, 60) for step in (-1, 0, 1)}),
+    always=(15, 16, 17, 19, 20, 21, 40, 60),
 )
+"""Around the ends of blocks, and around one window, two and three."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +150,14 @@ def test_warm_equals_cold_at_every_branch_point(tested: Subject, chunk: int) -> 
 
 
 def test_decode_steps_equal_a_cold_run(tested: Subject) -> None:
+    """Token by token around the first block and window, and past three windows; what lies between in one piece."""
     for length in lengths(tested.case):
-        lane = tested.lane(length)
-        trunk = prompt(length, seed=2)
-        read_on(tested, lane, trunk, 0, 1)
+        lane, ids, at = tested.lane(length), prompt(length, seed=2), 0
+        cold = tested.cold(ids)
+        single = some(range(length), always=(*range(BLOCK_TOKENS - 2, WINDOW + 3), *range(3 * WINDOW - 2, LENGTH)))
+        for end in [*single[1:], length]:
+            assert_equal(tested.forward(ids[at:end], lane, at, length), cold[end - 1])
+            at = end
 
 
 def test_restored_blocks_equal_a_cold_run(tested: Subject) -> None:

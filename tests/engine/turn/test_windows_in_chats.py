@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from engine.models import attention_hook as interface
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, Message
+from tests.depth import cases
 from tests.engine.inside import build_prompt, forget_lanes
 from tests.engine.model_zoo import CASES, SLIDING, ModelCase
 from tests.engine.tiny_models import make_tokenizer
@@ -20,7 +22,6 @@ from tests.engine.turns import GREEDY, Chat, SpyModel, finish, make_responder
 QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
 VOCABULARY = 340
 KINDS = ("Mistral with sliding window", "Gemma-3n", "GPT-OSS", "Llama-4")  # all, some, with sinks, in chunks
-WINDOWED = [case for case in CASES if case.reuse == SLIDING and case.name in KINDS]
 
 
 def make_chat(case: ModelCase, step: int) -> Chat:
@@ -53,11 +54,16 @@ def check_warm_is_cold(chat: Chat, step: int, *, least: int) -> None:
     chat.responder.cache.check_integrity()
 
 
-@pytest.mark.parametrize("step", [0, BLOCK_TOKENS])
-@pytest.mark.parametrize("case", WINDOWED, ids=lambda case: case.name)
-def test_a_chat_that_is_regenerated_and_edited_equals_a_cold_one(case: ModelCase, step: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "step"),
+    cases(
+        itertools.product(KINDS, [0, BLOCK_TOKENS]),
+        always=[*((name, 0) for name in KINDS), (KINDS[0], BLOCK_TOKENS)],
+    ),
+)
+def test_a_chat_that_is_regenerated_and_edited_equals_a_cold_one(name: str, step: int) -> None:
     """Scenario 16, ENGINE_BUGS kinds D26, E31, E32: no hit is lost because a window passed it, and none is wrong."""
-    chat = make_chat(case, step)
+    chat = make_chat(next(case for case in CASES if case.name == name and case.reuse == SLIDING), step)
     for _ in range(2):
         chat.ask(QUESTION)
     first, whole = list(chat.messages[:2]), list(chat.messages)
