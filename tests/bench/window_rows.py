@@ -49,7 +49,9 @@ class _Window:
         self._application: Application = build(engine, settings, folder / "bench.db")
         self._session = self._application.session
         self._application.window.resize(1280, 800)
-        self._wait_for(self._session.answers.model_changed, lambda: self._application.open(ModelSpec(self._player.model.path)))
+        self._wait_for(
+            self._session.answers.model_changed, lambda: self._application.open(ModelSpec(self._player.model.path))
+        )
         self.gaps: list[float] = []
 
     def rows(self, count: int) -> Iterator[Row]:
