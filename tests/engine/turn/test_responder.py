@@ -11,24 +11,10 @@ from engine.models.loaded import LoadedModel
 from engine.types import Message, OutOfMemoryError, Request, Sampling
 from tests.engine.inside import build_prompt, is_idle, lanes
 from tests.engine.tiny_models import make_model
+from tests.engine.turn.conftest import QUESTION, SYSTEM
 from tests.engine.turns import Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
 
-SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
-QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
-
-
-@pytest.fixture(autouse=True)
-def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
-
-
-@pytest.fixture(params=["default", "exact"])
-def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
-    """A chat with one answered question and a second one asked, in both modes."""
-    chat = Chat(make_responder(SpyModel(tiny), step=16 if request.param == "exact" else 0), SYSTEM)
-    chat.ask(QUESTION)
-    chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
-    return chat
+pytestmark = pytest.mark.usefixtures("short_chunks")
 
 
 def test_the_order_of_events(chat: Chat) -> None:
