@@ -94,7 +94,7 @@ class Engine:
         """See `EnginePort.set_disk_budget`."""
         self._order(
             lambda: self._change_disk(
-                lambda responder: responder.cache.disk.set_budget(budget_bytes),
+                lambda responder: responder.cache.set_disk_budget(budget_bytes),
                 lambda root: None if check_disk_budget(budget_bytes) != 0 else delete_all_files(root),
             )
         )
@@ -252,7 +252,7 @@ class Engine:
         """Write what waits for it, and leave the folder to others."""
         if self._responder is not None:
             self._guarded(partial(self._write_waiting, self._responder))
-            self._guarded(self._responder.cache.disk.close)
+            self._guarded(self._responder.cache.close_disk)
 
     def _serve_commands(self) -> None:
         """Carry out what is in the queue; wait for something where there is nothing else to do."""
@@ -302,11 +302,10 @@ class Engine:
 
             responder, model = switch_model(spec, self._clock, progress, make_room, let_go)
         if self._responder is not None:
-            self._responder.cache.disk.close()
+            self._responder.cache.close_disk()
         responder.take_over(past)
         self._responder, self._idle_work = responder, None
-        responder.cache.disk.names = self._conversations
-        responder.cache.disk.open()
+        responder.cache.open_disk(self._conversations)
         self._guarded(self._refresh_view)
         yield responder.cache.view(request_id)
         yield Loaded(request_id, model)
@@ -353,7 +352,7 @@ class Engine:
 
     def _let_go(self) -> None:
         """No model is there any more: all its memory is free, and its folder on disk."""
-        self._loaded().cache.disk.close()
+        self._loaded().cache.close_disk()
         self._responder, self._idle_work, self._view = None, None, EMPTY_VIEW
         gc.collect()
 
@@ -384,7 +383,7 @@ class Engine:
     def _keep_only(self, living: frozenset[str]) -> None:
         self._conversations.update((owner_digest(conversation), conversation) for conversation in living)
         delete = partial(keep_only_files, conversations=living)
-        self._change_disk(lambda responder: responder.cache.disk.keep_only(living), delete)
+        self._change_disk(lambda responder: responder.cache.keep_only(living), delete)
 
     def _drop_from_cache(self, change: Callable[[Responder], None]) -> None:
         """Nothing is settled any more: that would compute anew what somebody does not want. Only writing goes on."""

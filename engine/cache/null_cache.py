@@ -27,7 +27,7 @@ class NullCache:
         self.regime = regime
         self._make_room = make_room
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
+    def estimate(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """Always nothing."""
         return Reuse(0)
 

@@ -19,29 +19,20 @@ from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening
-from engine.turn.chunks import pieces
+from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, pieces, timed_chunks
 from engine.turn.detokenize import Detokenizer
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
-from engine.turn.room import lack_in_words, with_room
 from engine.turn.sampling import Penalty, make_generator, margin, sample
 from engine.turn.settle import settle
-from engine.turn.turn import Turn, check_prompt
+from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.types import BLOCK_TOKENS, Request
-
-CHUNK_TOKENS = 512
-"""Largest prefill piece of the default mode: larger ones read no faster."""
-
-PIECE_S = 2.0
-"""A piece that would take longer is halved, so that progress is told. A stop is heard within a piece."""
-
-LEAST_PIECE_TOKENS = 16
 
 WARM_UP_TOKENS = 128
 LONG_TEXT = 50_000
 """Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
-REMEMBERED_CONVERSATIONS, REMEMBERED_BYTES = 256, 64_000_000
+PAST_CONVERSATIONS, PAST_BYTES = 256, 64_000_000
 """How many conversations, and how many bytes of their prompts, are kept to explain the next turn."""
 
 BLOCK_TEXT_BYTES = 32_000_000
@@ -49,9 +40,21 @@ BLOCK_TEXT_BYTES = 32_000_000
 
 
 class Responder:
-    """Answers requests with one loaded model, one at a time. `clock` gives seconds."""
+    """Answers requests with one loaded model, one at a time. `clock` gives seconds. Prompts are read in chunks of
+    `chunk_tokens` at most, but in exact mode, where they follow the cache's grid. The last turns are remembered within
+    `past_bytes`, to explain the next ones."""
 
-    def __init__(self, model: LoadedModel, cache: PrefixCache, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        model: LoadedModel,
+        cache: PrefixCache,
+        clock: Callable[[], float],
+        *,
+        chunk_tokens: int = CHUNK_TOKENS,
+        past_bytes: int = PAST_BYTES,
+    ) -> None:
+        self.chunk_tokens = chunk_tokens
+        self.past_bytes = past_bytes
         self.model = model
         self.cache = cache
         self.rate = PrefillRate()
@@ -79,7 +82,7 @@ class Responder:
         run = self._cold_cache.begin(ids, 1)
         try:
             first = ids[: WARM_UP_TOKENS // 4]
-            if self._timed_forward(first, run) <= PIECE_S / 4:  # the first pass also sets kernels up
+            if self._timed_forward(first, run) <= CHUNK_S / 4:  # the first pass also sets kernels up
                 first = ids
             self.rate.observe(len(first), 0, self._timed_forward(first, run))
         finally:
@@ -97,7 +100,7 @@ class Responder:
         prompt = self._build(request, listen)
         new_tokens = self._new_tokens(request, prompt)
         cache = self.cache if request.use_cache else self._cold_cache
-        reused, from_disk = cache.foresee(prompt.ids, new_tokens)
+        reused, from_disk = cache.estimate(prompt.ids, new_tokens)
         computed = len(prompt.ids) - reused
         return Preview(
             request_id=request_id,
@@ -155,7 +158,7 @@ class Responder:
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
-        self.cache.disk.clear()
+        self.cache.clear_disk()
 
     def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises
@@ -234,7 +237,7 @@ class Responder:
         ids, start = turn.prompt.ids, run.reused
         total = len(ids) - start
         logits = None
-        for first, last in self._pieces(start, len(ids)):
+        for first, last in self._chunks(start, len(ids)):
             if turn.is_cancelled():
                 return None
             try:
@@ -292,18 +295,11 @@ class Responder:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return text.text
 
-    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The stretches of a prompt to compute, in order: in exact mode those of its grid, else as long as is fast and
-        takes no longer than PIECE_S."""
+    def _chunks(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The stretches of a prompt to compute, in order: in exact mode those of its grid."""
         if self.cache.step:
-            yield from pieces(start, end, self.cache.step, is_exact=True)
-            return
-        while start < end:
-            tokens = CHUNK_TOKENS
-            while tokens > LEAST_PIECE_TOKENS and self.rate.estimate(tokens, start) > PIECE_S:
-                tokens //= 2
-            yield start, min(start + tokens, end)
-            start += tokens
+            return pieces(start, end, self.cache.step, is_exact=True)
+        return timed_chunks(start, end, self.chunk_tokens, self.rate.estimate)
 
     def _build(self, request: Request, listen: Listen) -> Prompt:
         """The prompt of a request. A long one is built in a thread of its own while this one listens; so is any that
@@ -348,7 +344,7 @@ class Responder:
         measured = self._cold_times.get(ids)
         estimate = template + self.rate.estimate(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
-        stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
+        stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
         return replace(stats, disk_tokens=turn.from_disk)
 
     def _remember(self, turn: Turn, text: str, lane: Lane) -> None:
@@ -362,7 +358,7 @@ class Responder:
     def _drop_oldest_past(self) -> None:
         """Keep within the bounds, and in any case the newest conversation."""
         sizes = [_past_bytes(past) for past in self._past.values()]
-        while len(sizes) > 1 and (len(sizes) > REMEMBERED_CONVERSATIONS or sum(sizes) > REMEMBERED_BYTES):
+        while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes) > self.past_bytes):
             del self._past[next(iter(self._past))], sizes[0]
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:

@@ -182,7 +182,8 @@ def test_a_request_is_cancelled_while_it_waits(driver: Driver, monkeypatch: pyte
 def test_cancel_in_prefill_and_in_decode(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within one chunk and within one token; the next request is answered as if nothing had happened."""
     cold = driver.finished(driver.engine.submit(request(use_cache=False)))
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
+    assert driver.engine._responder is not None
+    driver.engine._responder.chunk_tokens = 32
     for first, written in ((1, 0), (2, 0), (6, 4)):
         with monkeypatch.context() as patch:
             driver.engine.clear_cache()
@@ -295,10 +296,10 @@ def test_closing_in_the_middle_ends_the_thread(
     engine: Engine, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     """Issue 3 point 6: in prefill and in decode, with more requests waiting; nothing is held when it ends."""
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
     driver = Driver(engine)
     driver.end(engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=10**8)))
     assert engine._responder is not None
+    engine._responder.chunk_tokens = 32
     cache = engine._responder.cache
     gate = Gate(monkeypatch, first)
     for number in range(3):
