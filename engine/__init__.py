@@ -60,7 +60,7 @@ from engine.types import (
     TokenSpan,
     Tool,
 )
-from engine.worker import Engine
+from engine.worker.engine import Engine
 
 __all__ = [
     "BLOCK_TOKENS",
