@@ -69,7 +69,8 @@ class Cache(Protocol):
         """Note that keys and values of `ids` were written behind the lane's tokens."""
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
-        """Keep the logits after the whole prompt with the lane, where there is room: see `Run.logits`."""
+        """Keep the logits after the whole prompt with the lane, where there is room, for `Run.logits` of the same
+        prompt asked again."""
 
     def enter_regime(self, run: Run, regime: str) -> None:
         """Publish what the lane holds, then begin it anew, empty, in another regime of the position code."""

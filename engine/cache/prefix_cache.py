@@ -99,7 +99,6 @@ class PrefixCache:
         return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
-        """See `Cache.begin`."""
         usable = ids[: len(ids) - 1]
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         regime = self.regime(max(len(ids), length))
@@ -125,7 +124,7 @@ class PrefixCache:
         return run
 
     def restore(self, run: Run) -> None:
-        """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
+        """Only blocks behind the point where the lane and the prompt part are copied."""
         lane = run.lane
         if run.logits is not None:
             lane.cut(run.reused)
@@ -144,26 +143,25 @@ class PrefixCache:
             lane.settled = run.reused
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """See `Cache.commit`. In exact mode only full grid steps are settled."""
+        """In exact mode only full grid steps are settled."""
         run.lane.ids.extend(ids)
         if settled:
             run.lane.settled = len(run.lane.ids)
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
-        """See `Cache.keep_logits`. They count towards the budget, and go with the lane."""
+        """They count towards the budget, and go with the lane."""
         self._evict_for(logits.nbytes)
         with suppress(MemoryError):
             self.store.keep_logits(run.lane, logits)
 
     def enter_regime(self, run: Run, regime: str) -> None:
-        """See `Cache.enter_regime`."""
         self.publish(run)
         run.lane.cut(0)
         run.lane.regime = regime
         self._move_pin(run, Match(self.tree.root(self._space(regime)), ()))
 
     def publish(self, run: Run) -> None:
-        """See `Cache.publish`. Blocks that do not fit behind pinned ones stay in the lane only."""
+        """Blocks that do not fit behind pinned ones stay in the lane only."""
         ids = run.lane.ids[: run.lane.settled]
         match = self.tree.match(self._space(run.lane.regime), ids, is_hit=False)
         self._move_pin(run, match)
@@ -178,7 +176,6 @@ class PrefixCache:
         self.tree.own(run.match.node, run.owner)
 
     def finish(self, run: Run) -> None:
-        """See `Cache.finish`."""
         try:
             self.publish(run)
             if not run.is_forgotten:
