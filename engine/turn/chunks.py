@@ -1,4 +1,4 @@
-"""How the missing part of a prompt is cut into chunks that are computed one by one: their size, and exact mode's grid."""
+"""How the missing part of a prompt is cut into chunks, computed one by one: their size, and the grid of exact mode."""
 
 from __future__ import annotations
 
