@@ -13,7 +13,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
-from app.chat.saving import Keeper
 from app.chat.session import Session
 from app.history.history import History
 from app.settings import Settings
@@ -79,7 +78,7 @@ class Desk:
 
     def save(self) -> None:
         """What the slow timer does while an answer comes."""
-        self.session.findChild(Keeper).save()
+        self.session.saving.save()
 
     def close(self) -> None:
         """End the program in its order."""
