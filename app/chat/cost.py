@@ -100,7 +100,7 @@ class Cost(QObject):
     """
 
     draft_previewed = Signal(object)
-    edit_priced = Signal(int, object)
+    edit_priced = Signal(object, object)
     prompt_previewed = Signal(object)
 
     def __init__(self, bridge: Bridge, outlook: Callable[[], Outlook | None], parent: QObject | None = None) -> None:

@@ -27,8 +27,8 @@ class PresetPanel(QWidget):
     deleted(int id); offer_taken(): the link behind the sentence of `say` was pressed.
     """
 
-    name_given = Signal(str, int)
-    deleted = Signal(int)
+    name_given = Signal(str, object)
+    deleted = Signal(object)
     offer_taken = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

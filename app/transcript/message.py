@@ -50,16 +50,17 @@ class MessageWidget(QWidget):
 
     Signals: retry(), edit(int id), prove(int id), sibling(int id, int step), edit_pointed(int id, bool) when the edit
     button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the prompt of this answer
-    left what was cached, cure_wanted(int id, str key) for one of the actions its warm box offers.
+    left what was cached, cure_wanted(int id, str key) for one of the actions its warm box offers. Ids have up to 64
+    bits, so signals carry them as objects: Qt's own int has 32.
     """
 
     retry = Signal()
-    edit = Signal(int)
-    sibling = Signal(int, int)
-    prove = Signal(int)
-    edit_pointed = Signal(int, bool)
-    divergence_wanted = Signal(int)
-    cure_wanted = Signal(int, str)
+    edit = Signal(object)
+    sibling = Signal(object, int)
+    prove = Signal(object)
+    edit_pointed = Signal(object, bool)
+    divergence_wanted = Signal(object)
+    cure_wanted = Signal(object, str)
 
     def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -29,12 +29,12 @@ class Transcript(QScrollArea):
     """
 
     retry = Signal()
-    edit = Signal(int)
-    sibling = Signal(int, int)
-    prove = Signal(int)
-    edit_pointed = Signal(int, bool)
-    divergence_wanted = Signal(int)
-    cure_wanted = Signal(int, str)
+    edit = Signal(object)
+    sibling = Signal(object, int)
+    prove = Signal(object)
+    edit_pointed = Signal(object, bool)
+    divergence_wanted = Signal(object)
+    cure_wanted = Signal(object, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
