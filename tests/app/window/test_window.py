@@ -72,6 +72,14 @@ def test_the_title_is_renamed_in_place(screen: Screen, qtbot: QtBot) -> None:
     assert screen.window.header.title.title == "Parcels"
 
 
+def test_a_title_keeps_its_star_in_brackets_in_the_windows_title(screen: Screen) -> None:
+    """Qt takes a single [*] for the place of its mark of what is not stored."""
+    screen.ask("Which pages does docs[*].html mean?")
+    screen.play()
+    assert screen.window.windowTitle() == "Which pages does docs[*][*].html mean? – Headstart"
+    assert not screen.window.isWindowModified()
+
+
 def test_escape_leaves_the_title_as_it_was(screen: Screen, qtbot: QtBot) -> None:
     screen.ask("First words")
     screen.play()
