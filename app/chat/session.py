@@ -465,7 +465,7 @@ class Session(QObject):
             return None
         if not branch.conversation.id:
             branch = Branch(replace(branch.conversation, day=self._today()), branch.messages, branch.left_out)
-        return Outlook(branch, self._values(), self.use_cache, self.model)
+        return Outlook(branch, self._values(), self.use_cache, self.model, self._keeps_room)
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
