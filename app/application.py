@@ -124,7 +124,7 @@ class Application(QObject):
         _app().styleHints().colorSchemeChanged.connect(self._on_system_scheme)
         self.window.commands.tree.triggered.connect(self.tree_presenter.open)
         self.window.commands.prove.triggered.connect(self.proving.prove_newest)
-        self.window.transcript.prove.connect(self.proving.prove)
+        self.window.transcript.wishes.prove.connect(self.proving.prove)
         self.window.closing.connect(self.tree_presenter.close)
         self.window.closing.connect(self.close)
 

@@ -1,4 +1,22 @@
-"""Headstart's engine: local language models behind a prefix cache. Usable from a script, without Qt."""
+"""Headstart's engine: local language models behind a prefix cache. Usable from a script, without Qt.
+
+An `Engine` runs a thread that owns the model and the cache. Commands (`EnginePort`) return at once; what comes of them
+arrives as events, which `poll` hands out. What the model computed for the start of a prompt, its keys and values (KV),
+stays in the cache, and the next prompt that begins with the same tokens computes only what is new.
+
+Words of our own, beside those of the field (prefill, decode, block, prefix, pin, eviction, TTFT):
+
+- lane: the working buffer of one request, one contiguous stretch of keys and values; published blocks are copies of it.
+- settled: final, that is computed as a cold run computes it, and so allowed into published blocks.
+- exact mode: every answer equals that of a cold run bit for bit; hits and chunks are cut to a fixed grid.
+- regime: which variant of the position code computes a sequence, where a model has one for short and one for long ones.
+- namespace: names all that a block depends on besides its tokens; nothing is ever reused from another one.
+- space: the part of a namespace that belongs to one regime.
+- owner: the conversation that a cached path belongs to; what only a deleted one owned goes from disk.
+- to keep: to hold a prefix resident because somebody asked for it; to pin: because a running request needs it.
+- run: of blocks, a stretch in the tree that nothing branches off; of the cache, the time that one request holds a lane.
+- idle work: what is done while nobody waits: settling what decoding wrote, and writing blocks to disk.
+"""
 
 from engine.events import (
     CacheView,
@@ -43,7 +61,7 @@ from engine.types import (
     TokenSpan,
     Tool,
 )
-from engine.worker import Engine
+from engine.worker.engine import Engine
 
 __all__ = [
     "BLOCK_TOKENS",

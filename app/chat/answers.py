@@ -16,12 +16,22 @@ from engine import Failed, Finished, Loaded, Loading, Matched, ModelInfo, ModelS
 class Answers(QObject):
     """Turns from their submission to their end, which each has exactly once. While a model is loading they queue.
 
-    Signals of every turn: progressed() (a phase or the model changed), ended(Turn, StoredMessage, bool): the final
-    form of an answer, and whether it was kept (False: nothing was written in it, so it is gone).
-    Signals of the conversation `in_view` only: matched(Matched), prefill_changed(Prefill), text_added(message id, str),
-    stats_changed(message id, TurnStats).
-    Others: model_changed(ModelInfo | None), loading_changed(Loading), loading_stopped() (on the user's wish, with the
-    model as before), error(sentence, detail).
+    Attributes: model: the one that answers, None while there is none; model_path: of that one, or of the one that was
+    asked for in its place; asked_cache_bytes: the cache budget that the newest load asked for, 0 for automatic;
+    in_view: the conversation whose turn the window shows.
+
+    Signals of every turn:
+        progressed(): a phase or the model changed.
+        ended(Turn, StoredMessage, bool): the final form of an answer, and whether it was kept; False where nothing was
+            written in it, so that it is gone.
+    Signals of the turn in view:
+        matched(Matched), prefill_changed(Prefill).
+        text_added(int, str): more text of the answer with this id.
+        stats_changed(int, TurnStats): figures of the answer with this id, so far.
+    Signals of the model:
+        model_changed(ModelInfo | None), loading_changed(Loading).
+        loading_stopped(): on the user's wish; `model` is as it was before.
+    error(str sentence, str detail): a turn or a load failed, or the engine itself did.
     """
 
     progressed = Signal()
@@ -38,8 +48,8 @@ class Answers(QObject):
     def __init__(self, bridge: Bridge, saving: Saving, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.model: ModelInfo | None = None
-        self.asked_cache_bytes = 0  # of the load asked for last; 0: automatic
-        self.model_path = ""  # of the model that answers, or that was asked for in its place
+        self.model_path = ""
+        self.asked_cache_bytes = 0
         self.in_view = 0
         self._bridge = bridge
         self._loading_id = 0
@@ -130,7 +140,8 @@ class Answers(QObject):
         self.progressed.emit()
 
     def forget(self, conversation_id: int) -> None:
-        """A conversation was deleted: cancel what is being written in it, hear no more of it, keep nothing for it."""
+        """A conversation was deleted: cancel the answer that is being written in it, drop what still comes of that, and
+        have the engine delete what it cached for it."""
         turn = self.turn_of(conversation_id)
         if turn in self._queued:
             self._queued.remove(turn)
@@ -168,7 +179,7 @@ class Answers(QObject):
             self.loading_changed.emit(event)
 
     def _on_loaded(self, event: Loaded) -> None:
-        # One that a later load was to replace answers too, should that one fail: the engine holds it now.
+        # Also a model that a later load is to replace answers from now on: the engine holds it, should that load fail.
         self.model = event.model
         if event.request_id == self._loading_id:
             self._loading_id = 0
@@ -226,7 +237,7 @@ class Answers(QObject):
             self._forget_ended(event.request_id)
 
     def _forget_ended(self, request_id: int) -> None:
-        """What was running when its conversation was deleted may have been kept since then."""
+        """The last turn of a deleted conversation ended: the engine may have cached more of it in the meantime."""
         if conversation_id := self._ending.pop(request_id, 0):
             self._let_go(conversation_id)
 

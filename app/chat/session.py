@@ -43,7 +43,7 @@ class Session(QObject):
         question_taken_back(str, int | None): a question that was stopped before a model had it, to be written again,
             and the id of the one it was sent in place of.
         question_refused(str, int | None): that question was one the engine would never answer as it is.
-        state_changed(str): see `state`.
+        state_changed(str): `state` is another one now.
         error(str sentence, str detail): what could not be done, and why.
     """
 
@@ -349,7 +349,7 @@ class Session(QObject):
         if branch is not self._branch or not branch.messages:
             self._show_branch(branch)
         else:
-            self._look_around()
+            self._note_versions()
         for message in messages:
             self._branch.add(message)
             self.message_added.emit(message)
@@ -423,10 +423,10 @@ class Session(QObject):
     def _show_branch(self, branch: Branch) -> None:
         self._branch = branch
         self.answers.in_view = branch.conversation.id
-        self._look_around()
+        self._note_versions()
         self.conversation_changed.emit(branch.conversation)
 
-    def _look_around(self) -> None:
+    def _note_versions(self) -> None:
         """Note what the file says of all branches of the conversation in view, so that nobody asks it per message."""
         self._versions, self._had_prompt = {}, {}
         if number := self.conversation.id:

@@ -18,7 +18,8 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Composer(QWidget):
-    """The field, its buttons and what they cost. Signals: send(str), stop(), draft_changed(str), sampling_wanted().
+    """The field, its buttons and what they cost. Signals: send(str), stop(), draft_changed(str). `sampling` is a button
+    of it.
 
     `editing` is the id of the question that sending replaces, None when it asks a new one. What is typed stays until
     `clear_sent`, so that nothing is lost when sending fails.
@@ -27,7 +28,6 @@ class Composer(QWidget):
     send = Signal(str)
     stop = Signal()
     draft_changed = Signal(str)
-    sampling_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,7 +86,6 @@ class Composer(QWidget):
         return banner
 
     def _connect(self) -> None:
-        self.sampling.clicked.connect(self.sampling_wanted)
         self.button.clicked.connect(self._on_button)
         self.edit.send.connect(self._on_send)
         self.edit.escape.connect(self._on_escape)

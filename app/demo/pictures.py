@@ -15,6 +15,7 @@ from app.charts.tree.window import TreeWindow
 from app.demo.player import Player
 from app.history.history import History
 from app.transcript.message import Answer, MessageContent
+from app.transcript.message_actions import Wishes
 from app.widgets.plain import Label
 from engine import TurnStats
 
@@ -128,7 +129,7 @@ def save_explainer(explained: Explained, path: Path) -> None:
     palette.setColor(QPalette.ColorRole.Window, QColor(theme.current().page))
     page.setPalette(palette)
     page.setAutoFillBackground(True)
-    answer = Answer(explained.content)
+    answer = Answer(explained.content, Wishes())
     without_tools(answer)
     answer.box.show_actions(explained.actions, advises=len(explained.actions) < 2)
     column = QVBoxLayout(page)

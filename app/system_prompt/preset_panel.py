@@ -24,12 +24,11 @@ class PresetPanel(QWidget):
     """Beside the text that is written. `list` says which row is chosen and which is to be renamed or deleted.
 
     Signals: name_given(str name, int id): keep the text under this name (id 0), or call this preset so;
-    deleted(int id); offer_taken(): the link behind the sentence of `say` was pressed.
+    deleted(int id). `offer` is the link behind the sentence of `say`.
     """
 
     name_given = Signal(str, object)
     deleted = Signal(object)
-    offer_taken = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,7 +54,6 @@ class PresetPanel(QWidget):
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._show)
-        self.offer.clicked.connect(self.offer_taken)
         self.rename_button.clicked.connect(lambda: self._rename(self._current))
         self.delete_button.clicked.connect(lambda: self.deleted.emit(self._current))
         self.list.opened.connect(self._on_opened)

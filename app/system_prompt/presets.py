@@ -43,7 +43,7 @@ class PresetChoice(QObject):
         panel.list.opened.connect(self._choose)
         panel.name_given.connect(self._on_name)
         panel.deleted.connect(self._delete)
-        panel.offer_taken.connect(self._on_offer)
+        panel.offer.clicked.connect(self._on_offer)
         editor.text_changed.connect(self._mark_current)
 
     def request(self, preset_id: int) -> Request | None:

@@ -42,7 +42,7 @@ class CureOffer(QObject):
         for happened in (session.conversation_changed, session.message_added, session.message_finished):
             happened.connect(self._offer)
         session.answers.matched.connect(self._offer)
-        transcript.cure_wanted.connect(self._on_wanted)
+        transcript.wishes.cure.connect(self._on_wanted)
         self._offer()
 
     def _offer(self, change: object = None) -> None:

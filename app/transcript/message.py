@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
-from app.transcript.message_actions import MessageActions
+from app.transcript.message_actions import MessageActions, Wishes
 from app.transcript.question_view import QuestionView
 from app.transcript.stat_strip import StatStrip
 from app.widgets.plain import SoftLabel
@@ -46,33 +46,14 @@ class MessageContent:
 
 
 class MessageWidget(QWidget):
-    """What questions and answers share.
+    """What questions and answers share. What the user wants of one is said in `wishes`."""
 
-    Signals: retry(), edit(int id), prove(int id), sibling(int id, int step), edit_pointed(int id, bool) when the edit
-    button is pointed at or focused and when no longer, divergence_wanted(int id) to see where the prompt of this answer
-    left what was cached, cure_wanted(int id, str key) for one of the actions its warm box offers. Ids have up to 64
-    bits, so signals carry them as objects: Qt's own int has 32.
-    """
-
-    retry = Signal()
-    edit = Signal(object)
-    sibling = Signal(object, int)
-    prove = Signal(object)
-    edit_pointed = Signal(object, bool)
-    divergence_wanted = Signal(object)
-    cure_wanted = Signal(object, str)
-
-    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
+    def __init__(self, content: MessageContent, wishes: Wishes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.content = content
-        self.tools = MessageActions(content.role == "assistant", self)
+        self.tools = MessageActions(content.id, content.role == "assistant", wishes, self)
         self.tools.set_siblings(content.version, content.versions)
-        self.tools.copy.connect(self.copy)
-        self.tools.retry.connect(self.retry)
-        self.tools.edit.connect(lambda: self.edit.emit(content.id))
-        self.tools.prove.connect(lambda: self.prove.emit(content.id))
-        self.tools.sibling.connect(lambda step: self.sibling.emit(content.id, step))
-        self.tools.edit_pointed.connect(lambda pointed: self.edit_pointed.emit(content.id, pointed))
+        self.tools.copy.clicked.connect(self.copy)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -111,8 +92,8 @@ class MessageWidget(QWidget):
 class Question(MessageWidget):
     """What the user asked."""
 
-    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
-        super().__init__(content, parent)
+    def __init__(self, content: MessageContent, wishes: Wishes, parent: QWidget | None = None) -> None:
+        super().__init__(content, wishes, parent)
         self.divider = Divider("The model no longer sees what stands above this line", self)
         self._column.addWidget(self.divider)
         self.bubble = QuestionView(content.text, self)
@@ -139,15 +120,15 @@ class Question(MessageWidget):
 class Answer(MessageWidget):
     """What the model wrote, or is writing: text, progress until it begins, figures, and why it was read again."""
 
-    def __init__(self, content: MessageContent, parent: QWidget | None = None) -> None:
-        super().__init__(content, parent)
+    def __init__(self, content: MessageContent, wishes: Wishes, parent: QWidget | None = None) -> None:
+        super().__init__(content, wishes, parent)
         self.view = AnswerView(self)
         self.note = ReadingNote(self)
         self.strip = StatStrip(self, lambda: self.tools.awake)
         self.tools.wakes(self.strip.explain)
         self.box = DivergenceBox(self)
-        self.box.clicked.connect(lambda: self.divergence_wanted.emit(content.id))
-        self.box.action_wanted.connect(lambda key: self.cure_wanted.emit(content.id, key))
+        self.box.clicked.connect(lambda: wishes.divergence.emit(content.id))
+        self.box.action_wanted.connect(lambda key: wishes.cure.emit(content.id, key))
         self._column.addWidget(self.view)
         self._column.addWidget(self.note)
         self._column.addSpacing(4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QFocusEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
@@ -67,42 +67,62 @@ class ActionButton(QToolButton):
             super().paintEvent(event)
 
 
-class MessageActions(QWidget):
-    """The row of buttons. Signals: copy(), retry(), edit(), prove(), sibling(int) with -1 for the one before and +1 for
-    the next, edit_pointed(bool) when the edit button is pointed at or focused, and when no longer."""
+class Wishes(QObject):
+    """What the user wants of the messages of a transcript. All of them say it here, with their id, which travels as an
+    object: it has up to 64 bits, and Qt's own int has 32.
 
-    copy = Signal()
+    Signals:
+        retry(): answer the last question again.
+        edit(id), prove(id): write this question anew; prove what the cache did for this answer.
+        sibling(id, step): show the version before (-1) or after (1) this message.
+        edit_pointed(id, bool): the edit button is pointed at or focused, or no longer.
+        divergence(id): see where the prompt of this answer left what was cached.
+        cure(id, key): do what one of the buttons in the warm box of this answer offers.
+    """
+
     retry = Signal()
-    edit = Signal()
-    prove = Signal()
-    sibling = Signal(int)
-    edit_pointed = Signal(bool)
+    edit = Signal(object)
+    prove = Signal(object)
+    sibling = Signal(object, int)
+    edit_pointed = Signal(object, bool)
+    divergence = Signal(object)
+    cure = Signal(object, str)
 
-    def __init__(self, is_answer: bool, parent: QWidget | None = None) -> None:
+
+class MessageActions(QWidget):
+    """The row of buttons of the message with this id, which say in `wishes` what is wanted of it.
+
+    Attributes: copy, again, edit, prove, before, after: the buttons, in this order `buttons`.
+    """
+
+    def __init__(self, message_id: int, is_answer: bool, wishes: Wishes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFixedHeight(HEIGHT)
         self._hovered, self._always, self._versions = False, False, 1
         self._followers: list[QWidget] = []
-        self._copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
-        self._copy.clicked.connect(self._on_copy)
-        self._again = ActionButton("retry", "Answer again" if is_answer else "Answer this", self, "Ctrl+R")
-        self._again.clicked.connect(self.retry)
-        self._edit = ActionButton("edit", "Edit this question", self)
-        self._edit.clicked.connect(self.edit)
-        self._edit.pointed.connect(self.edit_pointed)
-        self._prove = ActionButton("prove", "Prove it: with the cache and without", self)
-        self._prove.clicked.connect(self.prove)
-        self._before = ActionButton("previous", "The version before", self)
-        self._after = ActionButton("next", "The next version", self)
+        self.copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
+        self.again = ActionButton("retry", "Answer again" if is_answer else "Answer this", self, "Ctrl+R")
+        self.edit = ActionButton("edit", "Edit this question", self)
+        self.prove = ActionButton("prove", "Prove it: with the cache and without", self)
+        self.before = ActionButton("previous", "The version before", self)
+        self.after = ActionButton("next", "The next version", self)
         self._count = SoftLabel(self)
-        self._before.clicked.connect(lambda: self.sibling.emit(-1))
-        self._after.clicked.connect(lambda: self.sibling.emit(1))
-        self.buttons = [self._copy, self._again, self._edit, self._prove, self._before, self._after]
-        self._edit.setVisible(not is_answer)
-        self._prove.setVisible(is_answer)
+        self.buttons = [self.copy, self.again, self.edit, self.prove, self.before, self.after]
+        self._connect(message_id, wishes)
+        self.edit.setVisible(not is_answer)
+        self.prove.setVisible(is_answer)
         self.set_can_retry(is_answer)
         self._lay_out(is_answer)
         self.set_siblings(1, 1)
+
+    def _connect(self, message_id: int, wishes: Wishes) -> None:
+        self.copy.clicked.connect(lambda: self.copy.setIcon(icon("done")))
+        self.again.clicked.connect(lambda: wishes.retry.emit())
+        self.edit.clicked.connect(lambda: wishes.edit.emit(message_id))
+        self.edit.pointed.connect(lambda pointed: wishes.edit_pointed.emit(message_id, pointed))
+        self.prove.clicked.connect(lambda: wishes.prove.emit(message_id))
+        self.before.clicked.connect(lambda: wishes.sibling.emit(message_id, -1))
+        self.after.clicked.connect(lambda: wishes.sibling.emit(message_id, 1))
 
     def _lay_out(self, is_answer: bool) -> None:
         row = QHBoxLayout(self)
@@ -110,7 +130,7 @@ class MessageActions(QWidget):
         row.setSpacing(0)
         if not is_answer:
             row.addStretch()
-        for widget in (*self.buttons[:-1], self._count, self._after):
+        for widget in (*self.buttons[:-1], self._count, self.after):
             row.addWidget(widget)
         if is_answer:
             row.addStretch()
@@ -128,16 +148,16 @@ class MessageActions(QWidget):
         """The message is pointed at, or no longer."""
         self._hovered = hovered
         if not hovered:
-            self._copy.setIcon(icon("copy"))
+            self.copy.setIcon(icon("copy"))
         self.update_buttons()
 
     def set_can_retry(self, can_retry: bool) -> None:
         """Offer to answer again; a question offers it when it has no answer."""
-        self._again.setVisible(can_retry)
+        self.again.setVisible(can_retry)
 
     def show_price(self, price: str) -> None:
         """What an edit would cost, said by its button; "" while that is not known."""
-        self._edit.say_also(price)
+        self.edit.say_also(price)
 
     def set_always(self, always: bool) -> None:
         """Keep the buttons painted, as under the newest answer."""
@@ -147,22 +167,18 @@ class MessageActions(QWidget):
     def set_siblings(self, number: int, count: int) -> None:
         """Show "2/3" between two arrows where there is more than one version."""
         self._versions = count
-        for widget in (self._before, self._after, self._count):
+        for widget in (self.before, self.after, self._count):
             widget.setVisible(count > 1)
         self._count.setText(f"{number}/{count}")
         self._count.setAccessibleName(f"Version {number} of {count}")
-        self._before.setEnabled(number > 1)
-        self._after.setEnabled(number < count)
+        self.before.setEnabled(number > 1)
+        self.after.setEnabled(number < count)
         self.update_buttons()
 
     def update_buttons(self) -> None:
         """Paint again after a change of hover or focus."""
         for widget in (*self.buttons, *self._followers):
             widget.update()
-
-    def _on_copy(self) -> None:
-        self._copy.setIcon(icon("done"))
-        self.copy.emit()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

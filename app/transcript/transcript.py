@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.transcript.message import Answer, MessageContent, MessageWidget, Question
+from app.transcript.message_actions import Wishes
 from app.widgets.icons import icon
 
 SIDE = 24
@@ -22,19 +23,11 @@ END_MARGIN = 4
 
 
 class Transcript(QScrollArea):
-    """Messages as widgets. Its signals are those of MessageWidget, whichever message they come from.
+    """Messages as widgets. `wishes` has the signals of all of them: what the user wants of a message.
 
     While the reader is anywhere but at the end, the message at the top of the view stays where it is, whatever is
     written below or built above.
     """
-
-    retry = Signal()
-    edit = Signal(object)
-    sibling = Signal(object, int)
-    prove = Signal(object)
-    edit_pointed = Signal(object, bool)
-    divergence_wanted = Signal(object)
-    cure_wanted = Signal(object, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +35,7 @@ class Transcript(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Conversation")
+        self.wishes = Wishes(self)
         self._earlier: list[MessageContent] = []
         self._messages: list[MessageWidget] = []
         self._following, self._moving = True, False
@@ -168,14 +162,7 @@ class Transcript(QScrollArea):
         self._place_newest()
 
     def _insert(self, content: MessageContent, place: int) -> MessageWidget:
-        message = Answer(content) if content.role == "assistant" else Question(content)
-        message.retry.connect(self.retry)
-        message.edit.connect(self.edit)
-        message.sibling.connect(self.sibling)
-        message.prove.connect(self.prove)
-        message.edit_pointed.connect(self.edit_pointed)
-        message.divergence_wanted.connect(self.divergence_wanted)
-        message.cure_wanted.connect(self.cure_wanted)
+        message = Answer(content, self.wishes) if content.role == "assistant" else Question(content, self.wishes)
         self._messages.insert(place, message)
         self._column.insertWidget(place, message)
         self._order_tabs(place)

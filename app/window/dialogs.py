@@ -68,7 +68,7 @@ class Dialogs(QObject):
     def _connect(self) -> None:
         window, actions = self._window, self._window.commands
         window.header.prompt_wanted.connect(self.edit_system_prompt)
-        window.composer.sampling_wanted.connect(self.edit_sampling)
+        window.composer.sampling.clicked.connect(self.edit_sampling)
         window.sidebar.list.delete_wanted.connect(self.confirm_delete)
         self._bridge.loaded.connect(self._on_loaded)
         self._bridge.failed.connect(self._on_failed)

@@ -30,8 +30,8 @@ class ReusePresenter(QObject):
         session.answers.matched.connect(self._on_matched)
         session.answers.prefill_changed.connect(self._ribbon.show_reading)
         window.composer.draft_changed.connect(self._on_draft)
-        window.transcript.edit_pointed.connect(self._on_edit_pointed)
-        window.transcript.divergence_wanted.connect(self.go_to_divergence)
+        window.transcript.wishes.edit_pointed.connect(self._on_edit_pointed)
+        window.transcript.wishes.divergence.connect(self.go_to_divergence)
 
     def go_to_divergence(self, answer_id: int) -> None:
         """Show the message in which the prompt of this answer left what was cached."""

@@ -47,7 +47,7 @@ class Cache(Protocol):
     @property
     def regime(self) -> Callable[[int], str]: ...
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
+    def estimate(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
@@ -69,7 +69,8 @@ class Cache(Protocol):
         """Note that keys and values of `ids` were written behind the lane's tokens."""
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
-        """Keep the logits after the whole prompt with the lane, where there is room: see `Run.logits`."""
+        """Keep the logits after the whole prompt with the lane, where there is room, for `Run.logits` of the same
+        prompt asked again."""
 
     def enter_regime(self, run: Run, regime: str) -> None:
         """Publish what the lane holds, then begin it anew, empty, in another regime of the position code."""

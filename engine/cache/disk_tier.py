@@ -35,7 +35,7 @@ from engine.types import BLOCK_TOKENS, HeadstartError, check_disk_budget
 DEFAULT_BYTES = 2 << 30
 """Budget where none is asked for; never more than a tenth of what the disk has free."""
 
-MOST_WANTED = 32
+MOST_QUEUED = 32
 """Paths that wait for their turn to be written; the oldest is given up first."""
 
 OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
@@ -49,7 +49,7 @@ log = logging.getLogger("headstart")
 
 
 @dataclass(eq=False, slots=True)
-class Wanted:
+class QueuedPath:
     """A path to write: its blocks' ids, and their digests behind that of the space."""
 
     space: str
@@ -92,7 +92,7 @@ class DiskTier:
         self.files = DiskFiles(root)
         self.index = DiskIndex()
         self._lock = FileLock(root / "lock")
-        self._wanted: dict[tuple[bool, str], Wanted] = {}
+        self._queue: dict[tuple[bool, str], QueuedPath] = {}
 
     @property
     def used_bytes(self) -> int:
@@ -110,7 +110,7 @@ class DiskTier:
             self.files.remove_empty_folders()
         self.is_on = False
         self.index.close()
-        self._wanted.clear()
+        self._queue.clear()
         self._lock.release(force=True)
 
     def set_budget(self, budget_bytes: int | None) -> None:
@@ -161,33 +161,33 @@ class DiskTier:
             first = number + 1
         return first
 
-    def want(self, space: str, ids: Sequence[int], owner: str, *, is_kept: bool = False) -> None:
-        """Write what is cached of `ids` when there is time: what is kept first, then the newest. Nothing is written in
-        nobody's name: no deletion would ever reach it."""
+    def enqueue(self, space: str, ids: Sequence[int], owner: str, *, is_kept: bool = False) -> None:
+        """Have what is cached of `ids` written when there is time: what is kept first, then the newest. Nothing is
+        written in nobody's name: no deletion would ever reach it."""
         if self.is_on and len(ids) and owner:
             self.names[owner_digest(owner)] = owner
-            self._wanted.pop((is_kept, owner), None)
-            self._wanted[is_kept, owner] = Wanted(space, keys := block_keys(ids), owner, chain(space, keys))
-            if len(self._wanted) > MOST_WANTED:
-                del self._wanted[next(iter(self._wanted))]
+            self._queue.pop((is_kept, owner), None)
+            self._queue[is_kept, owner] = QueuedPath(space, keys := block_keys(ids), owner, chain(space, keys))
+            if len(self._queue) > MOST_QUEUED:
+                del self._queue[next(iter(self._queue))]
 
     def write_back(self, cached: Cached) -> Iterator[None]:
-        """Write what is wanted, a file a step. `cached` gives the published blocks at the start of a path, as they are
-        at that moment."""
-        while self._wanted:
-            place = min(reversed(self._wanted), key=lambda place: not place[0])
+        """Write what waits in the queue, a file a step. `cached` gives the published blocks at the start of a path, as
+        they are at that moment."""
+        while self._queue:
+            place = min(reversed(self._queue), key=lambda place: not place[0])
             try:
-                yield from self._write_path(place, self._wanted[place], cached)
+                yield from self._write_path(place, self._queue[place], cached)
             except (MemoryError, RuntimeError) as error:  # nobody asked for it: no memory, no copy on disk
                 if not is_out_of_memory(error):
                     raise
-            self._wanted.pop(place, None)
+            self._queue.pop(place, None)
 
     def forget(self, conversation: str) -> None:
         """Delete the blocks that only this conversation used, of every model; also where the tier could not be opened.
         Where nothing is to be kept on disk, nothing is there. Raises HeadstartError where that cannot be done now."""
         for is_kept in (True, False):
-            self._wanted.pop((is_kept, conversation), None)
+            self._queue.pop((is_kept, conversation), None)
         self.names.pop(owner_digest(conversation), None)
         if self.is_on:
             self._delete_surely(lambda: self.index.disown(owner_digest(conversation)))
@@ -205,12 +205,12 @@ class DiskTier:
 
     def drop(self, digest: str) -> None:
         """Delete the block of this name and all behind it."""
-        self._wanted = {place: wanted for place, wanted in self._wanted.items() if digest not in wanted.digests}
+        self._queue = {place: path for place, path in self._queue.items() if digest not in path.digests}
         self._guarded(partial(self._remove, digest))
 
     def clear(self) -> None:
         """Delete every block of this model; also where the tier could not be opened, as `forget` does."""
-        self._wanted.clear()
+        self._queue.clear()
         if self.is_on:
             self._guarded(lambda: self.files.delete(self.index.clear(self.folder)))
         elif self._asked_bytes != 0:
@@ -236,7 +236,7 @@ class DiskTier:
         """Raise AssertionError where an invariant is broken."""
         self.index.check()
         assert not self.is_on or self.index.used_bytes <= self.budget_bytes
-        assert self.is_on or not (self.index.entries() or self._wanted)
+        assert self.is_on or not (self.index.entries() or self._queue)
 
     def _take_folder(self) -> None:
         try:
@@ -275,37 +275,37 @@ class DiskTier:
         for digest in known.values():
             self._remove(digest)
 
-    def _write_path(self, place: tuple[bool, str], wanted: Wanted, cached: Cached) -> Iterator[None]:
+    def _write_path(self, place: tuple[bool, str], path: QueuedPath, cached: Cached) -> Iterator[None]:
         """Claim what is there for its owner, then write what is missing, as long as nobody calls it off."""
-        digests = wanted.digests[1:]
-        self._guarded(partial(self._claim, wanted))
+        digests = path.digests[1:]
+        self._guarded(partial(self._claim, path))
         yield
-        while self._wanted.get(place) is wanted:
-            number, tensors = self._known(lambda: self.index.extent(digests), 0), cached(wanted.space, wanted.keys)
-            if number >= len(tensors) or not self._guarded(partial(self._write, wanted, number, tensors)):
+        while self._queue.get(place) is path:
+            number, tensors = self._known(lambda: self.index.extent(digests), 0), cached(path.space, path.keys)
+            if number >= len(tensors) or not self._guarded(partial(self._write, path, number, tensors)):
                 return
             if self._known(lambda: self.index.extent(digests), 0) <= number:
                 return
             yield
 
-    def _claim(self, wanted: Wanted) -> None:
+    def _claim(self, path: QueuedPath) -> None:
         """Note that a conversation uses the blocks that are there."""
-        digests = wanted.digests[1:]
-        self.index.own(digests[: self.index.extent(digests)], owner_digest(wanted.owner), self.now())
+        digests = path.digests[1:]
+        self.index.own(digests[: self.index.extent(digests)], owner_digest(path.owner), self.now())
 
-    def _write(self, wanted: Wanted, number: int, tensors: Sequence[Tensor]) -> None:
+    def _write(self, path: QueuedPath, number: int, tensors: Sequence[Tensor]) -> None:
         """Write block `number` if there is room for it. The index knows it first: whatever happens meanwhile, there is
         no file of a conversation that the index would not find."""
-        before, digest = wanted.digests[number], wanted.digests[number + 1]
+        before, digest = path.digests[number], path.digests[number + 1]
         parent = before if number else ""
         self._make_room(self._block_bytes, parent)
         if self.index.used_bytes + self._block_bytes > self.budget_bytes:
             return
         entry = Entry(digest, parent, self.folder, self._block_bytes, self.now())
         data = tensors[number].cpu().view(torch.uint8).numpy().data
-        if not self.index.add(entry, owner_digest(wanted.owner)):
+        if not self.index.add(entry, owner_digest(path.owner)):
             return
-        if self.files.write(entry, before, wanted.keys[number], data):
+        if self.files.write(entry, before, path.keys[number], data):
             self.note = ""
         else:
             self.index.remove(digest)

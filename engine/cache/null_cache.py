@@ -27,12 +27,11 @@ class NullCache:
         self.regime = regime
         self._make_room = make_room
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
+    def estimate(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """Always nothing."""
         return Reuse(0)
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
-        """See `Cache.begin`."""
         capacity = lane_capacity(len(ids) + new_tokens)
         self._make_room(capacity * self.store.layout.bytes_per_token)
         lane = self.store.new_lane(capacity)
@@ -44,14 +43,12 @@ class NullCache:
         """There is nothing to bring in."""
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """See `Cache.commit`."""
         run.lane.ids.extend(ids)
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
         """Nothing is kept."""
 
     def enter_regime(self, run: Run, regime: str) -> None:
-        """See `Cache.enter_regime`."""
         run.lane.cut(0)
         run.lane.regime = regime
 

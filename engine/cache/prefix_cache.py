@@ -6,7 +6,7 @@ after every forward pass; `finish` publishes full blocks and unpins. Nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -30,9 +30,10 @@ class PrefixCache:
     """Blocks in a tree, their tensors in a store, one hard byte budget over both and the lanes.
 
     `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
-    path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut
-    to this grid. `decode` gives the text of ids, for the view. `regime` names how a sequence of so many
-    tokens is computed: what was computed in one regime is never used in another. `disk` keeps blocks over a restart.
+    path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut to
+    this grid. Lanes grow in steps of `lane_step` tokens. `decode` gives the text of ids, for the view. `regime` names
+    how a sequence of so many tokens is computed: what was computed in one regime is never used in another. `disk`
+    keeps blocks over a restart.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class PrefixCache:
         *,
         step: int = 0,
         max_lanes: int = 1,
+        lane_step: int = LANE_STEP,
         decode: Callable[[Sequence[int]], str] = lambda _: "",
         regime: Callable[[int], str] = lambda _: "",
         disk: DiskTier | None = None,
@@ -59,9 +61,20 @@ class PrefixCache:
         self.regime = regime
         self.evicted_bytes = 0
         self._clock = clock
+        self._lane_step = lane_step
         self._lanes = Lanes(store, max_lanes, self._evict_for)
         self._runs: list[Run] = []
         store.budget_bytes = max(store.budget_bytes, self.least_budget_bytes)
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that blocks and lanes take now."""
+        return self.store.used_bytes
+
+    @property
+    def budget_bytes(self) -> int:
+        """What they may take."""
+        return self.store.budget_bytes
 
     @property
     def least_budget_bytes(self) -> int:
@@ -71,9 +84,9 @@ class PrefixCache:
     def peek(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> int:
         """Tokens that `begin` would reuse. At least one token is left to compute, but where the logits after exactly
         this prompt are kept."""
-        return self.foresee(ids, new_tokens, length).tokens
+        return self.estimate(ids, new_tokens, length).tokens
 
-    def foresee(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
+    def estimate(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
         """What `begin` would reuse, without touching anything."""
         usable, regime = ids[: len(ids) - 1], self.regime(max(len(ids), length))
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
@@ -86,7 +99,6 @@ class PrefixCache:
         return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
-        """See `Cache.begin`."""
         usable = ids[: len(ids) - 1]
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         regime = self.regime(max(len(ids), length))
@@ -112,7 +124,7 @@ class PrefixCache:
         return run
 
     def restore(self, run: Run) -> None:
-        """See `Cache.restore`. Only blocks behind the point where the lane and the prompt part are copied."""
+        """Only blocks behind the point where the lane and the prompt part are copied."""
         lane = run.lane
         if run.logits is not None:
             lane.cut(run.reused)
@@ -131,26 +143,25 @@ class PrefixCache:
             lane.settled = run.reused
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """See `Cache.commit`. In exact mode only full grid steps are settled."""
+        """In exact mode only full grid steps are settled."""
         run.lane.ids.extend(ids)
         if settled:
             run.lane.settled = len(run.lane.ids)
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
-        """See `Cache.keep_logits`. They count towards the budget, and go with the lane."""
+        """They count towards the budget, and go with the lane."""
         self._evict_for(logits.nbytes)
         with suppress(MemoryError):
             self.store.keep_logits(run.lane, logits)
 
     def enter_regime(self, run: Run, regime: str) -> None:
-        """See `Cache.enter_regime`."""
         self.publish(run)
         run.lane.cut(0)
         run.lane.regime = regime
         self._move_pin(run, Match(self.tree.root(self._space(regime)), ()))
 
     def publish(self, run: Run) -> None:
-        """See `Cache.publish`. Blocks that do not fit behind pinned ones stay in the lane only."""
+        """Blocks that do not fit behind pinned ones stay in the lane only."""
         ids = run.lane.ids[: run.lane.settled]
         match = self.tree.match(self._space(run.lane.regime), ids, is_hit=False)
         self._move_pin(run, match)
@@ -165,11 +176,10 @@ class PrefixCache:
         self.tree.own(run.match.node, run.owner)
 
     def finish(self, run: Run) -> None:
-        """See `Cache.finish`."""
         try:
             self.publish(run)
             if not run.is_forgotten:
-                self.disk.want(self._space(run.lane.regime), run.lane.ids[: run.lane.settled], run.owner)
+                self.disk.enqueue(self._space(run.lane.regime), run.lane.ids[: run.lane.settled], run.owner)
         finally:
             self._runs.remove(run)
             self.tree.unpin(run.match.node)
@@ -182,7 +192,7 @@ class PrefixCache:
         space = self._space(self.regime(length))
         match = self.tree.match(space, ids, is_hit=False)
         self.tree.keep(match.node, owner)
-        self.disk.want(space, ids[: match.num_tokens], owner, is_kept=True)
+        self.disk.enqueue(space, ids[: match.num_tokens], owner, is_kept=True)
         self._bound_kept()
         return owner in match.node.kept_by
 
@@ -196,6 +206,28 @@ class PrefixCache:
         for run in self._runs:
             run.is_forgotten |= run.owner == owner
         self.disk.forget(owner)
+
+    def open_disk(self, names: dict[str, str]) -> None:
+        """Take the folder on disk and reuse what lies there. `names` says which conversation the index means by a
+        digest; it is added to and outlives this cache."""
+        self.disk.names = names
+        self.disk.open()
+
+    def close_disk(self) -> None:
+        """Leave the folder on disk to others. Safe to call twice."""
+        self.disk.close()
+
+    def set_disk_budget(self, nbytes: int | None) -> None:
+        """Change what may be kept on disk, for all models; None takes the default, 0 deletes what is there."""
+        self.disk.set_budget(nbytes)
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Delete from disk what none of these conversations used."""
+        self.disk.keep_only(conversations)
+
+    def clear_disk(self) -> None:
+        """Delete what is on disk of this model."""
+        self.disk.clear()
 
     def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
         """How many tokens at the start of `ids` are kept resident."""
@@ -275,7 +307,7 @@ class PrefixCache:
         return max(self.least_budget_bytes, self.store.lane_bytes - sum(lane.nbytes for lane in self._lanes.idle()))
 
     def _lane_capacity(self, tokens: int) -> int:
-        return lane_capacity(min(-(-tokens // LANE_STEP) * LANE_STEP, self.context_length))
+        return lane_capacity(min(-(-tokens // self._lane_step) * self._lane_step, self.context_length))
 
     def _with_disk(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
         """What is reused where `near` tokens are in the lane or in blocks."""

@@ -1,4 +1,7 @@
-"""One request as a generator: match -> prefill in chunks -> decode. Yields events, checks for cancel in between."""
+"""One request as a generator of events: template -> match -> restore -> prefill in chunks -> decode -> publish.
+
+A cancel is looked for between two chunks and between two tokens, and within a long step through `listen`.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +22,20 @@ from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening
-from engine.turn.chunks import pieces
+from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, pieces, timed_chunks
 from engine.turn.detokenize import Detokenizer
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
-from engine.turn.room import lack_in_words, with_room
 from engine.turn.sampling import Penalty, make_generator, margin, sample
 from engine.turn.settle import settle
-from engine.turn.turn import Turn, check_prompt
+from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.types import BLOCK_TOKENS, Request
-
-CHUNK_TOKENS = 512
-"""Largest prefill piece of the default mode: larger ones read no faster."""
-
-PIECE_S = 2.0
-"""A piece that would take longer is halved, so that progress is told. A stop is heard within a piece."""
-
-LEAST_PIECE_TOKENS = 16
 
 WARM_UP_TOKENS = 128
 LONG_TEXT = 50_000
 """Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
-REMEMBERED_CONVERSATIONS, REMEMBERED_BYTES = 256, 64_000_000
+PAST_CONVERSATIONS, PAST_BYTES = 256, 64_000_000
 """How many conversations, and how many bytes of their prompts, are kept to explain the next turn."""
 
 BLOCK_TEXT_BYTES = 32_000_000
@@ -49,9 +43,21 @@ BLOCK_TEXT_BYTES = 32_000_000
 
 
 class Responder:
-    """Answers requests with one loaded model, one at a time. `clock` gives seconds."""
+    """Answers requests with one loaded model, one at a time. `clock` gives seconds. Prompts are read in chunks of
+    `chunk_tokens` at most, but in exact mode, where they follow the cache's grid. The last turns are remembered within
+    `past_bytes`, to explain the next ones."""
 
-    def __init__(self, model: LoadedModel, cache: PrefixCache, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        model: LoadedModel,
+        cache: PrefixCache,
+        clock: Callable[[], float],
+        *,
+        chunk_tokens: int = CHUNK_TOKENS,
+        past_bytes: int = PAST_BYTES,
+    ) -> None:
+        self.chunk_tokens = chunk_tokens
+        self.past_bytes = past_bytes
         self.model = model
         self.cache = cache
         self.rate = PrefillRate()
@@ -79,7 +85,7 @@ class Responder:
         run = self._cold_cache.begin(ids, 1)
         try:
             first = ids[: WARM_UP_TOKENS // 4]
-            if self._timed_forward(first, run) <= PIECE_S / 4:  # the first pass also sets kernels up
+            if self._timed_forward(first, run) <= CHUNK_S / 4:  # the first pass also sets kernels up
                 first = ids
             self.rate.observe(len(first), 0, self._timed_forward(first, run))
         finally:
@@ -91,30 +97,6 @@ class Responder:
         self.model.synchronize()
         return self._clock() - start
 
-    def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
-        """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
-        comes out."""
-        prompt = self._build(request, listen)
-        new_tokens = self._new_tokens(request, prompt)
-        cache = self.cache if request.use_cache else self._cold_cache
-        reused, from_disk = cache.foresee(prompt.ids, new_tokens)
-        computed = len(prompt.ids) - reused
-        return Preview(
-            request_id=request_id,
-            prompt_tokens=len(prompt.ids),
-            reused_tokens=reused,
-            computed_tokens=computed,
-            seconds=self.rate.estimate(computed, reused),
-            system_tokens=prompt.system_tokens,
-            context_length=self.cache.context_length,
-            spans=prompt.spans,
-            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids))),
-            block_texts=tuple(
-                self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
-            ),
-            disk_tokens=from_disk,
-        )
-
     def answer(
         self,
         request_id: int,
@@ -125,8 +107,8 @@ class Responder:
     ) -> Iterator[Event]:
         """The events of one turn, ending with Finished. Raises HeadstartError where the request cannot be answered.
 
-        On a lack of memory blocks are dropped and the step that failed is tried again: see `with_room`. `meanwhile` is
-        called again and again while something takes long.
+        On a lack of memory blocks are dropped and the step that failed is tried again. `meanwhile` is called again and
+        again while something takes long.
         """
 
         def listen() -> None:
@@ -145,7 +127,197 @@ class Responder:
             return
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
-            yield from self._attempt(turn)
+            yield from self._play(turn)
+
+    def _build(self, request: Request, listen: Listen) -> Prompt:
+        """The prompt of a request. A long one is built in a thread of its own while this one listens; so is any that
+        would have to wait for one that was left alone."""
+        build = partial(self.builder.build, request.messages, request.day, request.tools)
+        is_long = sum(len(message.content) for message in request.messages) > LONG_TEXT
+        return in_own_thread(build, self._building, listen) if is_long or self._building.locked() else build()
+
+    def _play(self, turn: Turn) -> Generator[Event, None, None]:
+        """Look up and pin, restore, prefill, decode; then publish and unpin, remember the turn, and end it. Whatever
+        happens in between, what was computed so far is published and nothing stays pinned."""
+        conversation, prompt = turn.request.conversation, turn.prompt
+        if turn.is_cancelled():
+            yield from self._end(turn, "")
+            return
+        with turn.clock.part("lookup"):
+            new_tokens = self._new_tokens(turn.request, prompt)
+            run = with_room(self.cache, lambda: turn.cache.begin(prompt.ids, new_tokens, conversation))
+        try:
+            with turn.clock.part("restore"):
+                with_room(self.cache, lambda: turn.cache.restore(run))
+            turn.reused, turn.from_disk = run.reused, run.disk_tokens
+            yield turn.matched(self._divergence(turn))
+            logits = run.logits
+            if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
+                turn.cache.keep_logits(run, logits)
+            text = ""
+            if logits is not None:
+                text = yield from self._decode(turn, run, logits)
+        finally:
+            turn.cache.finish(run)
+        if not run.is_forgotten:
+            self._remember(turn, text, run.lane)
+            if turn.request.use_cache and turn.request.pin_system and conversation:
+                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(run.lane.ids))
+        yield from self._end(turn, text)
+
+    def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
+        """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
+        ids, start = turn.prompt.ids, run.reused
+        total = len(ids) - start
+        logits = None
+        for first, last in self._chunks(start, len(ids)):
+            if turn.is_cancelled():
+                return None
+            try:
+                with turn.clock.part("prefill"):
+                    logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first, turn))
+            except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
+                return None
+            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)
+            turn.cache.commit(run, ids[first:last], settled=full_step)
+            yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
+        return logits
+
+    def _decode(self, turn: Turn, run: Run, logits: Tensor) -> Generator[Event, None, str]:
+        """Sample until the answer ends; returns its text."""
+        sampling = turn.request.sampling
+        generator = make_generator(sampling)
+        text = Detokenizer(self.model.text.marked, turn.request.stop)
+        told = self._clock()
+        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
+        limit = self._new_tokens(turn.request, turn.prompt)
+        while True:
+            logits = penalise(logits)
+            token = sample(logits, sampling, generator)
+            if turn.request.record_margins:
+                turn.margins.append(margin(logits))
+            if token in self.model.end_ids:
+                turn.clock.token(is_end=True)
+                turn.reason = "end"
+                break
+            turn.clock.token()
+            turn.ids.append(token)
+            penalise.see(token)
+            if delta := text.add(token):
+                yield TextDelta(turn.request_id, delta)
+            if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
+                told = self._clock()
+                yield self._stats(turn)
+            if text.stopped or len(turn.ids) >= limit:
+                turn.reason = "end" if text.stopped else "length"
+                break
+            if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
+                break
+            logits = following
+        if delta := text.finish():
+            yield TextDelta(turn.request_id, delta)
+        if text.stopped:
+            turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
+        return text.text
+
+    def _chunks(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The stretches of a prompt to compute, in order: in exact mode those of its grid."""
+        if self.cache.step:
+            return pieces(start, end, self.cache.step, is_exact=True)
+        return timed_chunks(start, end, self.chunk_tokens, self.rate.estimate)
+
+    def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
+        """The logits behind one more token of the answer, or None when cancelled."""
+        position = len(run.lane.ids)
+        if (regime := self.cache.regime(position + 1)) != run.lane.regime:
+            return (yield from self._read_anew(turn, run, regime))
+        logits = with_room(self.cache, partial(self._step, token, run.lane, position))
+        turn.cache.commit(run, [token], settled=not self.cache.step)
+        return logits
+
+    def _read_anew(self, turn: Turn, run: Run, regime: str) -> Generator[Event, None, Tensor | None]:
+        """The answer grew past the length from which on the position code is another one: compute all that there is in
+        that one, as a prompt of this length would be. The last logits, or None when cancelled."""
+        whole = replace(turn.prompt, ids=turn.prompt.ids + tuple(turn.ids))
+        turn.cache.enter_regime(run, regime)
+        run.prefix.clear()
+        own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
+        return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
+
+    def _step(self, token: int, lane: Lane, position: int) -> Tensor:
+        return self.model.forward([token], lane, position, is_answer=True)
+
+    def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
+        began = self._clock()
+        with listening(turn.listen):
+            logits = self.model.forward(ids, run.lane, start)
+        self.model.synchronize()
+        self.rate.observe(len(ids), start, self._clock() - began)
+        return logits
+
+    def _end(self, turn: Turn, text: str) -> Iterator[Event]:
+        yield self.cache.view(turn.request_id)
+        yield Finished(turn.request_id, turn.reason, text, tuple(turn.ids), self._stats(turn), tuple(turn.margins))
+
+    def _divergence(self, turn: Turn) -> Divergence | None:
+        prompt, unit = turn.prompt, self.cache.step or BLOCK_TOKENS
+        if not turn.request.use_cache:
+            return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
+        past = self._past.get(turn.request.conversation) if turn.request.conversation else None
+        same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
+        return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
+
+    def _stats(self, turn: Turn) -> TurnStats:
+        ids, ttft = turn.prompt.ids, turn.clock.ttft_s
+        queue, template = turn.clock.parts.queue, turn.clock.parts.template
+        if turn.reused == 0 and ttft is not None:
+            self._cold_times.note(ids, ttft - queue)
+        measured = self._cold_times.get(ids)
+        estimate = template + self.rate.estimate(len(ids)) if measured is None else measured
+        cold = (queue + estimate, measured is not None)
+        stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
+        return replace(stats, disk_tokens=turn.from_disk)
+
+    def _remember(self, turn: Turn, text: str, lane: Lane) -> None:
+        """Keep the turn as its conversation's newest, to explain the next one."""
+        if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
+            self._past.pop(turn.request.conversation, None)
+            whole = with_answer(turn.prompt, text, tuple(turn.ids))
+            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
+            self._drop_oldest_past()
+
+    def _drop_oldest_past(self) -> None:
+        """Keep within the bounds, and in any case the newest conversation."""
+        sizes = [_past_bytes(past) for past in self._past.values()]
+        while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes) > self.past_bytes):
+            del self._past[next(iter(self._past))], sizes[0]
+
+    def _new_tokens(self, request: Request, prompt: Prompt) -> int:
+        return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
+
+    def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
+        """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
+        comes out."""
+        prompt = self._build(request, listen)
+        new_tokens = self._new_tokens(request, prompt)
+        cache = self.cache if request.use_cache else self._cold_cache
+        reused, from_disk = cache.estimate(prompt.ids, new_tokens)
+        computed = len(prompt.ids) - reused
+        return Preview(
+            request_id=request_id,
+            prompt_tokens=len(prompt.ids),
+            reused_tokens=reused,
+            computed_tokens=computed,
+            seconds=self.rate.estimate(computed, reused),
+            system_tokens=prompt.system_tokens,
+            context_length=self.cache.context_length,
+            spans=prompt.spans,
+            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids))),
+            block_texts=tuple(
+                self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
+            ),
+            disk_tokens=from_disk,
+        )
 
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""
@@ -155,7 +327,7 @@ class Responder:
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
-        self.cache.disk.clear()
+        self.cache.clear_disk()
 
     def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises
@@ -197,176 +369,6 @@ class Responder:
 
         if (yield from settle(self.model, self.cache, conversation, past, note, listen)):
             yield self.cache.view()
-
-    def _attempt(self, turn: Turn) -> Generator[Event, None, None]:
-        conversation, prompt = turn.request.conversation, turn.prompt
-        if turn.is_cancelled():
-            yield from self._end(turn, "")
-            return
-        with turn.clock.part("lookup"):
-            new_tokens = self._new_tokens(turn.request, prompt)
-            run = with_room(self.cache, lambda: turn.cache.begin(prompt.ids, new_tokens, conversation))
-        try:
-            with turn.clock.part("restore"):
-                with_room(self.cache, lambda: turn.cache.restore(run))
-            turn.reused, turn.from_disk = run.reused, run.disk_tokens
-            yield turn.matched(self._divergence(turn))
-            logits = run.logits
-            if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
-                turn.cache.keep_logits(run, logits)
-            text = ""
-            if logits is not None:
-                text = yield from self._decode(turn, run, logits)
-        finally:
-            turn.cache.finish(run)
-        if not run.is_forgotten:
-            self._remember(turn, text, run.lane)
-            if turn.request.use_cache and turn.request.pin_system and conversation:
-                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(run.lane.ids))
-        yield from self._end(turn, text)
-
-    def _end(self, turn: Turn, text: str) -> Iterator[Event]:
-        yield self.cache.view(turn.request_id)
-        yield Finished(turn.request_id, turn.reason, text, tuple(turn.ids), self._stats(turn), tuple(turn.margins))
-
-    def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
-        """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
-        ids, start = turn.prompt.ids, run.reused
-        total = len(ids) - start
-        logits = None
-        for first, last in self._pieces(start, len(ids)):
-            if turn.is_cancelled():
-                return None
-            try:
-                with turn.clock.part("prefill"):
-                    logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first, turn))
-            except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
-                return None
-            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)
-            turn.cache.commit(run, ids[first:last], settled=full_step)
-            yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
-        return logits
-
-    def _decode(self, turn: Turn, run: Run, logits: Tensor) -> Generator[Event, None, str]:
-        """Sample until the answer ends; returns its text."""
-        sampling = turn.request.sampling
-        generator = make_generator(sampling)
-        text = Detokenizer(self.model.text.marked, turn.request.stop)
-        told = self._clock()
-        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
-        limit = self._new_tokens(turn.request, turn.prompt)
-        while True:
-            logits = penalise(logits)
-            token = sample(logits, sampling, generator)
-            if turn.request.record_margins:
-                turn.margins.append(margin(logits))
-            if token in self.model.end_ids:
-                turn.clock.token(is_end=True)
-                turn.reason = "end"
-                break
-            turn.clock.token()
-            turn.ids.append(token)
-            penalise.see(token)
-            if delta := text.add(token):
-                yield TextDelta(turn.request_id, delta)
-            if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
-                told = self._clock()
-                yield self._stats(turn)
-            if text.stopped or len(turn.ids) >= limit:
-                turn.reason = "end" if text.stopped else "length"
-                break
-            if turn.is_cancelled():
-                break
-            position = len(run.lane.ids)
-            if (regime := self.cache.regime(position + 1)) != run.lane.regime:
-                anew = yield from self._read_anew(turn, run, regime)
-                if anew is None:
-                    break
-                logits = anew
-                continue
-            logits = with_room(self.cache, partial(self._step, token, run.lane, position))
-            turn.cache.commit(run, [token], settled=not self.cache.step)
-        if delta := text.finish():
-            yield TextDelta(turn.request_id, delta)
-        if text.stopped:
-            turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return text.text
-
-    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The stretches of a prompt to compute, in order: in exact mode those of its grid, else as long as is fast and
-        takes no longer than PIECE_S."""
-        if self.cache.step:
-            yield from pieces(start, end, self.cache.step, is_exact=True)
-            return
-        while start < end:
-            tokens = CHUNK_TOKENS
-            while tokens > LEAST_PIECE_TOKENS and self.rate.estimate(tokens, start) > PIECE_S:
-                tokens //= 2
-            yield start, min(start + tokens, end)
-            start += tokens
-
-    def _build(self, request: Request, listen: Listen) -> Prompt:
-        """The prompt of a request. A long one is built in a thread of its own while this one listens; so is any that
-        would have to wait for one that was left alone."""
-        build = partial(self.builder.build, request.messages, request.day, request.tools)
-        is_long = sum(len(message.content) for message in request.messages) > LONG_TEXT
-        return in_own_thread(build, self._building, listen) if is_long or self._building.locked() else build()
-
-    def _read_anew(self, turn: Turn, run: Run, regime: str) -> Generator[Event, None, Tensor | None]:
-        """The answer grew past the length from which on the position code is another one: compute all that there is in
-        that one, as a prompt of this length would be. The last logits, or None when cancelled."""
-        whole = replace(turn.prompt, ids=turn.prompt.ids + tuple(turn.ids))
-        turn.cache.enter_regime(run, regime)
-        run.prefix.clear()
-        own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
-        return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
-
-    def _step(self, token: int, lane: Lane, position: int) -> Tensor:
-        return self.model.forward([token], lane, position, is_answer=True)
-
-    def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
-        began = self._clock()
-        with listening(turn.listen):
-            logits = self.model.forward(ids, run.lane, start)
-        self.model.synchronize()
-        self.rate.observe(len(ids), start, self._clock() - began)
-        return logits
-
-    def _divergence(self, turn: Turn) -> Divergence | None:
-        prompt, unit = turn.prompt, self.cache.step or BLOCK_TOKENS
-        if not turn.request.use_cache:
-            return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
-        past = self._past.get(turn.request.conversation) if turn.request.conversation else None
-        same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
-        return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
-
-    def _stats(self, turn: Turn) -> TurnStats:
-        ids, ttft = turn.prompt.ids, turn.clock.ttft_s
-        queue, template = turn.clock.parts.queue, turn.clock.parts.template
-        if turn.reused == 0 and ttft is not None:
-            self._cold_times.note(ids, ttft - queue)
-        measured = self._cold_times.get(ids)
-        estimate = template + self.rate.estimate(len(ids)) if measured is None else measured
-        cold = (queue + estimate, measured is not None)
-        stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.store.used_bytes)
-        return replace(stats, disk_tokens=turn.from_disk)
-
-    def _remember(self, turn: Turn, text: str, lane: Lane) -> None:
-        """Keep the turn as its conversation's newest, to explain the next one."""
-        if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
-            self._past.pop(turn.request.conversation, None)
-            whole = with_answer(turn.prompt, text, tuple(turn.ids))
-            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
-            self._drop_oldest_past()
-
-    def _drop_oldest_past(self) -> None:
-        """Keep within the bounds, and in any case the newest conversation."""
-        sizes = [_past_bytes(past) for past in self._past.values()]
-        while len(sizes) > 1 and (len(sizes) > REMEMBERED_CONVERSATIONS or sum(sizes) > REMEMBERED_BYTES):
-            del self._past[next(iter(self._past))], sizes[0]
-
-    def _new_tokens(self, request: Request, prompt: Prompt) -> int:
-        return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
 
 
 def _past_bytes(past: Past) -> int:

@@ -1,16 +1,22 @@
-"""What one request carries from step to step, and which prompts are none."""
+"""What one request carries from step to step, which prompts are refused, and what is done where memory is short."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from engine.cache.contract import Cache
+from engine.cache.prefix_cache import PrefixCache
+from engine.cache.store import is_out_of_memory
 from engine.events import Divergence, FinishReason, Matched
 from engine.prompt.template import Prompt
 from engine.stopping import Listen
 from engine.turn.metrics import TurnClock
-from engine.types import InvalidRequestError, PromptTooLongError, Request
+from engine.types import InvalidRequestError, OutOfMemoryError, PromptTooLongError, Request
+
+Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
@@ -65,3 +71,31 @@ def check_prompt(prompt: Prompt, request: Request, context_length: int, vocabula
             "Download the model again, or choose another one.",
             f"token {max(prompt.ids)} of {vocabulary}",
         )
+
+
+def with_room(cache: PrefixCache, step: Callable[[], Result]) -> Result:
+    """Do a step of a request. Where there is no memory for it, it is done again without the reusable blocks, and again
+    without the kept ones; what running requests hold stays, so that what was told of them stays true."""
+    for is_kept_too in (False, True):
+        try:
+            return step()
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+        cache.clear(is_kept_too=is_kept_too)
+    return step()
+
+
+@contextmanager
+def lack_in_words() -> Iterator[None]:
+    """Turn a lack of memory that remains into a sentence."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise OutOfMemoryError(
+            "There is not enough memory for this conversation. Close other programs, choose a smaller model, or start "
+            "a new conversation.",
+            str(error),
+        ) from error

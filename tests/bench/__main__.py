@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from engine.worker import SPIN_COUNT
+from engine.worker.thread import SPIN_COUNT
 
 os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # before torch is imported, as the engine does it
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

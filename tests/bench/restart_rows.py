@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.worker import Engine
+from engine.worker.engine import Engine
 from tests.bench.chat import Player
 from tests.bench.engine_rows import endless
 from tests.bench.rows import Row, alternate, ratio_row
@@ -76,7 +76,7 @@ def _size(player: Player, data: Path) -> Row:
 
 
 def _wait_until_written(engine: Engine) -> None:
-    while engine._idle_work is not None:
+    while engine._worker.idle_work is not None:
         time.sleep(0.02)
 
 

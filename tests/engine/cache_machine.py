@@ -83,12 +83,10 @@ class CacheMachine(RuleBasedStateMachine):
         """An ample or a tight budget, one lane or two, the default mode or the exact one, one regime or two, and a disk
         that holds much, little, or nothing."""
         self.models = {name: DigestModel(name) for name in "ab"}
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("engine.cache.prefix_cache.LANE_STEP", LANE_STEP)
         self.folder = tempfile.TemporaryDirectory()
         self.times = itertools.count(1)
         self.disk_bytes = disk_blocks * (HEADER_BYTES + LAYOUT.bytes_per_block)
-        self.sizes = {"context": CONTEXT, "step": grid, "max_lanes": lanes, "switch": switch}
+        self.sizes = {"context": CONTEXT, "step": grid, "max_lanes": lanes, "switch": switch, "lane_step": LANE_STEP}
         self.cache = self._new_cache(budget, "a")
         self.histories: list[list[int]] = []
         self.turns: list[Turn] = []
@@ -311,7 +309,6 @@ class CacheMachine(RuleBasedStateMachine):
             assert self.store.used_bytes == 0
             self.cache.disk.close()
             self.folder.cleanup()
-            self.patch.undo()
 
     def _new_cache(self, budget: int, namespace: str) -> PrefixCache:
         """A cache that finds on disk what the one before it left, damage too: it is seen when a file is read."""
@@ -329,7 +326,7 @@ class CacheMachine(RuleBasedStateMachine):
     def _begin(self, chat: int, prompt: list[int], answer: list[int]) -> Turn | None:
         """Start a request; None where the cache refuses it, which it may only do for a reason."""
         prompt, answer = prompt[: CONTEXT - 1], answer[: max(0, CONTEXT - len(prompt))]
-        before, failing = self.cache.foresee(prompt, len(answer)), self.store.fail_after >= 0
+        before, failing = self.cache.estimate(prompt, len(answer)), self.store.fail_after >= 0
         expected = self._expected_reuse(prompt, self.cache.regime(len(prompt)))
         try:
             run = self.cache.begin(prompt, len(answer), f"chat {chat}")

@@ -33,12 +33,6 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-@pytest.fixture
-def small_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lanes that grow in small steps, so that short prompts make them grow."""
-    monkeypatch.setattr("engine.cache.prefix_cache.LANE_STEP", 32)
-
-
 @pytest.fixture(scope="session")
 def tiny() -> LoadedModel:
     """The tiny Llama in fp32. It has no state of its own between forward passes."""

@@ -26,7 +26,7 @@ def tensor(key: Key) -> Tensor:
 
 def keep(tier: DiskTier, ids: list[int], owner: str = "chat", space: str = "model") -> None:
     """Have a path written."""
-    tier.want(space, ids, owner)
+    tier.enqueue(space, ids, owner)
     for _ in tier.write_back(lambda space, keys: [tensor(key) for key in keys]):
         tier.check()
     tier.check()

@@ -15,7 +15,7 @@ from torch import Tensor
 from engine.cache.contract import Cache, Run
 from engine.cache.disk_tier import DiskTier
 from engine.cache.null_cache import NullCache
-from engine.cache.prefix_cache import PrefixCache
+from engine.cache.prefix_cache import LANE_STEP, PrefixCache
 from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup
 from engine.types import BLOCK_TOKENS
 from tests.engine.inside import block_parts, lane_buffers, lanes, paths, real_bytes
@@ -192,6 +192,7 @@ def make_cache(
     clock: Callable[[], float] | None = None,
     step: int = 0,
     max_lanes: int = 1,
+    lane_step: int = LANE_STEP,
     switch: int | None = None,
     disk: DiskTier | None = None,
     decode: Callable[[Sequence[int]], str] = lambda _: "",
@@ -208,6 +209,7 @@ def make_cache(
         clock or (lambda: float(next(times))),
         step=step,
         max_lanes=max_lanes,
+        lane_step=lane_step,
         decode=decode,
         regime=regimes(switch),
         disk=disk,

@@ -68,8 +68,8 @@ MUTATIONS = (
     Mutation(
         "reuse the last token",
         "prefix_cache.py",
-        'See `Cache.begin`."""\n        usable = ids[: len(ids) - 1]',
-        'See `Cache.begin`."""\n        usable = ids',
+        "        usable = ids[: len(ids) - 1]\n        capacity",
+        "        usable = ids\n        capacity",
     ),
     Mutation(
         "off by one at a block border, too little restored",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
-import pytest
 import torch
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
@@ -51,13 +50,11 @@ class ResponderMachine(RuleBasedStateMachine):
     @initialize(tokens=st.integers(1, 6), step=st.sampled_from([0, 0, 16]), is_fast=st.booleans(), greedy=st.booleans())
     def start(self, tokens: int, step: int, is_fast: bool, greedy: bool) -> None:
         """A cache of one to six contexts."""
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("engine.turn.responder.CHUNK_TOKENS", CHUNK)
-        self.patch.setattr("engine.cache.prefix_cache.LANE_STEP", 64)
+        short = partial(make_responder, step=step, context=CONTEXT, chunk_tokens=CHUNK, lane_step=64)
         self.spy = SpyModel(model(is_fast))
-        self.responder = make_responder(self.spy, tokens=tokens * CONTEXT, step=step, context=CONTEXT)
+        self.responder = short(self.spy, tokens=tokens * CONTEXT)
         self.oracle_spy = SpyModel(model(is_fast))
-        self.oracle = make_responder(self.oracle_spy, tokens=CONTEXT, step=step, context=CONTEXT)
+        self.oracle = short(self.oracle_spy, tokens=CONTEXT)
         self.sampling = Sampling(temperature=0.0) if greedy or not step else Sampling(temperature=1.5, top_p=1.0)
         self.count = 0
 
@@ -159,7 +156,6 @@ class ResponderMachine(RuleBasedStateMachine):
         if hasattr(self, "responder"):
             self.responder.cache.clear()
             assert self.responder.cache.store.used_bytes == 0
-            self.patch.undo()
 
     def _request(self, chat: Chat, messages: list[Message], length: int) -> Request:
         sampling = replace(self.sampling, max_tokens=length, seed=self.count)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from engine.garbage import not_collected
+from engine.worker.thread import not_collected
 
 
 @pytest.mark.parametrize("is_first", [True, False])

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 
-from engine.loading import EXACT_STEP, open_model
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
 from engine.types import BLOCK_TOKENS, ModelSpec
+from engine.worker.loading import EXACT_STEP, open_model
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
 
@@ -54,7 +54,7 @@ def test_the_context_is_no_longer_than_memory_allows(
         return model
 
     set_free_memory(monkeypatch, 4 * fits * TOKEN)
-    monkeypatch.setattr("engine.loading.load", load_long)
+    monkeypatch.setattr("engine.worker.loading.load", load_long)
     responder, info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda stage, fraction: None)
     assert info.context_length == responder.cache.context_length == context
     assert info.cache_budget_bytes >= context * TOKEN

@@ -182,7 +182,8 @@ def test_a_request_is_cancelled_while_it_waits(driver: Driver, monkeypatch: pyte
 def test_cancel_in_prefill_and_in_decode(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within one chunk and within one token; the next request is answered as if nothing had happened."""
     cold = driver.finished(driver.engine.submit(request(use_cache=False)))
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
+    assert driver.engine._worker.responder is not None
+    driver.engine._worker.responder.chunk_tokens = 32
     for first, written in ((1, 0), (2, 0), (6, 4)):
         with monkeypatch.context() as patch:
             driver.engine.clear_cache()
@@ -207,7 +208,7 @@ def test_unknown_ids_are_ignored(driver: Driver) -> None:
         driver.engine.cancel(unknown)
     for _ in range(3):
         assert driver.finished(driver.engine.submit(request())).reason == "length"
-    assert driver.engine._cancelled == set(), "ids pile up"
+    assert driver.engine._requests._cancelled == set(), "ids pile up"
 
 
 def test_cancelling_twice_and_too_late(driver: Driver) -> None:
@@ -295,22 +296,22 @@ def test_closing_in_the_middle_ends_the_thread(
     engine: Engine, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     """Issue 3 point 6: in prefill and in decode, with more requests waiting; nothing is held when it ends."""
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
     driver = Driver(engine)
     driver.end(engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=10**8)))
-    assert engine._responder is not None
-    cache = engine._responder.cache
+    assert engine._worker.responder is not None
+    engine._worker.responder.chunk_tokens = 32
+    cache = engine._worker.responder.cache
     gate = Gate(monkeypatch, first)
     for number in range(3):
         engine.submit(request(f"Where is parcel {number}? " * 8))
     assert gate.reached.wait(PATIENCE_S)
     closer = threading.Thread(target=engine.close, args=(PATIENCE_S,))
     closer.start()
-    while not engine._closing:
+    while not engine._worker.is_closing:
         threading.Event().wait(0.001)
     gate.open.set()
     closer.join(PATIENCE_S)
-    assert not engine._thread.is_alive()
+    assert not engine._worker.is_alive()
     assert gate.calls == first, "not one more chunk"
     cache.check_integrity()
     assert not cache._runs

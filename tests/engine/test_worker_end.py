@@ -18,6 +18,8 @@ from engine.cache.disk_index import index_path, owner_digest
 from engine.events import CacheView, Event, Failed, Finished, Loaded, Preview
 from engine.models.loaded import LoadedModel
 from engine.types import ModelSpec
+from engine.worker.requests import OpenRequests
+from engine.worker.thread import Worker
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
 from tests.engine.worker_driver import PATIENCE_S, Driver, Gate, request
@@ -58,7 +60,7 @@ def close_while(driver: Driver, gate: Gate) -> list[Event]:
     """Close the engine and open the gate then; what came."""
     closer = threading.Thread(target=driver.engine.close, args=(PATIENCE_S,))
     closer.start()
-    while not driver.engine._closing:
+    while not driver.engine._worker.is_closing:
         threading.Event().wait(0.001)
     gate.open.set()
     closer.join(PATIENCE_S)
@@ -77,7 +79,7 @@ def test_whatever_is_open_at_the_end_ends_once(driver: Driver, held: Gate, tiny_
     events = close_while(driver, held)
     asked.append(engine.submit(request()))
     asked.append(engine.load(spec(tiny_folder)))
-    assert not engine._thread.is_alive(), "what is closed stays closed"
+    assert not engine._worker.is_alive(), "what is closed stays closed"
     events += engine.poll()
     counts = ends(events)
     assert all(counts[number] == 1 for number in asked), counts
@@ -87,14 +89,14 @@ def test_whatever_is_open_at_the_end_ends_once(driver: Driver, held: Gate, tiny_
 
 def test_an_answer_that_was_just_finished_does_not_fail(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine is closed between its last event and the end of its generator."""
-    report = Engine._report
+    report = OpenRequests.report
 
-    def close_behind_it(engine: Engine, event: Event) -> None:
-        report(engine, event)
+    def close_behind_it(requests: OpenRequests, event: Event) -> None:
+        report(requests, event)
         if isinstance(event, Finished):
-            engine._closing = True
+            driver.engine._worker.is_closing = True
 
-    monkeypatch.setattr(Engine, "_report", close_behind_it)
+    monkeypatch.setattr(OpenRequests, "report", close_behind_it)
     asked = driver.engine.submit(request())
     assert driver.finished(asked).text
     assert driver.engine.close(PATIENCE_S)
@@ -146,7 +148,7 @@ def test_what_waits_for_the_disk_is_written_at_the_end(
     """The program ends right after an answer."""
     driver = Driver(engine)
     driver.end(engine.load(spec(tiny_folder, 10**8)))
-    monkeypatch.setattr(Engine, "_work_idly", lambda _: None)  # no time was left for it
+    monkeypatch.setattr(Worker, "_work_idly", lambda _: None)  # no time was left for it
     prompt = driver.finished(engine.submit(request())).stats.prompt_tokens
     assert not list(blocks.glob("*/*.kv"))
     assert engine.close(PATIENCE_S)
@@ -157,7 +159,7 @@ def test_a_pinned_prompt_is_written_first_and_the_end_does_not_wait_for_ever(
     blocks: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With time for two or three steps only, by a clock that moves a second at each look, they are the pin's."""
-    monkeypatch.setattr(Engine, "_work_idly", lambda _: None)
+    monkeypatch.setattr(Worker, "_work_idly", lambda _: None)
     engine = Engine(Ticks(step=1.0))
     driver = Driver(engine)
     driver.end(engine.load(spec(tiny_folder, 10**8)))
@@ -174,7 +176,7 @@ def test_a_model_is_left_when_its_newest_chat_is_on_disk(
     """Another model is loaded right after an answer; back again, the answer's tokens are reused."""
     driver = Driver(engine)
     driver.end(engine.load(spec(tiny_folder, 10**8)))
-    monkeypatch.setattr(Engine, "_work_idly", lambda _: None)
+    monkeypatch.setattr(Worker, "_work_idly", lambda _: None)
     prompt = driver.finished(engine.submit(request())).stats.prompt_tokens
     assert isinstance(driver.end(engine.load(spec(make_folder(tmp_path / "other", seed=1), 10**8))), Loaded)
     assert isinstance(driver.end(engine.load(spec(tiny_folder, 10**8))), Loaded)
@@ -189,7 +191,7 @@ def test_a_model_is_left_when_its_newest_chat_is_on_disk(
         "engine.turn.responder.Responder.clear",
         "engine.turn.responder.Responder.work_idly",
         "engine.cache.prefix_cache.PrefixCache.view",
-        "engine.loading.switch_model",
+        "engine.worker.loading.switch_model",
     ],
 )
 def test_a_panic_anywhere_ends_no_more_than_the_request(
@@ -223,7 +225,7 @@ def break_thread(driver: Driver, patch: pytest.MonkeyPatch) -> list[int]:
         raise Panic
 
     patch.setattr(LoadedModel, "forward", panic)
-    patch.setattr("engine.worker.failure", panic)
+    patch.setattr("engine.worker.thread.failure", panic)
     engine = driver.engine
     return [engine.submit(request()), engine.submit(request()), engine.preview(request())]
 
@@ -236,7 +238,7 @@ def test_a_thread_that_has_to_end_says_so_and_the_next_load_begins_anew(
         asked = break_thread(driver, patch)
         for number in asked:
             driver.end(number)
-        engine._thread.join(PATIENCE_S)
+        engine._worker.join(PATIENCE_S)
     told = [event for event in driver.events if isinstance(event, Failed)]
     assert told[0].is_model_gone
     assert "open the model again" in told[0].sentence

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, loading
+from engine import Engine
 from engine.cache.store import KVStore, Lane
 from engine.events import CacheView, Failed, Loaded, Loading, Matched
 from engine.models.loaded import LoadedModel
 from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, ModelSpec
+from engine.worker import loading
 from tests.engine.tiny_models import make_folder
 from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, Gate, request
 
@@ -71,7 +72,7 @@ def test_a_load_that_crashes_keeps_the_old_model(
         raise KeyError("surprise")
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.loading.load", crash)
+        patch.setattr("engine.worker.loading.load", crash)
         end = failed(driver, driver.engine.load(spec(tiny_folder)))
     assert "Something went wrong" in end.sentence
     assert "KeyError" in end.detail
@@ -84,7 +85,7 @@ class Scarce:
     def __init__(self, patch: pytest.MonkeyPatch, before: object, times: int) -> None:
         self.before, self.left, self.alive = weakref.ref(before), times, list[bool]()
         self._load = loading.load
-        patch.setattr("engine.loading.load", self.load)
+        patch.setattr("engine.worker.loading.load", self.load)
 
     def load(self, *arguments: object) -> object:
         self.alive.append(self.before() is not None)
@@ -95,8 +96,8 @@ class Scarce:
 
 
 def model_of(driver: Driver) -> object:
-    assert driver.engine._responder is not None
-    return driver.engine._responder.model
+    assert driver.engine._worker.responder is not None
+    return driver.engine._worker.responder.model
 
 
 def test_no_memory_for_a_first_model_is_a_sentence(
@@ -151,12 +152,12 @@ def test_the_cache_is_emptied_before_another_model_is_read(
     used = []
 
     def refuse(*_: object) -> None:
-        assert driver.engine._responder is not None
-        used.append(driver.engine._responder.cache.store.used_bytes)
+        assert driver.engine._worker.responder is not None
+        used.append(driver.engine._worker.responder.cache.store.used_bytes)
         raise ModelError("It is of no use.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.loading.load", refuse)
+        patch.setattr("engine.worker.loading.load", refuse)
         assert not failed(driver, driver.engine.load(spec(other_folder))).is_model_gone
     assert used == [0]
     driver.finished(driver.engine.submit(request()))
@@ -189,8 +190,8 @@ def test_a_number_type_and_a_mode_are_another_model(driver: Driver, tiny_folder:
     names = set()
     for changes in ({}, {"dtype": "bf16"}, {"exact": True}):
         driver.end(driver.engine.load(spec(tiny_folder, **changes)))
-        assert driver.engine._responder is not None
-        names.add(driver.engine._responder.cache.namespace)
+        assert driver.engine._worker.responder is not None
+        names.add(driver.engine._worker.responder.cache.namespace)
     assert len(names) == 3
 
 
@@ -207,9 +208,9 @@ def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_
     for number in range(5):
         driver.end(engine.load(spec(other_folder if number % 2 else tiny_folder)))
         driver.finished(engine.submit(request()))
-        assert engine._responder is not None
-        gone.append(weakref.ref(engine._responder.cache.store))
-        gone.append(weakref.ref(engine._responder.model))
+        assert engine._worker.responder is not None
+        gone.append(weakref.ref(engine._worker.responder.cache.store))
+        gone.append(weakref.ref(engine._worker.responder.model))
     driver.quiet()
     gc.collect()
     assert [ref() is None for ref in gone] == [True] * 8 + [False] * 2
@@ -340,7 +341,7 @@ def test_an_error_when_idle_work_is_broken_off(
         else:
             driver.end(getattr(engine, then)(request()))
         driver.until(lambda: any(isinstance(event, Failed) for event in driver.of(0)))
-    assert engine._responder is None or engine._thread.is_alive()
+    assert engine._worker.responder is None or engine._worker.is_alive()
     if then != "close":
         driver.finished(engine.submit(request()))
 

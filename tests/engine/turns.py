@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ import torch
 from torch import Tensor
 
 from engine.cache.disk_tier import DiskTier
-from engine.cache.prefix_cache import PrefixCache
+from engine.cache.prefix_cache import LANE_STEP, PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.events import Event, Finished, Matched, TextDelta
 from engine.models.loaded import LoadedModel
-from engine.turn.chunks import pieces
-from engine.turn.responder import Responder
+from engine.turn.chunks import CHUNK_TOKENS, pieces
+from engine.turn.responder import PAST_BYTES, Responder
 from engine.types import Message, Request, Sampling
 from tests.engine.inside import is_idle
 
@@ -65,14 +66,19 @@ def make_responder(
     clock: Callable[[], float] | None = None,
     folder: Path | None = None,
     namespace: str = "tiny",
+    chunk_tokens: int = CHUNK_TOKENS,
+    lane_step: int = LANE_STEP,
+    past_bytes: int = PAST_BYTES,
 ) -> Responder:
     """A responder whose cache holds `tokens` tokens, lane included. Fresh lanes are full of NaN. What lies in `folder`
     for `namespace` is reused."""
     clock = clock or Ticks()
     store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=NAN)
     disk = DiskTier(folder, namespace, model.layout, 10**8) if folder else None
-    cache = PrefixCache(store, namespace, context, clock, step=step, decode=model.decode, disk=disk)
-    responder = Responder(model, cache, clock)  # type: ignore[arg-type]
+    cache = PrefixCache(
+        store, namespace, context, clock, step=step, lane_step=lane_step, decode=model.decode, disk=disk
+    )
+    responder = Responder(model, cache, clock, chunk_tokens=chunk_tokens, past_bytes=past_bytes)  # type: ignore[arg-type]
     responder.cache.disk.open()
     return responder
 
@@ -118,6 +124,10 @@ def prompt_logits(cache: PrefixCache, model: LoadedModel, ids: Sequence[int]) ->
     finally:
         cache.finish(run)
     return run.reused, logits
+
+
+short_chunks = partial(make_responder, chunk_tokens=32)
+"""A responder that reads prompts in chunks so short that even these need several."""
 
 
 @dataclass

@@ -353,3 +353,16 @@ def test_a_thousand_tokens_are_written_with_few_signals_and_stored_once(
     assert desk.session.messages[-1].content == "".join(many_tokens(1000))
     assert len(desk.heard("text_added")) == 31
     assert len(writes) == 1
+
+
+def test_a_message_is_told_when_its_versions_are_known(desk: Desk) -> None:
+    ask(desk, "One")
+    first, answer = desk.session.messages
+    told: list[list[int]] = []
+    desk.session.message_added.connect(lambda message: told.append(desk.session.versions(message.id)))
+    desk.session.retry()
+    desk.play()
+    again = desk.session.messages[-1].id
+    desk.session.edit(first.id, "Uno")
+    question, empty = desk.session.messages
+    assert told == [[answer.id, again], [first.id, question.id], [empty.id]]

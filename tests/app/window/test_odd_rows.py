@@ -53,12 +53,12 @@ def test_a_chat_with_ids_beyond_32_bits_is_used_like_any_other(
     question, answer = (message.id for message in screen.session.messages)
     assert min(number, question, answer) > 2**40
     assert screen.answer().strip.text
-    screen.transcript.messages[0].tools.edit_pointed.emit(True)
-    screen.transcript.messages[0].edit.emit(question)
+    screen.transcript.messages[0].tools.edit.pointed.emit(True)
+    screen.transcript.messages[0].tools.edit.click()
     assert screen.composer.editing == question
     screen.ask("Two")
     screen.play()
-    screen.transcript.messages[0].tools.sibling.emit(-1)
+    screen.transcript.messages[0].tools.before.click()
     assert [message.id for message in screen.session.messages] == [question, answer]
     screen.window.commands.new.trigger()
     screen.window.sidebar.list.opened.emit(number)

@@ -169,21 +169,18 @@ def test_a_badge_changes_with_the_text_that_is_kept(two: Panel) -> None:
     assert two.names == ["Pirate", "Support"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "sentence"),
-    [
+def test_what_cannot_be_kept_is_a_sentence(screen: Screen) -> None:
+    panel = Panel(screen)
+    for name, text, sentence in (
         ("  ", SUPPORT, "Give the preset a name."),
         ("x" * 61, SUPPORT, "This name has 61 characters. Give one of at most 60."),
         ("bell\x07", SUPPORT, "This name holds characters that cannot be shown. Type it anew."),
         ("Empty", " \n", "There is no text to keep yet. Write a system prompt first."),
-    ],
-)
-def test_what_cannot_be_kept_is_a_sentence(screen: Screen, name: str, text: str, sentence: str) -> None:
-    panel = Panel(screen)
-    panel.keep(name, text)
-    assert (panel.said, panel.names) == (sentence, [])
-    panel.panel.name.textEdited.emit("x")
-    assert panel.panel.says.isHidden()
+    ):
+        panel.keep(name, text)
+        assert (panel.said, panel.names) == (sentence, [])
+        panel.panel.name.textEdited.emit("x")
+        assert panel.panel.says.isHidden()
 
 
 def test_renaming_keeps_the_text_and_refuses_a_name_that_is_taken(two: Panel) -> None:

@@ -103,7 +103,7 @@ def test_an_earlier_answer_is_proved_with_the_prompt_it_was_written_under(talk: 
     screen = talk()
     first = screen.engine.requests[0]
     screen.session.set_system_prompt("Another one at {{time}}.", (Cure("time", "moved"),))
-    screen.transcript.messages[1].tools.prove.emit()
+    screen.transcript.messages[1].tools.prove.click()
     screen.play()
     warm, cold = screen.engine.requests[-2:]
     assert warm.messages == cold.messages == first.messages
@@ -115,7 +115,7 @@ def test_a_question_is_proved_as_it_was_sent(make_screen: Callable[..., Screen])
     screen.session.set_system_prompt("At {{time}}.", (Cure("time", "moved"),))
     screen.ask("When?")
     screen.play()
-    screen.transcript.messages[1].tools.prove.emit()
+    screen.transcript.messages[1].tools.prove.click()
     screen.play()
     assert screen.engine.requests[1].messages == screen.engine.requests[0].messages
     dialog_of(screen).reject()
@@ -216,6 +216,6 @@ def test_without_a_model_it_says_so(make_screen: Callable[..., Screen]) -> None:
 
 def test_only_answers_offer_it(talk: Callable[..., Screen]) -> None:
     screen = talk()
-    shown = [message.tools._prove.isHidden() for message in screen.transcript.messages]
+    shown = [message.tools.prove.isHidden() for message in screen.transcript.messages]
     assert shown == [True, False, True, False]
     assert isinstance(screen.window.findChild(QDialog), type(None))

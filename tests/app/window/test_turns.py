@@ -183,7 +183,7 @@ def test_a_divergence_that_cost_nothing_is_not_shown(make_screen: Callable[..., 
 def test_versions_that_cannot_be_read_are_an_error_in_words(screen: Screen) -> None:
     screen.ask("Question")
     screen.play()
-    screen.transcript.sibling.emit(999, 1)
+    screen.transcript.wishes.sibling.emit(999, 1)
     assert screen.window.notice.isVisible()
     assert screen.texts() == ["Question", "Hello from a fake."]
 
@@ -198,7 +198,7 @@ def test_retry_makes_a_sibling_and_the_switcher_goes_back(make_screen: Callable[
     assert screen.texts() == ["Which?", "Second"]
     assert screen.transcript.messages[0] is question
     assert (screen.answer().content.version, screen.answer().content.versions) == (2, 2)
-    screen.answer().tools.sibling.emit(-1)
+    screen.answer().tools.before.click()
     settle()
     assert screen.texts() == ["Which?", "First"]
     assert screen.answer().content.version == 1
@@ -208,7 +208,7 @@ def test_editing_a_question_starts_a_branch_and_brings_the_draft_back(screen: Sc
     screen.ask("Old")
     screen.play()
     screen.type("a draft")
-    screen.transcript.messages[0].tools.edit.emit()
+    screen.transcript.messages[0].tools.edit.click()
     assert screen.composer.text == "Old"
     screen.composer.set_text("New")
     screen.press(Qt.Key.Key_Return)
@@ -222,7 +222,7 @@ def test_escape_gives_up_editing(screen: Screen) -> None:
     screen.ask("Old")
     screen.play()
     screen.type("a draft")
-    screen.transcript.messages[0].tools.edit.emit()
+    screen.transcript.messages[0].tools.edit.click()
     screen.press(Qt.Key.Key_Escape)
     assert (screen.composer.text, screen.composer.editing) == ("a draft", None)
 
@@ -235,7 +235,7 @@ def test_a_failure_is_a_sentence_and_the_question_can_be_asked_again(make_screen
     assert screen.texts() == ["Hello?"]
     QTest.mouseClick(screen.window.notice._copy, Qt.MouseButton.LeftButton)
     assert "told to fail" in QGuiApplication.clipboard().text()
-    screen.transcript.messages[0].tools.retry.emit()
+    screen.transcript.messages[0].tools.again.click()
     screen.play()
     assert screen.texts() == ["Hello?", "Fine"]
     assert screen.window.notice.text == ""

@@ -62,16 +62,6 @@ def test_a_restart_shows_the_conversation_again(make_screen: Callable[..., Scree
     assert second.answer().strip.text == strip
 
 
-def test_the_title_is_renamed_in_place(screen: Screen, qtbot: QtBot) -> None:
-    screen.ask("First words")
-    screen.play()
-    screen.window.commands.rename.trigger()
-    screen.window.header.field.setText("Parcels")
-    qtbot.keyClick(screen.window.header.field, Qt.Key.Key_Return)
-    assert titles(screen) == ["Parcels"]
-    assert screen.window.header.title.title == "Parcels"
-
-
 def test_a_title_keeps_its_star_in_brackets_in_the_windows_title(screen: Screen) -> None:
     """Qt takes a single [*] for the place of its mark of what is not stored."""
     screen.ask("Which pages does docs[*].html mean?")
@@ -80,7 +70,8 @@ def test_a_title_keeps_its_star_in_brackets_in_the_windows_title(screen: Screen)
     assert not screen.window.isWindowModified()
 
 
-def test_escape_leaves_the_title_as_it_was(screen: Screen, qtbot: QtBot) -> None:
+def test_the_title_is_renamed_in_place(screen: Screen, qtbot: QtBot) -> None:
+    """Escape leaves it as it was."""
     screen.ask("First words")
     screen.play()
     screen.window.commands.rename.trigger()
@@ -88,6 +79,11 @@ def test_escape_leaves_the_title_as_it_was(screen: Screen, qtbot: QtBot) -> None
     qtbot.keyClick(screen.window.header.field, Qt.Key.Key_Escape)
     assert titles(screen) == ["First words"]
     assert screen.window.header.title.isVisible()
+    screen.window.commands.rename.trigger()
+    screen.window.header.field.setText("Parcels")
+    qtbot.keyClick(screen.window.header.field, Qt.Key.Key_Return)
+    assert titles(screen) == ["Parcels"]
+    assert screen.window.header.title.title == "Parcels"
 
 
 def test_a_title_that_is_typed_belongs_to_its_own_conversation(screen: Screen) -> None:
@@ -320,16 +316,17 @@ def test_charts_are_fed(screen: Screen) -> None:
     assert screen.window.charts.tokens.number == "–"
 
 
-@pytest.mark.parametrize(
-    ("width", "shown"), [(1280, (True, True)), (1100, (True, False)), (900, (True, False)), (700, (False, False))]
-)
-def test_columns_fold_the_right_one_first(screen: Screen, width: int, shown: tuple[bool, bool]) -> None:
-    screen.window.resize(width, 640)
-    settle()
-    assert (screen.window.sidebar.isVisible(), screen.window.charts.isVisible()) == shown
-    screen.window.resize(1280, 800)
-    settle()
-    assert (screen.window.sidebar.isVisible(), screen.window.charts.isVisible()) == (True, True)
+def test_columns_fold_the_right_one_first(screen: Screen) -> None:
+    for width, shown in (
+        (1280, (True, True)),
+        (1100, (True, False)),
+        (900, (True, False)),
+        (700, (False, False)),
+        (1280, (True, True)),
+    ):
+        screen.window.resize(width, 640)
+        settle()
+        assert (screen.window.sidebar.isVisible(), screen.window.charts.isVisible()) == shown
 
 
 def test_a_column_that_is_asked_for_makes_the_other_fold() -> None:
@@ -338,17 +335,14 @@ def test_a_column_that_is_asked_for_makes_the_other_fold() -> None:
     assert columns(1280, True, False, asked="charts") == (True, False)
 
 
-@pytest.mark.parametrize(
-    ("stage", "fraction", "says"),
-    [
+def test_loading_is_said_once(screen: Screen) -> None:
+    for stage, fraction, says in (
         ("Loading the model", None, "Loading the model"),
         ("Loading the model", 0.5, "Loading the model  ·  50%"),
         ("Reading the weights", 0.5, "Loading the model  ·  Reading the weights  ·  50%"),
-    ],
-)
-def test_loading_is_said_once(screen: Screen, stage: str, fraction: float | None, says: str) -> None:
-    screen.window.loading_bar.show_stage(Loading(1, stage, fraction))
-    assert screen.window.loading_bar.text == says
+    ):
+        screen.window.loading_bar.show_stage(Loading(1, stage, fraction))
+        assert screen.window.loading_bar.text == says
 
 
 @pytest.mark.parametrize(

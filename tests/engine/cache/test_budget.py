@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 
 from engine.cache.null_cache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
-from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt, unlike
+from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, run_prompt, unlike
 from tests.engine.inside import forget_lanes, real_bytes
 
 MODEL = DigestModel()
 TOKEN = LAYOUT.bytes_per_token
 BLOCK = LAYOUT.bytes_per_block
-pytestmark = pytest.mark.usefixtures("small_lanes")
+make_cache = partial(fake_kv.make_cache, lane_step=32)
+"""Lanes grow in small steps, so that short prompts make them grow."""
 
 
 @pytest.mark.parametrize("chats", [1, 12])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
 from engine.cache.prefix_cache import PrefixCache
-from tests.engine.fake_kv import LAYOUT, DigestModel, check_contents, make_cache, run_prompt, unlike
+from tests.engine import fake_kv
+from tests.engine.fake_kv import LAYOUT, DigestModel, check_contents, run_prompt, unlike
 from tests.engine.inside import forget_lanes, lanes
 
 MODEL = DigestModel()
 TOKEN = LAYOUT.bytes_per_token
 BLOCK = LAYOUT.bytes_per_block
-pytestmark = pytest.mark.usefixtures("small_lanes")
+make_cache = partial(fake_kv.make_cache, lane_step=32)
+"""Lanes grow in small steps, so that short prompts make them grow."""
 
 
 def check_view(cache: PrefixCache) -> None:

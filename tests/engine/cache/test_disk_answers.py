@@ -17,17 +17,12 @@ from engine.models.loaded import LoadedModel
 from engine.turn.responder import Responder
 from engine.types import Message
 from tests.engine.inside import build_prompt, check_runs, forget_lanes
-from tests.engine.turns import Chat, SpyModel, cold_answer, cold_logits, finish, make_responder, spy
+from tests.engine.turns import Chat, SpyModel, cold_answer, cold_logits, finish, short_chunks, spy
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
 QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
 STEP = 16
 Start = Callable[[], Responder]
-
-
-@pytest.fixture(autouse=True)
-def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
 
 
 @pytest.fixture(params=["default", "exact"])
@@ -39,7 +34,7 @@ def start(tiny: LoadedModel, tmp_path: Path, request: pytest.FixtureRequest) -> 
         for responder in made:
             responder.cache.disk.close()
         step = STEP if request.param == "exact" else 0
-        made.append(make_responder(SpyModel(tiny), step=step, folder=tmp_path / "blocks"))
+        made.append(short_chunks(SpyModel(tiny), step=step, folder=tmp_path / "blocks"))
         return made[-1]
 
     yield start_again
@@ -160,7 +155,7 @@ def test_a_chat_deleted_while_it_is_answered_is_not_written(start: Start, tmp_pa
 
 
 def test_a_chat_deleted_while_it_is_settled_is_not_written(tiny: LoadedModel, tmp_path: Path) -> None:
-    responder = make_responder(tiny, step=STEP, folder=tmp_path / "blocks")
+    responder = short_chunks(tiny, step=STEP, folder=tmp_path / "blocks")
     chat = Chat(responder, SYSTEM)
     chat.ask(QUESTION)
     work = responder.work_idly()

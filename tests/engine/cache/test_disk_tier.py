@@ -298,8 +298,8 @@ def test_forgetting_without_an_open_tier(reopen: Open) -> None:
 
 def test_what_is_forgotten_while_it_is_written_is_written_no_further(reopen: Open) -> None:
     tier = reopen()
-    tier.want("model", ONE + TWO + THREE, "a")
-    tier.want("model", TWO, "b")
+    tier.enqueue("model", ONE + TWO + THREE, "a")
+    tier.enqueue("model", TWO, "b")
     writing = tier.write_back(lambda space, keys: [tensor(key) for key in keys])
     for _ in range(5):
         next(writing)
@@ -310,22 +310,22 @@ def test_what_is_forgotten_while_it_is_written_is_written_no_further(reopen: Ope
 
 def test_writing_goes_on_where_it_was_broken_off(reopen: Open) -> None:
     tier = reopen()
-    tier.want("model", ONE + TWO + THREE, "a")
+    tier.enqueue("model", ONE + TWO + THREE, "a")
     writing = tier.write_back(lambda space, keys: [tensor(key) for key in keys])
     next(writing)
     next(writing)
     writing.close()  # type: ignore[attr-defined]
     assert tier.extent("model", ONE + TWO + THREE) == 16
-    tier.want("model", TWO, "b")
+    tier.enqueue("model", TWO, "b")
     keep(tier, THREE, owner="c")
     assert [tier.extent("model", ids) for ids in (ONE + TWO + THREE, TWO, THREE)] == [48, 16, 16]
 
 
 def test_what_is_kept_is_written_first_then_the_newest(reopen: Open) -> None:
     tier = reopen()
-    tier.want("model", ONE, "a")
-    tier.want("model", TWO, "b")
-    tier.want("model", THREE, "a", is_kept=True)
+    tier.enqueue("model", ONE, "a")
+    tier.enqueue("model", TWO, "b")
+    tier.enqueue("model", THREE, "a", is_kept=True)
     order: list[int] = []
     for _ in tier.write_back(lambda space, keys: [tensor(key) for key in keys]):
         order += [ids[0] for ids in (ONE, TWO, THREE) if tier.extent("model", ids) and ids[0] not in order]
@@ -335,7 +335,7 @@ def test_what_is_kept_is_written_first_then_the_newest(reopen: Open) -> None:
 def test_only_what_is_cached_is_written(reopen: Open) -> None:
     """What was evicted from memory meanwhile cannot be written; it is no error."""
     tier = reopen()
-    tier.want("model", ONE + TWO + THREE, "a")
+    tier.enqueue("model", ONE + TWO + THREE, "a")
     cached = [tensor(key) for key in block_keys(ONE + TWO)]
     for _ in tier.write_back(lambda space, keys: cached):
         del cached[1:]
@@ -466,7 +466,7 @@ def test_the_index_says_nothing_about_a_conversation(reopen: Open) -> None:
 
 def test_no_memory_for_a_copy_is_no_error(reopen: Open) -> None:
     tier = reopen()
-    tier.want("model", ONE, "chat")
+    tier.enqueue("model", ONE, "chat")
 
     def scarce(space: str, keys: list[Key]) -> list[Tensor]:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")

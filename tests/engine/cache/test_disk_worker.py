@@ -126,7 +126,7 @@ def test_a_chat_is_deleted_also_where_another_program_has_the_folder(
     first = start()
     ask(first)
     second = Driver(engine)
-    model = first.engine._responder
+    model = first.engine._worker.responder
     assert model is not None
     load(second, Path(model.model.path))
     assert second.engine.cache_view().disk_note
@@ -206,10 +206,10 @@ def test_a_folder_in_the_way_is_said_and_answers_go_on(
 
 def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another torch, processor, number of threads, layout or way to attend: each gets a folder of its own."""
-    from engine import loading
     from engine import machine as device
+    from engine.worker import loading
 
-    responder = start().engine._responder
+    responder = start().engine._worker.responder
     assert responder is not None
     model, spec = responder.model, ModelSpec(dtype="fp32")
     names = [loading._namespace(model, spec, "weights")]
@@ -223,7 +223,7 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
         ("torch.get_num_threads", 97),
         ("engine.machine.metadata.version", "0"),
-        ("engine.loading.matmul_is_faster", True),
+        ("engine.worker.loading.matmul_is_faster", True),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(target, lambda *_, value=value: value)

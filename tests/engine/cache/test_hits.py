@@ -148,9 +148,7 @@ def test_a_lane_that_grows_loses_less_than_a_block(budget: int, kept: int) -> No
 def test_what_peek_says_is_what_begin_reuses(turns: list[tuple[int, int, int]], budget: int, most: int) -> None:
     """The preview tells the truth: peek changes nothing, and a request right after it reuses as much. Also where the
     lane has to grow, and where the budget is so tight that the hit itself must give way."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.cache.prefix_cache.LANE_STEP", 48)
-        _play(make_cache(context=200, tokens=budget, max_lanes=most), turns)
+    _play(make_cache(context=200, tokens=budget, max_lanes=most, lane_step=48), turns)
 
 
 def hits(cache: PrefixCache) -> list[tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -11,13 +12,14 @@ from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
-from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, cold, make_cache, run_prompt
+from tests.engine.fake_kv import DigestModel, FlakyStore, check_contents, cold, run_prompt
 from tests.engine.inside import is_idle, lanes, paths, pins, real_bytes
 
 MODEL = DigestModel()
 PROMPT = [token % 5 for token in range(300)]
 CHUNK = 24
-pytestmark = pytest.mark.usefixtures("small_lanes")
+make_cache = partial(fake_kv.make_cache, lane_step=32)
+"""Lanes grow in small steps, so that short prompts make them grow."""
 
 
 def state(cache: PrefixCache) -> tuple[object, ...]:

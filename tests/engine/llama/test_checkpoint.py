@@ -186,7 +186,7 @@ def test_the_default_model_is_plain_and_its_tokenizer_the_same(default_model_dir
 def test_the_default_model_loads_without_transformers_model_classes(default_model_dir: Path) -> None:
     """Their import takes seconds of every start."""
     program = (
-        "import sys; from pathlib import Path; from engine.models.loaded import load; import engine.loading;"
+        "import sys; from pathlib import Path; from engine.models.loaded import load; import engine.worker.loading;"
         "load(Path(sys.argv[1]), 'cpu', 'auto');"
         "print([name for name in ('transformers.modeling_utils', 'torch._dynamo') if name in sys.modules])"
     )

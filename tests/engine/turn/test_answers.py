@@ -17,24 +17,8 @@ from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, PromptTooLongError, Request, Sampling
 from tests.engine.inside import build_prompt, forget_lanes, is_idle, real_bytes
 from tests.engine.tiny_models import make_llama, make_model, make_tokenizer
-from tests.engine.turns import GREEDY, Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
-
-SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
-QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
-
-
-@pytest.fixture(autouse=True)
-def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
-
-
-@pytest.fixture(params=["default", "exact"])
-def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
-    """A chat with one answered question and a second one asked, in both modes."""
-    chat = Chat(make_responder(SpyModel(tiny), step=16 if request.param == "exact" else 0), SYSTEM)
-    chat.ask(QUESTION)
-    chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
-    return chat
+from tests.engine.turn.conftest import QUESTION, SYSTEM
+from tests.engine.turns import GREEDY, Chat, check_sound, cold_answer, events, finish, short_chunks, spy
 
 
 def test_the_same_request_again_computes_nothing_and_says_so(chat: Chat) -> None:
@@ -69,7 +53,7 @@ def test_the_last_token_of_a_full_hit_is_computed(chat: Chat) -> None:
 def test_reuse_over_thirty_turns(tiny: LoadedModel) -> None:
     """Scenario 4, ENGINE_BUGS kinds G42, G47: temperature 1.2, every hit >= previous prompt + answer - 16."""
     sampling = Sampling(temperature=1.2, top_p=1.0, seed=5, max_tokens=20)
-    chat = Chat(make_responder(tiny, context=4096, tokens=16384), SYSTEM, sampling=sampling)
+    chat = Chat(short_chunks(tiny, context=4096, tokens=16384), SYSTEM, sampling=sampling)
     known = 0
     for turn in range(30):
         finished = chat.ask(f"Question {turn}?", sampling=replace(sampling, seed=turn))
@@ -80,7 +64,7 @@ def test_reuse_over_thirty_turns(tiny: LoadedModel) -> None:
 
 def test_the_system_prompt_is_kept(tiny: LoadedModel) -> None:
     """Kept blocks are those of the system prompt, one conversation's at a time, and only when asked for."""
-    responder = make_responder(tiny)
+    responder = short_chunks(tiny)
     chat = Chat(responder, SYSTEM, "a")
     chat.ask(QUESTION)
     system = build_prompt(responder, chat.messages[:2]).system_tokens
@@ -94,7 +78,7 @@ def test_the_system_prompt_is_kept(tiny: LoadedModel) -> None:
 
 def test_a_cold_run_reads_and_writes_no_block(tiny: LoadedModel) -> None:
     """ENGINE_BUGS kind C22: "cache off" for one request, longer than a chunk."""
-    chat = Chat(make_responder(tiny), SYSTEM * 3)
+    chat = Chat(short_chunks(tiny), SYSTEM * 3)
     chat.ask(QUESTION)
     before = chat.responder.cache.view(with_nodes=True)
     chat.messages.append(Message("user", QUESTION))
@@ -115,7 +99,7 @@ def test_a_prompt_too_long_is_a_sentence(chat: Chat) -> None:
 
 @pytest.mark.parametrize("left", [1, 2, 5])
 def test_an_answer_ends_where_the_context_ends(tiny: LoadedModel, left: int) -> None:
-    chat = Chat(make_responder(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=100))
+    chat = Chat(short_chunks(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=100))
     length = len(build_prompt(chat.responder, [Message("user", "a")]).ids)
     chat.messages.append(Message("user", "a" + "\x01" * (200 - left - length)))
     matched, finished = finish(chat.responder, chat.request())
@@ -130,7 +114,7 @@ def test_room_for_the_answer_is_kept_where_that_is_asked(
     tiny: LoadedModel, left: int, max_tokens: int, refused: bool
 ) -> None:
     """As much as the answer may take, but a quarter of the context at most; without the wish it takes what is left."""
-    chat = Chat(make_responder(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=max_tokens))
+    chat = Chat(short_chunks(tiny, context=200), sampling=Sampling(temperature=0.0, max_tokens=max_tokens))
     length = len(chat.responder.builder.build([Message("user", "a")]).ids)
     chat.messages.append(Message("user", "a" + "\x01" * (200 - left - length)))
     if refused:
@@ -142,7 +126,7 @@ def test_room_for_the_answer_is_kept_where_that_is_asked(
 
 
 def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
-    chat = Chat(make_responder(tiny))
+    chat = Chat(short_chunks(tiny))
     chat.responder.builder.tokenizer = tiny.tokenizer
     chat.messages.append(Message("user", "Hello"))
     before = tiny.tokenizer.chat_template
@@ -159,7 +143,7 @@ def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
 def test_a_prompt_without_a_token_is_refused(step: int) -> None:
     """Some templates write nothing for a system prompt alone. That is no answer that was stopped."""
     template = "{% for m in messages if m['role'] != 'system' %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
-    responder = make_responder(make_model(template=template), step=step)
+    responder = short_chunks(make_model(template=template), step=step)
     with pytest.raises(InvalidRequestError, match="leaves nothing"):
         list(events(responder, Request((Message("system", "Be brief."),), GREEDY)))
     assert is_idle(responder.cache)
@@ -170,7 +154,7 @@ def test_a_tokenizer_with_tokens_that_the_model_lacks() -> None:
     """A sentence: on a GPU an id past the end would be the end of the whole program's use of it."""
     model = LoadedModel(TransformersNetwork(make_llama(vocabulary=321)), make_tokenizer(), "/nowhere/tiny")
     assert model.vocabulary < len(model.tokenizer)
-    responder = make_responder(model)
+    responder = short_chunks(model)
     with pytest.raises(InvalidRequestError, match="do not belong together"):
         list(events(responder, Request((Message("user", "Hello"),), GREEDY)))
     assert is_idle(responder.cache)
@@ -182,7 +166,7 @@ def test_a_model_of_few_tokens_is_measured_and_answers() -> None:
     alphabet = models.BPE(vocab={letter: index for index, letter in enumerate(letters)}, merges=[])
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(alphabet))
     model = LoadedModel(TransformersNetwork(make_llama(vocabulary=len(letters))), tokenizer, "/nowhere/letters")
-    chat = Chat(make_responder(model))
+    chat = Chat(short_chunks(model))
     chat.responder.warm_up()
     chat.ask("where is it")
     assert chat.responder.rate.tokens_per_s > 0
@@ -197,7 +181,7 @@ def stop_at(text: str) -> Iterator[str]:
 
 def test_stop_strings_end_the_answer(tiny: LoadedModel) -> None:
     """What was shown has no stop string in it; the next turn encodes the text that was shown."""
-    chat = Chat(make_responder(tiny), SYSTEM, sampling=replace(GREEDY, max_tokens=40))
+    chat = Chat(short_chunks(tiny), SYSTEM, sampling=replace(GREEDY, max_tokens=40))
     whole = chat.ask(QUESTION).text
     del chat.messages[-1]
     for stop in stop_at(whole):
@@ -209,7 +193,7 @@ def test_stop_strings_end_the_answer(tiny: LoadedModel) -> None:
 
 def test_five_hundred_regenerations(tiny: LoadedModel) -> None:
     """Scenario 20, issue 3 point 6: memory is back at the baseline, and no pin is left."""
-    chat = Chat(make_responder(tiny, tokens=1500), SYSTEM)
+    chat = Chat(short_chunks(tiny, tokens=1500), SYSTEM)
     chat.messages.append(Message("user", QUESTION))
     used, alive = [], (0, 0)
     for attempt in range(500):
@@ -233,7 +217,7 @@ def living() -> tuple[int, int]:
 
 def test_the_penalty_looks_at_the_answer_alone_and_spares_special_tokens(tiny: LoadedModel) -> None:
     """An end token stands behind every message of a chat: made less likely for that, answers did not end."""
-    chat = Chat(make_responder(tiny), SYSTEM)
+    chat = Chat(short_chunks(tiny), SYSTEM)
     chat.ask(QUESTION)
     chat.messages.append(Message("user", QUESTION))
     plain, penalised = (

@@ -16,7 +16,7 @@ from engine.models.loaded import LoadedModel
 from engine.types import ModelError, ModelSpec, Sampling
 from tests.engine.inside import is_idle
 from tests.engine.tiny_models import make_folder, make_model
-from tests.engine.turns import GREEDY, NAN, Chat, check_sound, cold_answer, finish, make_responder
+from tests.engine.turns import GREEDY, NAN, Chat, check_sound, cold_answer, finish, make_responder, short_chunks
 from tests.engine.worker_driver import Driver
 
 INF = float("inf")
@@ -75,11 +75,10 @@ def test_one_nan_among_numbers_is_enough(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("step", [0, 16])
 @pytest.mark.parametrize("call", [1, 2, 3, 4, 6])
-def test_what_was_written_then_is_not_reused(monkeypatch: pytest.MonkeyPatch, call: int, step: int) -> None:
+def test_what_was_written_then_is_not_reused(call: int, step: int) -> None:
     """In prefill and in decode: kind C21, what is no number is never published."""
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
     model, network = broken_model(NAN)
-    chat = Chat(make_responder(model, step=step), "You answer questions.", sampling=GREEDY)
+    chat = Chat(short_chunks(model, step=step), "You answer questions.", sampling=GREEDY)
     chat.ask(QUESTION)
     del chat.messages[-1:]
     chat.messages[-1] = type(chat.messages[-1])("user", f"It is number 7. {QUESTION} {QUESTION}")

@@ -11,24 +11,8 @@ from engine.models.loaded import LoadedModel
 from engine.types import Message, OutOfMemoryError, Request, Sampling
 from tests.engine.inside import build_prompt, is_idle, lanes
 from tests.engine.tiny_models import make_model
-from tests.engine.turns import Chat, SpyModel, check_sound, cold_answer, events, finish, make_responder, spy
-
-SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
-QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
-
-
-@pytest.fixture(autouse=True)
-def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.turn.responder.CHUNK_TOKENS", 32)
-
-
-@pytest.fixture(params=["default", "exact"])
-def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
-    """A chat with one answered question and a second one asked, in both modes."""
-    chat = Chat(make_responder(SpyModel(tiny), step=16 if request.param == "exact" else 0), SYSTEM)
-    chat.ask(QUESTION)
-    chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
-    return chat
+from tests.engine.turn.conftest import QUESTION, SYSTEM
+from tests.engine.turns import Chat, SpyModel, check_sound, cold_answer, events, finish, short_chunks, spy
 
 
 def test_the_order_of_events(chat: Chat) -> None:
@@ -233,7 +217,7 @@ def test_the_budget_changes_under_a_running_request(chat: Chat) -> None:
 
 
 def test_a_forgotten_conversation_keeps_nothing_resident() -> None:
-    responder = make_responder(make_model())
+    responder = short_chunks(make_model())
     messages = (Message("system", "The parcel left the warehouse on Monday. " * 4), Message("user", "Where is it?"))
     finish(responder, Request(messages, Sampling(temperature=0.0, max_tokens=3), "chat"))
     assert responder.cache.view().pinned_bytes > 0
@@ -246,15 +230,14 @@ def test_a_forgotten_conversation_keeps_nothing_resident() -> None:
 
 
 def test_past_turns_are_bounded_by_bytes_and_the_newest_stays(
-    tiny: LoadedModel, monkeypatch: pytest.MonkeyPatch
+    tiny: LoadedModel,
 ) -> None:
-    monkeypatch.setattr("engine.turn.responder.REMEMBERED_BYTES", 50_000)
-    responder = make_responder(tiny)
+    responder = short_chunks(tiny, past_bytes=50_000)
     for number in range(8):
         chat = Chat(responder, "Be brief. " * 30, name=f"chat {number}")
         chat.ask(QUESTION)
     assert list(responder.past)[-1] == "chat 7"
     assert 1 < len(responder.past) < 8
-    monkeypatch.setattr("engine.turn.responder.REMEMBERED_BYTES", 0)
+    responder.past_bytes = 0
     chat.ask(QUESTION)
     assert list(responder.past) == ["chat 7"]

@@ -13,7 +13,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from engine.cache.prefix_cache import PrefixCache
-from engine.cache.store import KVStore
+from engine.cache.store import KVStore, Lane
 from engine.events import CacheView, Loaded, Matched, Preview
 from engine.models import attention_hook as interface
 from engine.models.from_transformers import TransformersNetwork
@@ -90,6 +90,12 @@ def test_an_answer_hangs_on_the_tokens_that_are_there(long_chat: Chat, step: int
     for _ in range(2):
         warm = finish(chat.responder, chat.request(sampling=long))[1]
         assert warm.token_ids == answers[1]
+    ids = [*chat.responder.builder.build(chat.messages).ids, *answers[1]]
+    model = chat.responder.model._model.network.model  # type: ignore[attr-defined]
+    chat.responder.model.forward(ids[:1], Lane(chat.responder.model.layout, 16), 0)  # back to the code of short texts
+    with torch.inference_mode():
+        for end in range(length, len(ids)):
+            assert int(model(torch.tensor([ids[:end]]), use_cache=False).logits[0, -1].argmax()) == ids[end]
 
 
 def test_a_chat_that_outgrows_the_short_positions_was_not_evicted(long_chat: Chat) -> None:

@@ -91,7 +91,7 @@ def test_a_request_is_heard_within_a_step_of_idle_work(
     engine = driver.engine
     assert isinstance(driver.end(engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", exact=True))), Loaded)
     no_time = pytest.MonkeyPatch()
-    no_time.setattr("engine.worker.Engine._work_idly", lambda _: None)
+    no_time.setattr("engine.worker.thread.Worker._work_idly", lambda _: None)
     driver.finished(engine.submit(request("Where is my parcel? " * 12, sampling=replace(GREEDY, max_tokens=200))))
     driver.quiet()
     with monkeypatch.context() as patch:

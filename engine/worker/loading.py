@@ -124,6 +124,6 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         context_length=cache.context_length,
         weights_bytes=model.weights_bytes,
         kv_bytes_per_token=model.layout.bytes_per_token,
-        cache_budget_bytes=cache.store.budget_bytes,
+        cache_budget_bytes=cache.budget_bytes,
         prefill_tokens_per_s=responder.rate.tokens_per_s,
     )

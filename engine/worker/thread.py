@@ -1,0 +1,398 @@
+"""The worker: the one thread that owns torch, the model and its cache, and what it does in which order.
+
+`Worker` is written in the order of its life: it serves commands, advances the first of its jobs by a step, works idly
+where there is none, changes the cache, and at its end gives everything back.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import queue
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.cache.disk_files import keep_only_files
+from engine.cache.disk_index import owner_digest
+from engine.events import CacheView, Event, Failed, Loaded, Loading
+from engine.library.places import blocks_dir
+from engine.stopping import StoppedError
+from engine.types import (
+    HeadstartError,
+    InvalidRequestError,
+    ModelError,
+    ModelGoneError,
+    ModelSpec,
+    PromptTooLongError,
+    Request,
+)
+from engine.worker.requests import OpenRequests
+
+if TYPE_CHECKING:
+    from engine.turn.responder import Responder
+
+SPIN_COUNT = "1500"
+"""How often OpenMP's threads look before they sleep: threads that spin at every barrier starve the window."""
+CLOSED = "The engine is closed. Start Headstart again."
+BROKEN = "The engine stopped because of an error of its own. The conversation is safe: open the model again."
+EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
+WRITE_AT_MOST_S = 3.0
+"""So long the end of the program, or of a model, waits for what is still to be written to disk."""
+LISTEN_EVERY_S = 0.1
+"""Between two looks at what is asked for while one step of an answer takes long."""
+
+Steps = Iterator[Event | None]
+
+
+@dataclass(slots=True)
+class Job:
+    """A load or an answer: its events come one by one, and commands are served in between."""
+
+    request_id: int
+    events: Iterator[Event]
+
+
+class Worker:
+    """A thread, the commands it was given, and all that only it may touch. It runs from the start.
+
+    Any thread may call the methods up to `end_open`; those behind are for commands. `conversations` maps the digests
+    that stand for conversations on disk to their names; it outlives the worker. `responder` is None where no model is
+    loaded.
+    """
+
+    def __init__(self, requests: OpenRequests, conversations: dict[str, str], clock: Callable[[], float]) -> None:
+        self.is_closing = False
+        self.responder: Responder | None = None
+        self._requests = requests
+        self._conversations = conversations
+        self._clock = clock
+        self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._jobs: deque[Job] = deque()
+        self._previews: list[tuple[int, Request]] = []
+        self._view = EMPTY_VIEW
+        self._view_wanted = False
+        self.idle_work: Callable[[], Steps] | None = None
+        """Begins what can be done while nobody waits; None where there is nothing left."""
+        self._idle_steps: Steps | None = None
+        """The idle work that is under way: it holds the lane."""
+        self._fault = ""
+        self._looked = clock()
+        self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
+        self._thread.start()
+
+    def put(self, command: Callable[[], None]) -> None:
+        """Have a command carried out between two steps."""
+        self._commands.put(command)
+
+    def newest_view(self) -> CacheView:
+        """The newest picture of the cache; a newer one is made when there is time."""
+        if not self._view_wanted:
+            self._view_wanted = True
+            self._commands.put(self._refresh_view)
+        return self._view
+
+    def is_alive(self) -> bool:
+        """Whether the thread still runs."""
+        return self._thread.is_alive()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wake the thread and wait for its end; whether it ended in time."""
+        self._commands.put(lambda: None)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def end_open(self) -> None:
+        """End every request that is open, because this thread will not."""
+        if self.is_closing:
+            self._requests.end_all(CLOSED)
+        else:
+            self._requests.end_all(BROKEN, self._fault, is_model_gone=True)
+
+    def load(self, request_id: int, spec: ModelSpec) -> None:
+        """Load a model when it is this job's turn."""
+        self._jobs.append(Job(request_id, self._load(request_id, spec)))
+
+    def answer(self, request_id: int, request: Request, submitted: float) -> None:
+        """Answer a request when it is this job's turn. `submitted` is when it was asked, in seconds of the clock."""
+        self._jobs.append(Job(request_id, self._answer(request_id, request, submitted)))
+
+    def preview(self, request_id: int, request: Request) -> None:
+        """Answer a preview before the next step of a job; the newest first."""
+        self._previews.append((request_id, request))
+
+    def change_cache(self, change: Callable[[Responder], None]) -> None:
+        """Change something about the cache, and report how it is then."""
+        responder = self._loaded()
+        change(responder)
+        self._guarded(self._refresh_view)
+        self._requests.report(responder.cache.view())
+
+    def drop_from_cache(self, change: Callable[[Responder], None]) -> None:
+        """Drop something from the cache. Nothing is settled any more, as that would compute anew what somebody does not
+        want; only writing goes on."""
+        self._stop_idle_work()
+        self.change_cache(change)
+        self.idle_work = self._loaded().write_back
+
+    def change_disk(self, change: Callable[[Responder], None], without_model: Callable[[Path], None]) -> None:
+        """As `drop_from_cache`, also where no model is loaded: what is on disk outlives it."""
+        if self.responder is not None:
+            self.drop_from_cache(change)
+            return
+        without_model(blocks_dir())
+        self._requests.report(replace(self._view, time_s=self._clock()))
+
+    def keep_only(self, living: frozenset[str]) -> None:
+        """Delete from disk what none of these conversations used."""
+        self._conversations.update((owner_digest(conversation), conversation) for conversation in living)
+        delete = partial(keep_only_files, conversations=living)
+        self.change_disk(lambda responder: responder.cache.keep_only(living), delete)
+
+    # The life of the thread.
+
+    def _run(self) -> None:
+        """Serve commands, answer one preview, advance the first job by one step, for ever.
+
+        Each of these reports what goes wrong in it, whatever it is. Should even that fail, the thread ends, tells
+        everybody who waits, and the next load begins another one."""
+        try:
+            while not self.is_closing:
+                self._step()
+        except BaseException as error:
+            with suppress(BaseException):
+                self._fault = "".join(traceback.format_exception(error))
+        finally:
+            self._leave()
+
+    def _step(self) -> None:
+        self._serve_commands()
+        if self._previews:
+            self._preview(*self._previews.pop())
+        if self._jobs:
+            self._stop_idle_work()
+            self._advance(self._jobs[0])
+        else:
+            self._work_idly()
+
+    def _serve_commands(self) -> None:
+        """Carry out what is in the queue; wait for something where there is nothing else to do."""
+        has_work = bool(self._jobs) or bool(self._previews) or self.idle_work is not None
+        may_wait = not has_work and not self.is_closing and not self._fault
+        while True:
+            try:
+                command = self._commands.get(block=may_wait)
+            except queue.Empty:
+                return
+            self._guarded(command)
+            may_wait = False
+
+    def _advance(self, job: Job) -> None:
+        try:
+            event = next(job.events)
+        except StopIteration:
+            self._jobs.remove(job)
+            self._requests.report(failure(job.request_id, RuntimeError("no event ended it")))  # left out where one did
+        except BaseException as error:  # a panic in compiled code is no Exception
+            self._jobs.remove(job)
+            self._requests.report(failure(job.request_id, error))
+        else:
+            if isinstance(event, CacheView):
+                self._guarded(self._refresh_view)
+            self._requests.report(event)
+
+    def _leave(self) -> None:
+        """The end of the thread: everything is given back, what was ordered before is carried out, what waits to be
+        written to disk is written, and whoever still waits is told."""
+        for last in (self._stop_idle_work, self._close_jobs, self._serve_commands, self._let_go_on_disk):
+            with suppress(BaseException):  # each reports what goes wrong; this is for where even that does
+                last()
+        self.responder = None
+        if not self.is_closing:
+            self._view = EMPTY_VIEW
+            if not len(self._requests):
+                self._requests.report(Failed(0, BROKEN, self._fault, is_model_gone=True))
+        self.end_open()
+
+    def _close_jobs(self) -> None:
+        for job in self._jobs:
+            self._guarded(partial(close_events, job.events))
+
+    def _let_go_on_disk(self) -> None:
+        """Write what waits for it, and leave the folder to others."""
+        if self.responder is not None:
+            self._guarded(partial(self._write_waiting, self.responder))
+            self._guarded(self.responder.cache.close_disk)
+
+    def _guarded(self, command: Callable[[], None]) -> None:
+        """Carry out a command; what goes wrong is reported, and the thread lives on."""
+        try:
+            command()
+        except BaseException as error:
+            self._requests.report(failure(0, error))
+
+    # Jobs: a load, an answer; and previews between their steps.
+
+    def _load(self, request_id: int, spec: ModelSpec) -> Iterator[Event]:
+        """Load a model in place of the one that is there."""
+        yield Loading(request_id, "Starting the engine")
+        os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # read once, when torch is imported
+        os.environ.setdefault("KMP_BLOCKTIME", "0")
+
+        def progress(stage: str, fraction: float | None) -> None:
+            if self._is_stopped(request_id):
+                raise HeadstartError("The model was not loaded: that was stopped.")
+            self._requests.report(Loading(request_id, stage, fraction))
+
+        def make_room() -> None:
+            self._empty_cache(lambda: self._is_stopped(request_id))
+            progress("Loading the model", None)
+
+        past = {} if self.responder is None else dict(self.responder.past)
+        let_go = None if self.responder is None else self._let_go
+        with not_collected(self.responder is None):
+            from engine.worker.loading import switch_model
+
+            responder, model = switch_model(spec, self._clock, progress, make_room, let_go)
+        if self.responder is not None:
+            self.responder.cache.close_disk()
+        responder.take_over(past)
+        self.responder, self.idle_work = responder, None
+        responder.cache.open_disk(self._conversations)
+        self._guarded(self._refresh_view)
+        yield responder.cache.view(request_id)
+        yield Loaded(request_id, model)
+
+    def _empty_cache(self, is_stopped: Callable[[], bool]) -> None:
+        """Before another model is read: what the present one cached is of no use to it, and is not to be settled. What
+        is not on disk yet is written first, so that it is found again when the present model is."""
+        if self.responder is not None:
+            self._guarded(partial(self._write_waiting, self.responder, is_stopped))
+            if is_stopped():
+                return
+            self.responder.cache.clear()
+            self.idle_work = self.responder.write_back
+
+    def _write_waiting(self, responder: Responder, is_stopped: Callable[[], bool] = lambda: False) -> None:
+        """Write to disk what waits for it, pinned prompts first and then the newest, as far as the time goes."""
+        until = self._clock() + WRITE_AT_MOST_S
+        for _ in responder.write_back():
+            if is_stopped() or self._clock() >= until:
+                break
+
+    def _let_go(self) -> None:
+        """No model is there any more: all its memory is free, and its folder on disk."""
+        self._loaded().cache.close_disk()
+        self.responder, self.idle_work, self._view = None, None, EMPTY_VIEW
+        gc.collect()
+
+    def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event]:
+        responder = self._loaded()
+        self.idle_work = self.idle_work or responder.write_back  # also where it fails half-way
+        is_stopped = partial(self._is_stopped, request_id)
+        yield from responder.answer(request_id, request, submitted, is_stopped, self._meanwhile)
+        self.idle_work = partial(responder.work_idly, self._stop_idle_step)
+
+    def _is_stopped(self, request_id: int) -> bool:
+        return self.is_closing or self._requests.is_cancelled(request_id)
+
+    def _meanwhile(self) -> None:
+        """Within a long step of an answer: what may happen between two steps of it happens here, too."""
+        if not self.is_closing and self._clock() - self._looked >= LISTEN_EVERY_S:
+            self._serve_commands()
+            if self._previews:
+                self._preview(*self._previews.pop())
+            self._looked = self._clock()
+
+    def _preview(self, request_id: int, request: Request) -> None:
+        """Idle work is broken off first and gives its lane back, as it would for a request: so the preview finds what
+        the request would. Where an answer is stopped while a long text is encoded here, that goes first, and the
+        preview begins again."""
+
+        def listen() -> None:
+            if self.is_closing or (self._jobs and self._requests.is_cancelled(self._jobs[0].request_id)):
+                raise StoppedError
+
+        self._stop_idle_work()
+        try:
+            self._requests.report(self._loaded().preview(request_id, request, listen))
+        except StoppedError:
+            self._previews.append((request_id, request))
+        except BaseException as error:
+            self._requests.report(failure(request_id, error))
+
+    def _loaded(self) -> Responder:
+        if self.responder is None:
+            raise ModelError("No model is loaded. Open a model first.")
+        return self.responder
+
+    def _refresh_view(self) -> None:
+        self._view_wanted = False
+        if self.responder is not None:
+            self._view = self.responder.cache.view(with_nodes=True)
+
+    # Idle work.
+
+    def _work_idly(self) -> None:
+        """One step of what can be done while nobody waits."""
+        if self.idle_work is None:
+            return
+        try:
+            self._idle_steps = self._idle_steps or self.idle_work()
+            if (event := next(self._idle_steps)) is not None:
+                self._guarded(self._refresh_view)
+                self._requests.report(event)
+        except StoppedError:
+            self._idle_steps = None
+        except StopIteration:
+            self.idle_work = self._idle_steps = None
+        except BaseException as error:
+            self.idle_work = self._idle_steps = None
+            self._requests.report(failure(0, error))
+
+    def _stop_idle_step(self) -> None:
+        """Within a long step of idle work: a request goes first."""
+        if self.is_closing or len(self._requests):
+            raise StoppedError
+
+    def _stop_idle_work(self) -> None:
+        """Before a request starts: idle work holds the lane. What is left of it is done when nobody waits again."""
+        steps, self._idle_steps = self._idle_steps, None
+        if steps is not None:
+            self._guarded(partial(close_events, steps))
+
+
+def close_events(events: Iterator[object]) -> None:
+    """Let a half-way job give back what it holds."""
+    if hasattr(events, "close"):
+        events.close()
+
+
+def failure(request_id: int, error: BaseException) -> Failed:
+    """An error as the one event that ends a request."""
+    if isinstance(error, HeadstartError):
+        is_refused = isinstance(error, PromptTooLongError | InvalidRequestError)
+        return Failed(request_id, str(error), error.detail, is_refused, isinstance(error, ModelGoneError))
+    sentence = "Something went wrong inside the engine. The conversation is safe: try again, or restart Headstart."
+    return Failed(request_id, sentence, "".join(traceback.format_exception(error)))
+
+
+@contextmanager
+def not_collected(is_first: bool) -> Iterator[None]:
+    """During the first load Python's garbage collector is quiet: thousands of modules and classes are imported that all
+    stay, and looking for garbage among them takes a tenth of the time and finds none. A later load has an earlier
+    model's remains to collect."""
+    was_enabled = is_first and gc.isenabled()
+    if was_enabled:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

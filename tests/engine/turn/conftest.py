@@ -1,0 +1,21 @@
+"""A chat that is in the middle of a turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.models.loaded import LoadedModel
+from engine.types import Message
+from tests.engine.turns import Chat, SpyModel, short_chunks
+
+SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
+QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
+
+
+@pytest.fixture(params=["default", "exact"])
+def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
+    """A chat with one answered question and a second one asked, in both modes."""
+    chat = Chat(short_chunks(SpyModel(tiny), step=16 if request.param == "exact" else 0), SYSTEM)
+    chat.ask(QUESTION)
+    chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
+    return chat
