@@ -97,7 +97,7 @@ class TtftParts:
 
 @dataclass(frozen=True, slots=True)
 class TurnStats:
-    """The figures of one turn, so far. Sent at most 20 times a second, and once more inside `Finished`.
+    """The figures of one turn, so far. Sent at most five times a second, and once more inside `Finished`.
 
     `ttft_s` is None until the first token. `tokens_per_s` excludes the first token and the wait for it; it is 0
     before the second token. `cold_ttft_s` is what the first token would have taken without a cache: measured on this

@@ -29,8 +29,9 @@ class EnginePort(Protocol):
         """
 
     def cancel(self, request_id: int) -> None:
-        """Stop a request within one chunk or one token; what it computed stays cached. Stop a load at its next step,
-        or while it downloads or converts. Unknown ids are ignored."""
+        """Stop a request, within one layer of the model where one is computing; what it computed in whole chunks and
+        tokens stays cached. Stop a load at its next step, or while it downloads or converts. Unknown ids are
+        ignored."""
 
     def set_cache_budget(self, budget_bytes: int) -> None:
         """Change the byte budget of the cache; what no longer fits is evicted at once. It is never less than one whole

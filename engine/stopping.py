@@ -1,6 +1,8 @@
-"""What takes seconds listens meanwhile: a forward pass between its layers, and long texts while they are encoded.
+"""How a step that takes seconds is interrupted: a forward pass between its layers, a long text while it is encoded.
 
-So a stop, a closed window or a preview need not wait for it, however slow the model is.
+Whoever starts such a step gives a function (`listen`) that is called again and again meanwhile. It may do other work,
+such as answering a preview, and it raises `StoppedError` where nobody wants the step any more. Who decides that, and
+when, stands in `engine/turn/responder.py` and `engine/worker`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ LANE_STEP = 512
 class PrefixCache:
     """Blocks in a tree, their tensors in a store, one hard byte budget over both and the lanes.
 
-    `namespace` separates what must never meet (model, dtype, RoPE regime, exactness). `context_length` is the longest
+    `namespace` separates what must never meet: blocks of another model, number type or mode. The regime is added to it
+    where it is used (`_space`). `context_length` is the longest
     path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut to
     this grid. Lanes grow in steps of `lane_step` tokens. `decode` gives the text of ids, for the view. `regime` names
     how a sequence of so many tokens is computed: what was computed in one regime is never used in another. `disk`
@@ -134,7 +135,9 @@ class PrefixCache:
         if run.reused > common:
             first = common // BLOCK_TOKENS
             self.store.restore(lane, first * BLOCK_TOKENS, run.match.blocks[first : run.reused // BLOCK_TOKENS])
-            if run.disk_tokens:  # straight into the lane, which has room for it; `finish` publishes it
+            if run.disk_tokens:
+                # What lies on disk is read straight into the lane; `finish` publishes it. `near` tokens were in memory.
+                # The disk may have less than it said: then the prefix ends at block `at`, the first that was not read.
                 near, at = run.reused - run.disk_tokens, max(first, len(run.match.blocks))
                 at = self.disk.fill(self.store, lane, self._space(lane.regime), run.prefix, at)
                 del run.prefix[self._cut_to_grid(max(near, at * BLOCK_TOKENS)) :]

@@ -57,6 +57,7 @@ def choose_dtype(
         has_bf16 = device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
         return own if own is torch.float16 else torch.bfloat16 if has_bf16 else torch.float16, None
     number = cpu_dtype(width, own, checkpoint_bytes)
+    # "fitting" chooses int4 or int8 for each matrix: see engine/weights/quantise.py.
     return number, "fitting" if few_bits_are_faster(number) else None
 
 

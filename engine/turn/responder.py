@@ -22,7 +22,7 @@ from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening
-from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, pieces, timed_chunks
+from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, exact_chunks, timed_chunks
 from engine.turn.detokenize import Detokenizer
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.turn.sampling import Penalty, make_generator, margin, sample
@@ -231,7 +231,7 @@ class Responder:
     def _chunks(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The stretches of a prompt to compute, in order: in exact mode those of its grid."""
         if self.cache.step:
-            return pieces(start, end, self.cache.step, is_exact=True)
+            return exact_chunks(start, end, self.cache.step)
         return timed_chunks(start, end, self.chunk_tokens, self.rate.estimate)
 
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:

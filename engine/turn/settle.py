@@ -8,7 +8,7 @@ from engine.cache.prefix_cache import PrefixCache
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past
 from engine.stopping import Listen, listening
-from engine.turn.chunks import pieces
+from engine.turn.chunks import grid_chunks
 
 
 def settle(
@@ -18,8 +18,8 @@ def settle(
     tokens of it are ready for reuse, however this ends; `listen` is called within a step, and may raise to end it.
     Returns the number of steps.
 
-    In the regime that the turn ended in: the next one is at least as long, and a short regime behind a long one would
-    be read anew.
+    It is computed in the regime that the turn ended in. The next turn is at least as long, so it will be in that
+    regime, too; what was settled in the one for short texts would have to be read anew.
     """
     ids = past.ids[: len(past.ids) - len(past.ids) % cache.step]
     new_tokens = max(0, past.length - len(ids) - 1)
@@ -29,7 +29,7 @@ def settle(
     run = cache.begin((*ids, 0), new_tokens, owner, past.length)
     try:
         cache.restore(run)
-        for start, end in pieces(run.reused, len(ids), cache.step, is_exact=False):
+        for start, end in grid_chunks(run.reused, len(ids), cache.step):
             with listening(listen):
                 model.forward(ids[start:end], run.lane, start)
             cache.commit(run, ids[start:end], settled=True)

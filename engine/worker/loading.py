@@ -18,11 +18,9 @@ from engine.llama.attention import matmul_is_faster
 from engine.machine import arithmetic
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
+from engine.turn.chunks import EXACT_STEP
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
-
-EXACT_STEP = 128
-"""Grid of exact mode, in tokens: see the log of measurements for why this size."""
 
 
 def open_model(

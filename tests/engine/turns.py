@@ -16,7 +16,7 @@ from engine.cache.prefix_cache import LANE_STEP, PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.events import Event, Finished, Matched, TextDelta
 from engine.models.loaded import LoadedModel
-from engine.turn.chunks import CHUNK_TOKENS, pieces
+from engine.turn.chunks import CHUNK_TOKENS, exact_chunks, grid_chunks
 from engine.turn.responder import PAST_BYTES, Responder
 from engine.types import Message, Request, Sampling
 from tests.engine.inside import is_idle
@@ -106,7 +106,7 @@ def cold_logits(model: LoadedModel, ids: Sequence[int], step: int = 0) -> Tensor
     """The last token's logits, computed in a fresh lane: in one piece, or on the grid of exact mode."""
     lane = Lane(model.layout, len(ids), fill=NAN)
     logits = torch.empty(0)
-    for start, end in pieces(0, len(ids), step or len(ids), is_exact=bool(step)):
+    for start, end in exact_chunks(0, len(ids), step) if step else [(0, len(ids))]:
         logits = model.forward(ids[start:end], lane, start)
     return logits
 
@@ -117,7 +117,8 @@ def prompt_logits(cache: PrefixCache, model: LoadedModel, ids: Sequence[int]) ->
     try:
         cache.restore(run)
         logits = torch.empty(0)
-        for start, end in pieces(run.reused, len(ids), cache.step or 512, is_exact=bool(cache.step)):
+        cut = exact_chunks if cache.step else grid_chunks
+        for start, end in cut(run.reused, len(ids), cache.step or 512):
             logits = model.forward(ids[start:end], run.lane, start)
             full = not cache.step or (end % cache.step == 0 and end - start == cache.step)
             cache.commit(run, ids[start:end], settled=full)

@@ -25,7 +25,7 @@ from engine.models.from_transformers import TransformersNetwork
 from engine.models.lane_cache import check_reuse
 from engine.models.loaded import LoadedModel
 from engine.models.support import classify
-from engine.turn.chunks import pieces
+from engine.turn.chunks import exact_chunks
 from engine.types import BLOCK_TOKENS, ReuseClass
 from tests.depth import cases, some
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
@@ -190,7 +190,7 @@ def test_exact_mode_is_bit_for_bit(tested: Subject) -> None:
 def read_on_grid(tested: Subject, lane: Lane, ids: Sequence[int], start: int) -> Tensor:
     """The last logits, computed as exact mode does with a grid of one block."""
     logits = torch.empty(0)
-    for first, last in pieces(start, len(ids), BLOCK_TOKENS, is_exact=True):
+    for first, last in exact_chunks(start, len(ids), BLOCK_TOKENS):
         logits = tested.forward(ids[first:last], lane, first, len(ids))
     return logits
 

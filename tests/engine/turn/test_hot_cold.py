@@ -13,7 +13,7 @@ from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.models.loaded import LoadedModel
-from engine.turn.chunks import pieces
+from engine.turn.chunks import exact_chunks
 from tests.depth import cases
 from tests.engine.inside import forget_lanes
 from tests.engine.tiny_models import make_model
@@ -180,7 +180,7 @@ def test_room_for_an_answer_changes_no_number(is_fast: bool) -> None:
                 run = cache.begin(ids[:length], new_tokens)
                 assert run.lane.capacity % 16 == 0
                 cache.restore(run)
-                for start, end in pieces(run.reused, length, 16, is_exact=True):
+                for start, end in exact_chunks(run.reused, length, 16):
                     logits = model.forward(ids[start:end], run.lane, start)
                     cache.commit(run, ids[start:end], settled=end % 16 == 0)
                 cache.finish(run)

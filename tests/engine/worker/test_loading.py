@@ -12,8 +12,9 @@ import torch
 
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
+from engine.turn.chunks import EXACT_STEP
 from engine.types import BLOCK_TOKENS, ModelSpec
-from engine.worker.loading import EXACT_STEP, open_model
+from engine.worker.loading import open_model
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
 
