@@ -33,6 +33,11 @@ def scaled(count: float, whole: float) -> tuple[str, str]:
     return f"{count / 1e6:.{1 if 0 < whole < 9.95e6 else 0}f}", "MB"
 
 
+def beside_cache(overhead_bytes: int) -> str:
+    """What the engine keeps beside keys and values: "12 MB beside it for texts and token ids", "" below 1 MB."""
+    return f"{size(overhead_bytes)} beside it for texts and token ids" if overhead_bytes >= 1_000_000 else ""
+
+
 def time_ago(age_s: float) -> str:
     """A time that has passed, in whole units: "40 s ago", "3 min ago", "2 h ago", "5 days ago"."""
     if age_s < 60:

@@ -149,6 +149,8 @@ class CacheView:
     requests. `reusable_bytes`: blocks that may be evicted. `evicted_bytes` counts up since the model was loaded.
     `nodes` is filled by `Engine.cache_view` only, empty in the events sent after each turn. `disk_bytes` lie on disk,
     for all models, outside this budget; `disk_note` says in a sentence why nothing is kept there, where that is so.
+    `overhead_bytes` is about what the engine keeps in main memory beside keys and values, outside this budget, too: the
+    token ids of the tree, texts, the last turn of each conversation, cold times.
     """
 
     request_id: int
@@ -162,6 +164,7 @@ class CacheView:
     nodes: tuple[NodeView, ...] = ()
     disk_bytes: int = 0
     disk_note: str = ""
+    overhead_bytes: int = 0
 
     @property
     def used_bytes(self) -> int:

@@ -13,7 +13,7 @@ from app.charts.memory import PARTS, MemoryPlot
 from app.charts.saving import Table
 from app.charts.series import TTFT_PARTS, MemorySeries, Savings, TurnSeries, used_bytes
 from app.theme import Theme
-from app.words import scaled, seconds, size, time_ago
+from app.words import beside_cache, scaled, seconds, size, time_ago
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
@@ -132,14 +132,15 @@ class MemoryCard(Card):
             self.say("Cache memory", NOTHING, weights)
             return
         row, used = rows[self.place], int(used_bytes(rows)[self.place])
+        beside = beside_cache(row["overhead_bytes"])
         if self.hovering:
             evicted = f"\nevicted {size(row['evicted_bytes'])}" if row["evicted_bytes"] else ""
             age_s = rows["time_s"][-1] - row["time_s"]
             name = "Newest" if age_s < 1 else time_ago(age_s)
-            self.say(name, size(used), _parts(row, used) + evicted)
+            self.say(name, size(used), _parts(row, used) + evicted, more=beside)
         else:
             budget = f"budget {size(row['budget_bytes'])}"
-            self.say("Cache memory", size(used), f"{budget}\n{weights}" if weights else budget)
+            self.say("Cache memory", size(used), f"{budget}\n{weights}" if weights else budget, more=beside)
 
     def table(self) -> Table:
         return Table(*_columns(self.memory.rows()))

@@ -35,7 +35,7 @@ class ChartPanel(QWidget):
     Signals: turn_chosen(int): the answer whose bar was clicked; visibility_changed().
     """
 
-    turn_chosen = Signal(int)
+    turn_chosen = Signal(object)
     visibility_changed = Signal()
 
     def __init__(self, theme: Theme = LIGHT, parent: QWidget | None = None) -> None:

@@ -41,9 +41,11 @@ MEMORY = np.dtype(
         ("live_bytes", "i8"),
         ("reusable_bytes", "i8"),
         ("evicted_bytes", "i8"),
+        ("overhead_bytes", "i8"),
     ]
 )
-"""The cache at one moment. `evicted_bytes` counts only what left since the row before."""
+"""The cache at one moment. `evicted_bytes` counts only what left since the row before; `overhead_bytes` are kept beside
+the cache, for texts and token ids."""
 
 
 class Ring:
@@ -157,7 +159,7 @@ class MemorySeries:
             self._evicted_bytes = 0
         evicted = view.evicted_bytes - self._evicted_bytes if len(self._ring) else 0
         parts = (view.pinned_bytes, view.live_bytes, view.reusable_bytes)
-        self._ring.append((view.time_s, view.budget_bytes, *parts, evicted))
+        self._ring.append((view.time_s, view.budget_bytes, *parts, evicted, view.overhead_bytes))
         self._evicted_bytes = view.evicted_bytes
 
     def rows(self, window_s: float = float("inf")) -> Rows:

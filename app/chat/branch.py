@@ -45,6 +45,10 @@ class Branch:
         left_out = self.left_out
         return self.messages[left_out].id if 0 < left_out < len(self.messages) else None
 
+    def leave_out(self, count: int) -> None:
+        """The model sees the first `count` messages no longer; every message that is added carries that on."""
+        self._least_left_out = min(count, len(self.messages))
+
     def with_messages(self, *messages: StoredMessage) -> Branch:
         """The branch with these at its end."""
         return Branch(self.conversation, [*self.messages, *messages], self.left_out)
@@ -57,7 +61,7 @@ class Branch:
     def cut(self, length: int) -> Branch:
         """The same conversation with its first `length` messages."""
         kept = self.messages[:length]
-        left_out = self.left_out if self.left_out <= length else 0
+        left_out = next((count for count in (self.left_out, self._least_left_out) if count <= length), 0)
         return Branch(replace(self.conversation, leaf_id=kept[-1].id if kept else None), kept, left_out)
 
     def before(self, question_id: int) -> Branch:
@@ -110,12 +114,8 @@ class Branch:
             conversation=label_of(self.conversation.id),
             use_cache=use_cache,
             day=self.conversation.day,
-            keep_room=keep_room and any(self._may_come_first(group) for group in seen[1:]),
+            keep_room=keep_room and any(group[0].role == "user" for group in seen[1:]),
         )
-
-    def _may_come_first(self, group: list[StoredMessage]) -> bool:
-        """Whether what stands before these messages can be left out: the newest question alone has no answer yet."""
-        return group[0].role == "user" and group[0] is not self.messages[-1]
 
     def ask(
         self, text: str, history: History, today: date, values: Values

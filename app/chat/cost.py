@@ -17,16 +17,19 @@ REST_MS = 150
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What the next question would be sent with: the branch it continues, and what its placeholders stand for."""
+    """What the next question would be sent with: the branch it continues, what its placeholders stand for, and
+    `keep_room` as in `Branch.request`."""
 
     branch: Branch
     values: Values
     use_cache: bool
     model: ModelInfo
+    keep_room: bool
 
     def request(self, branch: Branch, text: str) -> Request:
         """What this branch would ask if `text` were sent."""
-        return branch.with_draft(repair_text(text), self.values).request(self.use_cache, self.values)
+        drafted = branch.with_draft(repair_text(text), self.values)
+        return drafted.request(self.use_cache, self.values, keep_room=self.keep_room)
 
     def with_system_prompt(self, text: str, cures: tuple[Cure, ...]) -> Branch:
         """The branch as it would be under another system prompt."""
@@ -100,7 +103,7 @@ class Cost(QObject):
     """
 
     draft_previewed = Signal(object)
-    edit_priced = Signal(int, object)
+    edit_priced = Signal(object, object)
     prompt_previewed = Signal(object)
 
     def __init__(self, bridge: Bridge, outlook: Callable[[], Outlook | None], parent: QObject | None = None) -> None:

@@ -193,6 +193,12 @@ class Session(QObject):
             self._history.set_seen_from(self.conversation.id, message_id, left_out)
             self._show(self._read(self.conversation.id))
 
+    def leave_out_first(self, count: int) -> None:
+        """From the next question on the model does not see the first `count` messages in view, which may be all of
+        them. It is stored with that question, the first one the model sees."""
+        self._branch.leave_out(count)
+        self.cost.refresh()
+
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
         self.cost.drop()
@@ -459,7 +465,7 @@ class Session(QObject):
             return None
         if not branch.conversation.id:
             branch = Branch(replace(branch.conversation, day=self._today()), branch.messages, branch.left_out)
-        return Outlook(branch, self._values(), self.use_cache, self.model)
+        return Outlook(branch, self._values(), self.use_cache, self.model, self._keeps_room)
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:

@@ -18,10 +18,12 @@ OFFER = "Leave them out and send"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What leaves: `turns` questions with their answers, `tokens` of the prompt; the model sees the rest from the
-    question `seen_from_id` on."""
+    """What leaves: the first `messages` messages of the branch, which are `turns` questions with their answers and
+    `tokens` of the prompt. The model sees the rest from the question `seen_from_id` on; 0 is the newest question, which
+    is not stored yet."""
 
     seen_from_id: int
+    messages: int
     turns: int
     tokens: int
 
@@ -30,21 +32,35 @@ def plan_of(branch: Branch, request: Request, preview: Preview) -> Plan | None:
     """The fewest whole turns, from the oldest on, that leave at most half of the context filled, so that the next ones
     begin with the same tokens for a while; None where the newest question alone is too long, or nothing need leave.
 
-    `preview` is of `request`, which `branch` made.
+    Where half is out of reach, as many turns leave as can while the newest of them stays; that one leaves too, where
+    nothing else makes room for the answer. `preview` is of `request`, which `branch` made.
     """
-    if preview.prompt_tokens + request.answer_room(preview.context_length) <= preview.context_length:
+    context, room = preview.context_length, request.answer_room(preview.context_length)
+    if preview.prompt_tokens + room <= context:
         return None
+    plans = _plans(branch, request, preview)
+    roomy = [plan for plan in plans[:-1] if preview.prompt_tokens - plan.tokens <= context // 2]
+    fitting = [plan for plan in plans[:-1] if preview.prompt_tokens - plan.tokens + room <= context]
+    alone = [plan for plan in plans[-1:] if preview.prompt_tokens - plan.tokens < context]
+    return next(iter(roomy or fitting[-1:] or alone), None)
+
+
+def _plans(branch: Branch, request: Request, preview: Preview) -> list[Plan]:
+    """All ways to leave out whole turns, from the oldest on; after the last one only the newest question is left."""
     has_system = request.messages[0].role == "system"
-    groups = said_together(branch.messages[branch.left_out :])
+    left_out = branch.left_out
+    groups = said_together(branch.messages[left_out:])
     starts = {span.message_index - has_system: span.start for span in reversed(preview.spans)}
-    plans = [
-        Plan(group[0].id, sum(each[0].role == "user" for each in groups[:place]), starts[place] - starts[0])
+    return [
+        Plan(
+            seen_from_id=group[0].id,
+            messages=left_out + sum(map(len, groups[:place])),
+            turns=sum(each[0].role == "user" for each in groups[:place]),
+            tokens=starts[place] - starts[0],
+        )
         for place, group in enumerate(groups)
-        if place and group[0].id and group[0].role == "user"
+        if place and group[0].role == "user"
     ]
-    fitting = [plan for plan in plans if preview.prompt_tokens - plan.tokens < preview.context_length]
-    roomy = [plan for plan in fitting if preview.prompt_tokens - plan.tokens <= preview.context_length // 2]
-    return next(iter(roomy or fitting[-1:]), None)
 
 
 class Trimming(QObject):
@@ -116,7 +132,10 @@ class Trimming(QObject):
         if self._offered:
             _, plan = self._offered
             self._offered = None
-            self._session.leave_out_before(plan.seen_from_id)
+            if plan.seen_from_id:
+                self._session.leave_out_before(plan.seen_from_id)
+            else:
+                self._session.leave_out_first(plan.messages)
             self._send()
 
 

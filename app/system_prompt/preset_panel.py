@@ -27,8 +27,8 @@ class PresetPanel(QWidget):
     deleted(int id). `offer` is the link behind the sentence of `say`.
     """
 
-    name_given = Signal(str, int)
-    deleted = Signal(int)
+    name_given = Signal(str, object)
+    deleted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -68,7 +68,8 @@ class ActionButton(QToolButton):
 
 
 class Wishes(QObject):
-    """What the user wants of the messages of a transcript. All of them say it here, with their id.
+    """What the user wants of the messages of a transcript. All of them say it here, with their id, which travels as an
+    object: it has up to 64 bits, and Qt's own int has 32.
 
     Signals:
         retry(): answer the last question again.
@@ -80,12 +81,12 @@ class Wishes(QObject):
     """
 
     retry = Signal()
-    edit = Signal(int)
-    prove = Signal(int)
-    sibling = Signal(int, int)
-    edit_pointed = Signal(int, bool)
-    divergence = Signal(int)
-    cure = Signal(int, str)
+    edit = Signal(object)
+    prove = Signal(object)
+    sibling = Signal(object, int)
+    edit_pointed = Signal(object, bool)
+    divergence = Signal(object)
+    cure = Signal(object, str)
 
 
 class MessageActions(QWidget):

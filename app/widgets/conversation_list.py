@@ -100,9 +100,9 @@ class ConversationList(QListView):
     Signals: opened(int id), rename_wanted(int id), delete_wanted(int id), looked_at() when others may be seen.
     """
 
-    opened = Signal(int)
-    rename_wanted = Signal(int)
-    delete_wanted = Signal(int)
+    opened = Signal(object)
+    rename_wanted = Signal(object)
+    delete_wanted = Signal(object)
     looked_at = Signal()
 
     def __init__(self, parent: QWidget | None = None, words: ListWords = CONVERSATIONS) -> None:

@@ -137,7 +137,7 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
             "What the cache holds, over the last 10 minutes: pinned, in use (the buffer that the newest chat is worked "
             "on in, a copy of its blocks) and reusable, under the line of its budget, which is never passed. The total "
             "is larger than that of the tree, which counts cached blocks only and not that buffer; what is on disk is "
-            "in neither.",
+            "in neither, nor are the texts and token ids beside it.",
         ),
         ("block", "eviction", "pinned"),
     ),

@@ -253,7 +253,8 @@ class Presenter(QObject):
         if prompt != conversation.system_prompt:
             tokens, pinned = 0, False
         self._window.header.show_prompt(conversation.system_prompt, tokens, pinned)
-        self._window.setWindowTitle(f"{title} – Headstart" if conversation.title else "Headstart")
+        said = title.replace("[*]", "[*][*]")  # Qt shows a single one as its mark of what is not stored
+        self._window.setWindowTitle(f"{said} – Headstart" if conversation.title else "Headstart")
         for action in (self._window.commands.rename, self._window.commands.delete):
             action.setEnabled(conversation.id != 0)
 

@@ -25,6 +25,9 @@ TEXT_BLOCKS = 3
 TEXT_CHARACTERS = 400
 """How much of that text is kept: more than a picture shows, also where each token is a long one."""
 
+START_BYTES = 600
+"""About what such a text takes in memory, with its entry."""
+
 MOST_TEXTS = 64
 """Runs whose files one picture opens to see how they begin; the next picture goes on."""
 
@@ -101,6 +104,11 @@ class Picture:
         """The blocks on disk only that come right behind the last block of a node."""
         self._runs: dict[str, DiskRun] = {}
         self._names: dict[str, int] = {}
+
+    @property
+    def text_bytes(self) -> int:
+        """About what the texts take that are kept for the next picture."""
+        return len(self._texts) * START_BYTES + self._disk_texts.nbytes
 
     def nodes(self, now: float) -> tuple[NodeView, ...]:
         """All runs, those in memory and those on disk only, parents before their children."""

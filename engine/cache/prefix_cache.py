@@ -292,7 +292,9 @@ class PrefixCache:
         now = self._clock()
         nodes = self._picture.nodes(now) if with_nodes else ()
         memory = memory_view(self.tree, self.store, self.evicted_bytes, request_id, now)
-        return replace(memory, nodes=nodes, disk_bytes=self.disk.used_bytes, disk_note=self.disk.note)
+        beside = self.tree.nbytes + self._picture.text_bytes
+        on_disk, note = self.disk.used_bytes, self.disk.note
+        return replace(memory, nodes=nodes, disk_bytes=on_disk, disk_note=note, overhead_bytes=beside)
 
     def check_integrity(self) -> None:
         """Raise AssertionError where an invariant is broken; with no run left, also where a pin was forgotten."""

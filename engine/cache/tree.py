@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from engine.cache.blocks import Key, block_keys, chain, next_digest
 from engine.types import BLOCK_TOKENS
 
+ENTRY_BYTES = 800
+"""About what the tree takes for a block, measured: 16 ids and the tuple of them take 680, its places in the node and in
+the index the rest. A node adds 800, which is little where its run is long."""
+
 Keeper = str | int
 """Who asked to keep a prefix resident: a conversation, or the user, who chose the run that ends with this block."""
 
@@ -91,6 +95,11 @@ class PrefixTree:
     def __len__(self) -> int:
         """Number of cached blocks, over all namespaces."""
         return len(self._where)
+
+    @property
+    def nbytes(self) -> int:
+        """About what the tree itself takes in memory."""
+        return len(self) * ENTRY_BYTES
 
     def root(self, namespace: str) -> Node:
         """The root of a namespace; nothing of one namespace is ever found from another."""

@@ -110,6 +110,11 @@ class PromptBuilder:
         self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
         self._says = Remembered(self._says_text, REMEMBERED_BYTES // 4)
 
+    @property
+    def nbytes(self) -> int:
+        """What is remembered of texts that were encoded."""
+        return self._encode.nbytes + self._says.nbytes
+
     def build(self, messages: Sequence[Message], day: date | None = None, tools: Sequence[Tool] = ()) -> Prompt:
         """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
 

@@ -71,12 +71,21 @@ class PrefillRate:
         return xt / xx, 0.0
 
 
+COLD_TIME_BYTES = 200
+"""What one measured time takes with its digest."""
+
+
 class ColdTimes:
     """First-token times that were measured without reuse, by prompt; the newest 256. Of a prompt only a digest is kept:
     its ids may be hundreds of thousands."""
 
     def __init__(self) -> None:
         self._seconds: dict[bytes, float] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """About what they take in memory."""
+        return len(self._seconds) * COLD_TIME_BYTES
 
     def note(self, ids: tuple[int, ...], seconds: float) -> None:
         """Remember a measured cold first token, without the wait in the queue."""

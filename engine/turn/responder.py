@@ -16,7 +16,7 @@ from engine.cache.contract import Run
 from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import Lane, is_out_of_memory
-from engine.events import Divergence, Event, Finished, Prefill, Preview, TextDelta, TurnStats
+from engine.events import CacheView, Divergence, Event, Finished, Prefill, Preview, TextDelta, TurnStats
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.template import Prompt, PromptBuilder
@@ -65,6 +65,7 @@ class Responder:
         self.builder = PromptBuilder(model.tokenizer, model.vocabulary)
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
+        self._held_past_bytes = 0
         self._clock = clock
         self._building = threading.Lock()
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
@@ -77,6 +78,13 @@ class Responder:
     def take_over(self, past: Mapping[str, Past]) -> None:
         """Know the conversations of the model before, to say that it was the model that changed."""
         self._past = dict(past)
+        self._bound_past()
+
+    def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
+        """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
+        view = self.cache.view(request_id, with_nodes=with_nodes)
+        beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self._held_past_bytes
+        return replace(view, overhead_bytes=view.overhead_bytes + beside)
 
     def warm_up(self) -> None:
         """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
@@ -256,7 +264,7 @@ class Responder:
         return logits
 
     def _end(self, turn: Turn, text: str) -> Iterator[Event]:
-        yield self.cache.view(turn.request_id)
+        yield self.view(turn.request_id)
         yield Finished(turn.request_id, turn.reason, text, tuple(turn.ids), self._stats(turn), tuple(turn.margins))
 
     def _divergence(self, turn: Turn) -> Divergence | None:
@@ -284,13 +292,14 @@ class Responder:
             self._past.pop(turn.request.conversation, None)
             whole = with_answer(turn.prompt, text, tuple(turn.ids))
             self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
-            self._drop_oldest_past()
+            self._bound_past()
 
-    def _drop_oldest_past(self) -> None:
-        """Keep within the bounds, and in any case the newest conversation."""
+    def _bound_past(self) -> None:
+        """Keep within the bounds, and in any case the newest conversation; note what all take together."""
         sizes = [_past_bytes(past) for past in self._past.values()]
         while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes) > self.past_bytes):
             del self._past[next(iter(self._past))], sizes[0]
+        self._held_past_bytes = sum(sizes)
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
@@ -322,6 +331,7 @@ class Responder:
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""
         self._past.pop(conversation, None)
+        self._bound_past()
         self.cache.forget(conversation)
 
     def clear(self) -> None:
@@ -342,7 +352,7 @@ class Responder:
             is_written = True
             yield None
         if is_written:
-            yield self.cache.view()
+            yield self.view()
 
     def settle(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would. A step at a
@@ -368,7 +378,7 @@ class Responder:
                 self._past[conversation] = replace(past, reusable=reusable)
 
         if (yield from settle(self.model, self.cache, conversation, past, note, listen)):
-            yield self.cache.view()
+            yield self.view()
 
 
 def _past_bytes(past: Past) -> int:

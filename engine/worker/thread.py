@@ -132,7 +132,7 @@ class Worker:
         responder = self._loaded()
         change(responder)
         self._guarded(self._refresh_view)
-        self._requests.report(responder.cache.view())
+        self._requests.report(responder.view())
 
     def drop_from_cache(self, change: Callable[[Responder], None]) -> None:
         """Drop something from the cache. Nothing is settled any more, as that would compute anew what somebody does not
@@ -266,7 +266,7 @@ class Worker:
         self.responder, self.idle_work = responder, None
         responder.cache.open_disk(self._conversations)
         self._guarded(self._refresh_view)
-        yield responder.cache.view(request_id)
+        yield responder.view(request_id)
         yield Loaded(request_id, model)
 
     def _empty_cache(self, is_stopped: Callable[[], bool]) -> None:
@@ -335,7 +335,7 @@ class Worker:
     def _refresh_view(self) -> None:
         self._view_wanted = False
         if self.responder is not None:
-            self._view = self.responder.cache.view(with_nodes=True)
+            self._view = self.responder.view(with_nodes=True)
 
     # Idle work.
 

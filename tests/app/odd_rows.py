@@ -51,8 +51,8 @@ VALUES: tuple[object, ...] = (
     *WRONG_FIELDS,
     *STRANGE_FIGURES,
 )
-IDS = (-7, 0, 2**30)
-"""An id is always a whole number: SQLite sees to that. Qt's signals carry those of 31 bits."""
+IDS = (-7, 0, 2**30, 2**40)
+"""An id is always a whole number of at most 64 bits: SQLite sees to that."""
 
 Change = tuple[str, str, int, object]
 """Table, column, number of the row, new value."""

@@ -27,7 +27,7 @@ class PrefixCard(QWidget):
     """Signals: tree_wanted(); open_wanted(int conversation, int token): show this conversation where the run begins."""
 
     tree_wanted = Signal()
-    open_wanted = Signal(int, int)
+    open_wanted = Signal(object, int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -39,7 +39,7 @@ class TreeView(QWidget):
     """
 
     current_changed = Signal()
-    open_wanted = Signal(int, int)
+    open_wanted = Signal(object, int)
     pin_wanted = Signal(object)
     unpin_wanted = Signal(object)
     drop_wanted = Signal(object)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from app.charts.tree.layout import TreeLayout
 from app.history.records import read_label
-from app.words import counted, size, time_ago
+from app.words import beside_cache, counted, size, time_ago
 from engine import CacheView, NodeView
 
 AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
@@ -128,6 +128,7 @@ def totals(view: CacheView) -> str:
     kept = sum(node.tokens for node in near if node.pinned)
     parts = [_sum(near)] if near else []
     parts += [f"{kept:,} pinned"] if kept else []
+    parts += [beside] if near and (beside := beside_cache(view.overhead_bytes)) else []
     parts += [f"{ON_DISK} only: {_sum(far)}"] if far else []
     text = " · ".join(parts) or "Nothing is cached yet."
     return text[0].upper() + text[1:]

@@ -155,6 +155,18 @@ def test_hovering_memory_tells_its_parts_and_what_was_evicted_and_weights_stand_
     assert panel.cache.note == "70 pinned, 24 in use, 120 reusable\nevicted 24 MB"
 
 
+def test_what_is_kept_beside_the_cache_is_said_once_it_is_a_megabyte(panel: ChartPanel) -> None:
+    for time_s, overhead, said in ((1.0, 999_999, ""), (9.0, 12_400_000, "12 MB beside it for texts and token ids")):
+        panel.add_cache_view(replace(view(time_s, 70_000_000, 0, 0), overhead_bytes=overhead))
+        panel.redraw()
+        assert panel.cache.more == said
+    assert panel.cache.accessibleDescription() == f"70 MB, budget 1.0 GB, {said}"
+    panel.cache.areas.hover(0)
+    assert panel.cache.more == ""
+    panel.cache.areas.hover(1)
+    assert panel.cache.more == said
+
+
 def test_long_conversations_show_their_newest_turns(panel: ChartPanel) -> None:
     panel.load_turns([ShownTurn(turn(1000 + n, 990, 0.1)) for n in range(100)])
     panel.redraw()

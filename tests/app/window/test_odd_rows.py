@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,36 @@ def test_every_chat_opens(tmp_path: Path, make_screen: Callable[..., Screen], ta
     screen.ask("Go on")
     screen.play()
     assert screen.texts()[-1] == "Hello from a fake."
+
+
+def test_a_chat_with_ids_beyond_32_bits_is_used_like_any_other(
+    tmp_path: Path, make_screen: Callable[..., Screen]
+) -> None:
+    path = tmp_path / "history.sqlite3"
+    History(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        for table in ("conversation", "message", "preset"):
+            db.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, 2**40))
+        db.commit()
+    screen = make_screen()
+    screen.ask("One")
+    screen.play()
+    number = screen.session.conversation.id
+    question, answer = (message.id for message in screen.session.messages)
+    assert min(number, question, answer) > 2**40
+    assert screen.answer().strip.text
+    screen.transcript.messages[0].tools.edit.pointed.emit(True)
+    screen.transcript.messages[0].tools.edit.click()
+    assert screen.composer.editing == question
+    screen.ask("Two")
+    screen.play()
+    screen.transcript.messages[0].tools.before.click()
+    assert [message.id for message in screen.session.messages] == [question, answer]
+    screen.window.commands.new.trigger()
+    screen.window.sidebar.list.opened.emit(number)
+    assert screen.session.conversation.id == number
+    screen.window.commands.new.trigger()
+    screen.window.charts.turn_chosen.emit(answer)
+    assert screen.session.conversation.id == number
+    screen.window.sidebar.list.delete_wanted.emit(number)
+    assert "One" in screen.application.dialogs.open_dialog.text()  # type: ignore[union-attr]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_room_is_kept_only_while_there_is_a_turn_to_leave_out(make_screen: Calla
         screen.play()
     screen.session.retry()
     screen.play()
-    assert [request.keep_room for request in screen.engine.requests] == [False, False, True, False]
+    assert [request.keep_room for request in screen.engine.requests] == [False, True, True, False]
     screen.application.settings.too_long = "refuse"
     screen.ask("3")
     assert not screen.engine.requests[-1].keep_room
@@ -148,6 +149,53 @@ def test_a_question_that_is_too_long_by_itself_is_only_refused(make_screen: Call
     screen.play()
     assert screen.window.notice.text == "It is too long."
     assert not screen.window.notice.offer.isVisible()
+
+
+@pytest.mark.parametrize("how", ["ask", "trim"])
+def test_where_only_the_newest_question_fits_all_that_stands_before_it_is_left_out(
+    make_screen: Callable[..., Screen], how: Literal["ask", "trim"]
+) -> None:
+    settings = Settings(theme="light", too_long=how)
+    answers = [Script(words("Yes.")), REFUSED, *[Script(words("Yes."))] * 2]
+    screen = make_screen(*answers, model=SMALL, settings=settings)
+    screen.session.set_system_prompt("Be brief.")
+    screen.ask(f"0 {LONG}")
+    screen.play()
+    screen.ask(f"1 {'word ' * 280}")
+    screen.play()
+    said = screen.window.notice.text
+    if how == "ask":
+        assert "and the model reads 400. The oldest turn (" in said
+        screen.window.notice.offer.click()
+        screen.play()
+    else:
+        assert said.startswith("The chat had grown too long, so its oldest turn (")
+    assert sent(screen) == ["B", "1"]
+    assert (screen.composer.text, first_seen(screen)) == ("", ["1"])
+    number = screen.session.conversation.id
+    screen.session.new_conversation()
+    screen.session.open(number)
+    settle()
+    assert first_seen(screen) == ["1"]
+    screen.ask("2")
+    assert sent(screen) == ["B", "1", "Y", "2"]
+    screen.play()
+
+
+def test_a_question_rewritten_earlier_in_the_chat_can_stand_alone_too(make_screen: Callable[..., Screen]) -> None:
+    answers = [*[Script(words("Yes."))] * 4, REFUSED, Script(words("Yes."))]
+    screen = make_screen(*answers, model=SMALL, settings=Settings(theme="light", too_long="trim"))
+    for number in range(4):
+        screen.ask(f"{number}")
+        screen.play()
+    third, fourth = (screen.session.messages[place].id for place in (4, 6))
+    screen.session.leave_out_before(fourth)
+    screen.composer.start_editing(third, "")
+    screen.ask(f"5 {'word ' * 312}")
+    screen.play()
+    assert sent(screen) == ["5"]
+    assert [text[:1] for text in screen.texts()] == ["0", "Y", "1", "Y", "5", "Y"]
+    assert first_seen(screen) == ["5"]
 
 
 def test_an_offer_is_for_its_own_chat(make_screen: Callable[..., Screen]) -> None:

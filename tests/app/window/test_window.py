@@ -62,6 +62,14 @@ def test_a_restart_shows_the_conversation_again(make_screen: Callable[..., Scree
     assert second.answer().strip.text == strip
 
 
+def test_a_title_keeps_its_star_in_brackets_in_the_windows_title(screen: Screen) -> None:
+    """Qt takes a single [*] for the place of its mark of what is not stored."""
+    screen.ask("Which pages does docs[*].html mean?")
+    screen.play()
+    assert screen.window.windowTitle() == "Which pages does docs[*][*].html mean? – Headstart"
+    assert not screen.window.isWindowModified()
+
+
 def test_the_title_is_renamed_in_place(screen: Screen, qtbot: QtBot) -> None:
     """Escape leaves it as it was."""
     screen.ask("First words")
