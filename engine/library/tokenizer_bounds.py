@@ -31,11 +31,19 @@ MOST_PARTS = 2_000_000
 """Lists, objects and commas that a JSON text may have: each may become 64 bytes of memory."""
 
 _RULES = ("normalizer", "pre_tokenizer", "decoder")
-_BEHIND = re.compile(
-    rb'"(?:added_tokens|normalizers?|pre_?tokenizers?|decoders?|content|prepend|precompiled_charsmap)"\s*:\s*[\[{"]'
-    rb"|\\u00(?:[2-6]|7[0-9a-eA-E])"
+_NAMED_VALUE = re.compile(rb':\s*[\[{"]')
+"""Where the value of a name begins, which is no number. Each word of a vocabulary has a number."""
+
+_NAME_BEFORE = re.compile(
+    rb'"(?:added_tokens|normalizers?|pre_?tokenizers?|decoders?|content|prepend|precompiled_charsmap)"\s*\Z'
 )
-"""A rule or an added token behind the vocabulary, or a letter written so that the name of one could not be found."""
+"""The name of a rule or of added tokens, just before such a place."""
+
+_HIDDEN_LETTER = re.compile(rb"\\u00(?:[2-6]|7[0-9a-eA-E])")
+"""A letter written so that the name of a rule could not be found."""
+
+_LONGEST_NAME = 4096
+"""Bytes of a name and the blanks behind it. Where there are so many blanks, everything is parsed."""
 
 _PIECE_BYTES = 1 << 20
 """How much is searched at once: other threads stand still meanwhile."""
@@ -112,10 +120,18 @@ def _is_in(data: bytes, at: int) -> bool:
     while at < len(data):
         comma = data.find(b",", at + _PIECE_BYTES)
         end = len(data) if comma < 0 else comma + 1
-        if _BEHIND.search(data, at, end):
+        if _HIDDEN_LETTER.search(data, at, end):
+            return True
+        if any(_is_named(data, match.start()) for match in _NAMED_VALUE.finditer(data, at, end)):
             return True
         at = end
     return False
+
+
+def _is_named(data: bytes, colon: int) -> bool:
+    """Whether the name before a colon is one of a rule or of added tokens."""
+    before = data[max(0, colon - _LONGEST_NAME) : colon]
+    return before.isspace() or _NAME_BEFORE.search(before.rstrip()[-40:]) is not None
 
 
 def _parts(data: bytes) -> int:

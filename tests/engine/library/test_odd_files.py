@@ -146,6 +146,10 @@ TOKENIZERS: list[tuple[Make, str]] = [
         MORE,
     ),
     (text("tokenizer.json", json.dumps({"model": MODEL, "normalizer": BOMB}, indent=4000)), MORE),
+    *[
+        (text("tokenizer.json", json.dumps({"model": MODEL, "normalizer": BOMB}).replace('r":', f'r"{blanks}:')), MORE)
+        for blanks in ("\n", " " * 100, " " * 5000)
+    ],
     (tokenizer(model={**MODEL, "merges": ["a b"] * 300_000}, normalizer=BOMB), MORE),
     (tokenizer(pre_tokenizer={"type": "Sequence", "pretokenizers": [BOMB]}, model=MODEL), MORE),
     (tokenizer(decoder=replacing("i" * 1000, I, 3, "decoders"), model=MODEL), MORE),
@@ -351,7 +355,14 @@ def test_odd_gguf_files_are_sentences(tmp_path: Path, in_folder: bool) -> None:
 def test_a_gguf_that_counts_what_no_model_has_is_a_sentence(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "tiny.gguf")
     whole = path.read_bytes()
-    for name, value in (("context_length", 0), ("block_count", 10**9), ("embedding_length", 10**9)):
+    for name, value in (
+        ("context_length", 0),
+        ("context_length", 1),
+        ("block_count", 10**9),
+        ("embedding_length", 10**9),
+        ("vocab_size", 10**7),
+        ("feed_forward_length", 10**7),
+    ):
         key = f"llama.{name}".encode() + struct.pack("<I", 4)
         at = whole.index(key) + len(key)
         path.write_bytes(whole[:at] + struct.pack("<I", value) + whole[at + 4 :])
