@@ -293,10 +293,10 @@ class DiskTier:
             yield
 
     def _claim(self, wanted: Wanted) -> None:
-        """Note that a conversation uses the blocks that are there."""
+        """Make room where the disk has filled up, then note that a conversation uses the blocks that are there."""
         digests = wanted.digests[1:]
+        self._make_room(0)
         self.index.own(digests[: self.index.extent(digests)], owner_digest(wanted.owner), self.now())
-        self._make_room(0)  # the disk may have filled up since then
 
     def _write(self, wanted: Wanted, number: int, tensors: Sequence[Tensor]) -> None:
         """Write block `number` if there is room for it. The index knows it first: whatever happens meanwhile, there is
