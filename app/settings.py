@@ -172,7 +172,7 @@ class Settings:
             return
         text = json.dumps({**self._foreign, **self.changed()}, indent=2, ensure_ascii=False)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(self._path, f"{text}\n".encode(), is_private=True)
         except OSError as error:
             raise HeadstartError(
@@ -202,7 +202,9 @@ def _option(name: str) -> Mapping[str, Any]:
 
 
 def _text_of(path: Path) -> str:
-    """What the file holds, once nobody else may read it. Raises OSError, and ValueError for bytes that are no text."""
+    """What the file holds, once nobody else may read it, nor look into its folder. Raises OSError, and ValueError for
+    bytes that are no text."""
+    keep_private(path.parent)
     keep_private(path)
     if path.exists() and not path.is_file():  # a pipe would be waited for
         raise IsADirectoryError(f"{path} is no file")

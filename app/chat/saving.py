@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.chat.turn import Turn
 from app.history.history import History
 from app.history.records import StoredMessage
-from engine import HeadstartError
+from engine import DiskFullError, HeadstartError
 
 SAVE_EVERY_MS = 3000
 
@@ -20,11 +20,13 @@ class Saving(QObject):
     Attributes: `unsaved` holds answers that have ended and are not stored yet, by their id; `is_failing` while nothing
     can be stored; `timer` runs while there is anything to look after.
 
-    Signals: `error(sentence, detail)`, once until storing works again, and then `stored_again()`.
+    Signals: `error(sentence, detail)`, once until storing works again, and then `stored_again()`; `disk_full()` before
+    the error where that is the reason.
     """
 
     error = Signal(str, str)
     stored_again = Signal()
+    disk_full = Signal()
 
     def __init__(self, history: History, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +85,8 @@ class Saving(QObject):
         except HeadstartError as error:
             if not self.is_failing:
                 self.is_failing = True
+                if isinstance(error, DiskFullError):
+                    self.disk_full.emit()
                 self.error.emit(str(error), error.detail)
             return False
         if self.is_failing:

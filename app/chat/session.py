@@ -21,8 +21,8 @@ from app.chat.turn import Turn
 from app.history.history import History
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
-from app.settings import Settings
-from engine import HeadstartError, ModelInfo, Request, Sampling
+from app.settings import Settings, disk_bytes
+from engine import DiskFullError, HeadstartError, ModelInfo, Request, Sampling
 
 
 class Session(QObject):
@@ -66,6 +66,7 @@ class Session(QObject):
         values: Callable[[], Values] = current_values,
     ) -> None:
         super().__init__(parent)
+        self._bridge = bridge
         self._history = history
         self._settings = settings
         self._today = today
@@ -78,6 +79,7 @@ class Session(QObject):
         self.cost = Cost(bridge, self._outlook, self)
         self._state = self.state
         self.saving.error.connect(self.error)
+        self.saving.disk_full.connect(self._make_room)
         self.answers.error.connect(self.error)
         self.answers.progressed.connect(self._update_state)
         self.answers.ended.connect(self._on_ended)
@@ -474,5 +476,11 @@ class Session(QObject):
         except HeadstartError as error:
             self._report(error)
 
+    def _make_room(self) -> None:
+        """Have the engine keep to its budget on disk, and so leave some of a disk that has filled up."""
+        self._bridge.tell("set_disk_budget", disk_bytes(self._settings))
+
     def _report(self, error: HeadstartError) -> None:
+        if isinstance(error, DiskFullError):
+            self._make_room()
         self.error.emit(str(error), error.detail)

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import logging
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import platformdirs
 
 from app.command.terminal import say_error
+from app.files import keep_private
 
 LOG_BYTES = 1_000_000
 KEPT_FILES = 3
 """A full log file is put aside, and so many of those are kept."""
+
+
+class PrivateFileHandler(RotatingFileHandler):
+    """Writes log files that only their owner may read, each new one too."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        path.touch(0o600)
+        keep_private(path)
+        return super()._open()
 
 
 def log_path() -> Path:
@@ -27,8 +39,10 @@ def start_logging(path: Path | None = None) -> Path:
     """
     path = path or log_path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for each in (path.parent, *path.parent.glob(f"{path.name}.*")):
+            keep_private(each)
+        handler = PrivateFileHandler(path, maxBytes=LOG_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
     except OSError as error:
         say_error(f"No log is kept: {path} cannot be written ({error.strerror}).")
         logging.getLogger().addHandler(logging.NullHandler())

@@ -191,22 +191,7 @@ class DiskIndex:
     def evict(self, nbytes: int, spare: str = "") -> list[Entry]:
         """Take out at least `nbytes` bytes of blocks, the least recently used leaf first; less where there are no more.
         `spare` is not taken."""
-        gone: list[Entry] = []
-        if nbytes <= 0:
-            return gone
-        with self._changing() as db:
-            while nbytes > 0 and (
-                leaf := self._take_out(
-                    db,
-                    f"{_BLOCK} AS leaf WHERE digest != ?"
-                    " AND NOT EXISTS (SELECT 1 FROM block WHERE parent = leaf.digest)"
-                    " ORDER BY last_used, digest LIMIT 1",
-                    spare,
-                )
-            ):
-                gone += leaf
-                nbytes -= leaf[0].nbytes
-        return gone
+        return self._deleting(lambda db: self._take_oldest(db, nbytes, spare)) if nbytes > 0 else []
 
     def disown(self, owner: str) -> list[Entry]:
         """Take out the blocks that only this conversation used; it owns no other any more."""
@@ -254,6 +239,15 @@ class DiskIndex:
         """These conversations own nothing any more; the blocks that nobody owns then."""
         db.executemany("DELETE FROM owner WHERE owner = ?", [(owner,) for owner in owners])
         return self._take_out(db, f"{_BLOCK} WHERE NOT EXISTS (SELECT 1 FROM owner WHERE block = digest)")
+
+    def _take_oldest(self, db: sqlite3.Connection, nbytes: int, spare: str) -> list[Entry]:
+        """Delete leaves, the least recently used first, until that many bytes are gone; what that was."""
+        leaf = f"{_BLOCK} AS leaf WHERE digest != ? AND NOT EXISTS (SELECT 1 FROM block WHERE parent = leaf.digest)"
+        gone: list[Entry] = []
+        while nbytes > 0 and (taken := self._take_out(db, f"{leaf} ORDER BY last_used, digest LIMIT 1", spare)):
+            gone += taken
+            nbytes -= taken[0].nbytes
+        return gone
 
     def _take_out(self, db: sqlite3.Connection, query: str, *values: object) -> list[Entry]:
         """Delete what a query finds; what that was."""

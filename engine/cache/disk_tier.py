@@ -35,11 +35,15 @@ from engine.types import BLOCK_TOKENS, HeadstartError, check_disk_budget
 DEFAULT_BYTES = 2 << 30
 """Budget where none is asked for; never more than a tenth of what the disk has free."""
 
+SPARED_BYTES = 64 << 20
+"""What is left free on the disk for the user's own files, whatever the budget."""
+
 MOST_QUEUED = 32
 """Paths that wait for their turn to be written; the oldest is given up first."""
 
 OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
 DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
+ALMOST_FULL = "The disk is almost full, so nothing more is kept there until some space is free again."
 DAMAGED = "The index of what is kept on disk cannot be read, so all of it is deleted and begins anew."
 
 Cached = Callable[[str, list[Key]], Sequence[Tensor]]
@@ -289,8 +293,9 @@ class DiskTier:
             yield
 
     def _claim(self, path: QueuedPath) -> None:
-        """Note that a conversation uses the blocks that are there."""
+        """Make room where the disk has filled up, then note that a conversation uses the blocks that are there."""
         digests = path.digests[1:]
+        self._make_room(0)
         self.index.own(digests[: self.index.extent(digests)], owner_digest(path.owner), self.now())
 
     def _write(self, path: QueuedPath, number: int, tensors: Sequence[Tensor]) -> None:
@@ -299,7 +304,8 @@ class DiskTier:
         before, digest = path.digests[number], path.digests[number + 1]
         parent = before if number else ""
         self._make_room(self._block_bytes, parent)
-        if self.index.used_bytes + self._block_bytes > self.budget_bytes:
+        if self._excess(self._block_bytes) > 0:
+            self.note = ALMOST_FULL if self._free_bytes < SPARED_BYTES + self._block_bytes else self.note
             return
         entry = Entry(digest, parent, self.folder, self._block_bytes, self.now())
         data = tensors[number].cpu().view(torch.uint8).numpy().data
@@ -314,8 +320,16 @@ class DiskTier:
     def _block_bytes(self) -> int:
         return HEADER_BYTES + self._layout.bytes_per_block
 
+    @property
+    def _free_bytes(self) -> int:
+        return shutil.disk_usage(self.files.root).free
+
+    def _excess(self, nbytes: int) -> int:
+        """Bytes that would be too many with `nbytes` more: for the budget, or for a disk that the user needs, too."""
+        return nbytes + max(self.index.used_bytes - self.budget_bytes, SPARED_BYTES - self._free_bytes)
+
     def _make_room(self, nbytes: int, spare: str = "") -> None:
-        self.files.delete(self.index.evict(self.index.used_bytes + nbytes - self.budget_bytes, spare))
+        self.files.delete(self.index.evict(self._excess(nbytes), spare))
 
     def _remove(self, digest: str) -> None:
         self.files.delete(self.index.remove(digest))
@@ -333,7 +347,7 @@ class DiskTier:
         if self._asked_bytes is not None:
             self.budget_bytes = self._asked_bytes
             return
-        free = shutil.disk_usage(self.files.root).free + self.index.used_bytes
+        free = self._free_bytes + self.index.used_bytes
         self.budget_bytes = min(DEFAULT_BYTES, free // 10)
 
     def _known(self, look: Callable[[], T], nothing: T) -> T:

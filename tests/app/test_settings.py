@@ -56,6 +56,19 @@ def test_back_at_the_default_nothing_is_left_of_it(path: Path) -> None:
     assert json.loads(path.read_text("utf-8")) == {}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+@pytest.mark.parametrize("is_there_already", [False, True])
+def test_nobody_else_can_look_into_the_folder(path: Path, is_there_already: bool) -> None:
+    if is_there_already:
+        write(path, '{"theme": "dark"}')
+        path.parent.chmod(0o755)
+        path.chmod(0o644)
+        Settings.load(path)
+    else:
+        Settings.load(path).save()
+    assert [oct(each.stat().st_mode & 0o777) for each in (path.parent, path)] == ["0o700", "0o600"]
+
+
 def test_what_a_newer_version_wrote_is_kept(path: Path) -> None:
     write(path, '{"theme": "dark", "hologram": {"depth": 3}}')
     settings = Settings.load(path)

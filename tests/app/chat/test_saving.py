@@ -71,6 +71,19 @@ def test_the_timer_is_slow_and_ends_with_the_last_answer(desk: Desk, qtbot: QtBo
     assert not timer.isActive()
 
 
+def test_on_a_full_disk_the_engine_makes_room(desk: Desk, disk: Disk) -> None:
+    """What it keeps there is worth less than what was written, be it a question or an answer."""
+    disk.full = True
+    desk.session.send("Hi")
+    assert desk.engine.calls.count("set_disk_budget None") == 1
+    disk.full = False
+    desk.session.send("Hi")
+    disk.full = True
+    desk.play()
+    save(desk)
+    assert desk.engine.calls.count("set_disk_budget None") == 2
+
+
 def test_an_answer_that_ends_on_a_full_disk_is_kept_and_stored_later(desk: Desk, disk: Disk) -> None:
     desk.session.send("Hi")
     disk.full = True

@@ -6,9 +6,10 @@ import logging
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from torch import Tensor
@@ -16,7 +17,7 @@ from torch import Tensor
 from engine.cache.blocks import Key, block_keys
 from engine.cache.disk_files import HEADER_BYTES, forget_files, keep_only_files
 from engine.cache.disk_index import index_path, owner_digest
-from engine.cache.disk_tier import OTHER_HEADSTART, DiskTier
+from engine.cache.disk_tier import OTHER_HEADSTART, SPARED_BYTES, DiskTier
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO, Open, digest, files, keep, read, tensor
 from tests.engine.fake_kv import LAYOUT
 
@@ -386,6 +387,64 @@ def test_a_full_disk_switches_the_tier_off(
     tier = reopen()
     tier.check()
     assert (tier.note, read(tier, ONE + TWO)) == ("", 1)
+
+
+class Disk:
+    """The disk as the tier sees it: with room for so many blocks besides what it leaves to the user."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.blocks = 0
+        self._root = root
+        monkeypatch.setattr("engine.cache.disk_tier.shutil.disk_usage", self.usage)
+
+    def usage(self, path: Path) -> SimpleNamespace:
+        used = sum(file.stat().st_size for file in self._root.glob("*/*.kv"))
+        return SimpleNamespace(free=max(0, SPARED_BYTES + self.blocks * BLOCK_BYTES - used))
+
+
+def test_the_last_of_the_disk_is_left_to_the_user(
+    reopen: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the budget is: blocks make room for the user's own files, the least recently used first."""
+    disk = Disk(tmp_path / "blocks", monkeypatch)
+    disk.blocks = 3
+    tier = reopen(blocks=100)
+    keep(tier, ONE + TWO)
+    keep(tier, THREE + TWO)
+    assert (read(tier, ONE + TWO), read(tier, THREE + TWO), tier.note) == (1, 2, "")
+    disk.blocks = 2
+    keep(tier, TWO)
+    assert (tier.used_bytes, read(tier, TWO)) == (2 * BLOCK_BYTES, 1)
+    disk.blocks = 1
+    keep(tier, TWO)
+    assert (tier.used_bytes, read(tier, TWO)) == (BLOCK_BYTES, 1), "also where nothing is to be written"
+    disk.blocks = -5000
+    keep(tier, THREE)
+    assert (tier.is_on, files(tier)) == (True, [])
+    assert "almost full" in tier.note
+    disk.blocks = 1
+    keep(tier, THREE)
+    assert (read(tier, THREE), tier.note) == (1, "")
+    disk.blocks = 0
+    assert files(reopen(blocks=100)) == [], "a new start makes room, too"
+
+
+def test_blocks_make_room_on_a_disk_without_any(reopen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taking them out of the index needs no room of its own."""
+    tier = reopen(blocks=4)
+    keep(tier, ONE + TWO + THREE)
+    changing = tier.index._changing
+
+    @contextmanager
+    def without_room() -> Iterator[sqlite3.Connection]:
+        with changing() as db:
+            if db.execute("PRAGMA journal_mode").fetchone()[0] != "memory":
+                _full()
+            yield db
+
+    monkeypatch.setattr(tier.index, "_changing", without_room)
+    tier.set_budget(BLOCK_BYTES)
+    assert (tier.is_on, len(files(tier)), tier.extent("model", ONE + TWO)) == (True, 1, 16)
 
 
 def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch) -> None:

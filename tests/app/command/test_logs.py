@@ -1,0 +1,43 @@
+"""The log file is for nobody else."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.command.logs import LOG_BYTES, start_logging
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Iterator[Path]:
+    """Where to log to. Whatever logs there stops at the end."""
+    root = logging.getLogger()
+    before, level = [*root.handlers], root.level
+    yield tmp_path / "state" / "log" / "headstart.log"
+    for handler in [each for each in root.handlers if each not in before]:
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(level)
+    logging.captureWarnings(False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+@pytest.mark.parametrize("is_there_already", [False, True])
+def test_nobody_else_can_read_the_log(path: Path, is_there_already: bool) -> None:
+    """Nor those that are full and put aside, also of an older version."""
+    if is_there_already:
+        path.parent.mkdir(parents=True)
+        for name in ("headstart.log", "headstart.log.1"):
+            path.with_name(name).write_bytes(b"x" * LOG_BYTES)
+            path.with_name(name).chmod(0o644)
+        path.parent.chmod(0o755)
+    start_logging(path)
+    logging.getLogger("headstart").info("Begun")
+    names = ["headstart.log", *(f"headstart.log.{number}" for number in range(1, 3) if is_there_already)]
+    assert sorted(each.name for each in path.parent.iterdir()) == names
+    modes = {oct(each.stat().st_mode & 0o777) for each in path.parent.iterdir()}
+    assert (oct(path.parent.stat().st_mode & 0o777), modes) == ("0o700", {"0o600"})
