@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import re
@@ -96,3 +97,10 @@ def test_the_speed_table_is_the_committed_run(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "measured.json").read_text() == (ROOT / "resources" / "measured.json").read_text()
     assert readme.read_text() == (ROOT / "README.md").read_text()
     assert "| 1 | warm TTFT" in readme.read_text()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests" / "bench").glob("*.py")), ids=lambda path: path.stem)
+def test_the_bench_finds_what_it_measures(path: Path) -> None:
+    """It is not run here; a name that moved would only be missed the next time somebody measures."""
+    if path.stem != "__main__":
+        importlib.import_module(f"tests.bench.{path.stem}")

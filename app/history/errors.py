@@ -14,6 +14,9 @@ _IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
 _FORBIDDEN = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR_LOCK")
 
+NO_ROOM_TO_DELETE = "The disk is so full that this could not be deleted. Free some space, then delete it again."
+"""Said where a deletion finds no way on a full disk."""
+
 
 class InUseError(HeadstartError):
     """Another program has the conversations open."""

@@ -9,16 +9,16 @@ import logging
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from app.files import keep_private, set_aside
-from app.history.errors import DamagedFileError, in_sentences, in_words, is_damage, is_forbidden
+from app.history.errors import NO_ROOM_TO_DELETE, DamagedFileError, in_sentences, in_words, is_damage, is_forbidden
 from app.history.records import Row
 from app.history.schema import ERASES_FROM, migrate, refuse_foreign
-from engine import HeadstartError
+from engine import DiskFullError, HeadstartError
 
 SMALLEST_FILE = 512
 """SQLite takes a file that is shorter, in bytes, for a new one, and writes over it."""
@@ -42,6 +42,7 @@ class HistoryFile:
         self.path = path
         self.notice = ""
         self._depth = 0
+        self._pages = 0
         self._is_read_only = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,6 +94,8 @@ class HistoryFile:
         try:
             with self.speaking(), self._transaction() if outermost else nullcontext():
                 yield
+            if outermost:
+                self._take_room()
         finally:
             self._depth -= 1
 
@@ -104,6 +107,24 @@ class HistoryFile:
         if self._depth == 0:  # otherwise nothing is stored yet; what surrounds this is to be `erasing`, too
             self._empty_log()
 
+    def delete(self, change: Callable[[], object]) -> None:
+        """Carry out a `change` that deletes, as in `erasing`; on a full disk in the room that the log takes until then.
+
+        The `change` may be called twice. Not for use inside `together`. Raises DiskFullError where that room is not
+        enough. It would be without a log at all (`journal_mode=MEMORY`), but where a disk is so full that even what
+        lies there cannot be written over, as on one that copies on write, that breaks the file.
+        """
+        try:
+            with self.erasing():
+                change()
+        except DiskFullError:
+            self._empty_log()
+            try:
+                with self.erasing():
+                    change()
+            except DiskFullError as error:
+                raise DiskFullError(NO_ROOM_TO_DELETE, error.detail) from error
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self.db.execute("BEGIN IMMEDIATE")
@@ -114,6 +135,17 @@ class HistoryFile:
             if self.db.in_transaction:  # a full disk may have rolled it back already
                 self.db.execute("ROLLBACK")
             raise
+
+    def _take_room(self) -> None:
+        """Let the file itself grow as soon as something in it does, and not when its log is emptied: on a disk that is
+        full by then the log could not be emptied, and nothing be deleted."""
+        try:
+            (pages,) = self.db.execute("PRAGMA page_count").fetchone()
+            if pages > self._pages:
+                self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self._pages = pages
+        except sqlite3.Error as error:  # what was changed is stored all the same
+            log.warning("The log of %s is not carried over yet: %s", self.path, error)
 
     def _empty_log(self) -> None:
         """Carry over what SQLite keeps in its log beside the file, where old texts are found until then."""

@@ -71,6 +71,10 @@ _SENT_SYSTEM = """
     SELECT s.id, m.conversation_id FROM message m
     LEFT JOIN sent_system s ON s.conversation_id = m.conversation_id AND s.text = ? WHERE m.id = ?"""
 
+_DELETE_UNSENT = """
+    DELETE FROM sent_system WHERE conversation_id = ? AND id NOT IN
+    (SELECT sent_system_id FROM message WHERE conversation_id = ? AND sent_system_id IS NOT NULL)"""
+
 
 def default_path() -> Path:
     """Where the conversations of this user are kept."""
@@ -196,8 +200,7 @@ class History:
 
     def delete(self, conversation_id: int) -> None:
         """Forget a conversation with all its messages."""
-        with self.file.erasing():
-            self.file.change("DELETE FROM conversation WHERE id = ?", conversation_id)
+        self.file.delete(lambda: self.file.change("DELETE FROM conversation WHERE id = ?", conversation_id))
 
     # Messages
 
@@ -277,10 +280,17 @@ class History:
         )
 
     def discard(self, message_id: int, leaf_id: int | None) -> None:
-        """Forget a message that nothing follows; where it was the leaf, `leaf_id` is again."""
-        with self.file.erasing():
+        """Forget a message that nothing follows, and the system prompt that no other was written under; where it was
+        the leaf, `leaf_id` is again."""
+
+        def change() -> None:
+            owners = self.file.query("SELECT conversation_id FROM message WHERE id = ?", message_id)
             self.file.change("UPDATE conversation SET leaf_id = ? WHERE leaf_id = ?", leaf_id, message_id)
             self.file.change("DELETE FROM message WHERE id = ?", message_id)
+            for (owner,) in owners:
+                self.file.change(_DELETE_UNSENT, owner, owner)
+
+        self.file.delete(change)
 
     def turns(self, newest: int) -> list[tuple[int, str, TurnStats]]:
         """The newest answers of all conversations that have figures, oldest first: id, title of the conversation,

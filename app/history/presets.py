@@ -74,8 +74,7 @@ class PresetTable:
 
     def delete(self, preset_id: int) -> None:
         """Forget a preset. Conversations that were begun with it keep their system prompt."""
-        with self._file.erasing():
-            self._file.change("DELETE FROM preset WHERE id = ?", preset_id)
+        self._file.delete(lambda: self._file.change("DELETE FROM preset WHERE id = ?", preset_id))
 
     def _free_name(self, name: str, preset_id: int) -> str:
         """The name as it is stored, for this preset (0: a new one). Raises HeadstartError where it is of no use."""

@@ -13,10 +13,12 @@ import json
 import math
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from engine.library.gguf import MAGIC, GgufDamagedError, GgufForeignError, GgufHeader, read_header
+from engine.library.tokenizer_bounds import MOST_PARTS, check_added_tokens, check_tokenizer_json
 from engine.types import ModelError
 
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
@@ -43,21 +45,22 @@ The largest known: tokenizer_config.json of Gemma-3 (1 MB), its tokenizer.json (
 _MOST_LIST_BYTES = 32 * _MEGABYTE
 """Bytes that a list of all tensors may have: an index, or the header of a safetensors file."""
 
-_MOST_PARTS = 2_000_000
-"""Lists, objects and commas that a JSON text may have: each may become 64 bytes of memory."""
-
 _LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth")
+_POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx", "context_length")
 _MOST_COUNTED = {
     **dict.fromkeys((*_LAYERS, "num_local_experts", "num_experts", "n_routed_experts"), 10_000),
     **dict.fromkeys(("num_attention_heads", "num_key_value_heads", "n_head", "head_dim"), 100_000),
     **dict.fromkeys(("hidden_size", "d_model", "n_embd"), 100_000),
     **dict.fromkeys(("intermediate_size", "vocab_size"), 100_000_000),
-    **dict.fromkeys(("max_position_embeddings", "n_positions", "n_ctx"), 1_000_000_000),
+    **dict.fromkeys(_POSITIONS, 1_000_000_000),
 }
 """What a configuration counts, and a number of it that no model reaches."""
 
 _MAY_BE_NONE = {"num_local_experts", "num_experts", "n_routed_experts", "intermediate_size"}
 """What a model may have none of, and says so with a zero. Of everything else that is counted it has at least one."""
+
+LEAST_POSITIONS = 2
+"""A model that reads one token only could not answer a question: the answer needs room, too."""
 
 _MOST_IN_GGUF = {
     "block_count": _MOST_COUNTED["num_hidden_layers"],
@@ -66,6 +69,10 @@ _MOST_IN_GGUF = {
     "context_length": _MOST_COUNTED["max_position_embeddings"],
 }
 
+_PER_BYTE = {"F64": 1 / 8, "F32": 1 / 4, "F16": 1 / 2, "BF16": 1 / 2}
+"""Numbers in a byte of a tensor, by its type; of all other types there may be two, which are packed as 4-bit ones."""
+
+_WIDTHS = ("hidden_size", "d_model", "n_embd")
 _LFS_POINTER = b"version https://git-lfs"
 _ACCEPTED = "Headstart opens a folder with config.json, safetensors files and a tokenizer, or a GGUF file"
 
@@ -96,19 +103,31 @@ def check_gguf(path: Path) -> GgufHeader:
     for name, most in _MOST_IN_GGUF.items():
         if (value := header.metadata.get(f"{header.architecture}.{name}")) is not None:
             check_count(name, value, most, path.name)
+    _check_gguf_matrices(path, header)
     return header
+
+
+def _check_gguf_matrices(path: Path, header: GgufHeader) -> None:
+    """Make sure that no matrix would be larger than all weights together."""
+    width = header.metadata.get(f"{header.architecture}.embedding_length")
+    for name in ("vocab_size", "feed_forward_length"):
+        rows = header.metadata.get(f"{header.architecture}.{name}")
+        if isinstance(rows, int) and isinstance(width, int) and rows * width > header.parameters:
+            raise ModelError(f"{path.name} says {rows} for {name}, and the weights are too few: download it again.")
 
 
 def check_folder(folder: Path) -> None:
     """Make sure that `folder` holds a whole model: config.json, whole safetensors files, a tokenizer."""
-    weights = sorted(folder.glob("*.safetensors"))
+    has_weights = any(folder.glob("*.safetensors"))
     _check_kinds(folder)
-    config = _check_config(folder, bool(weights))
-    if not weights:
+    config = _check_config(folder, has_weights)
+    if not has_weights:
         raise _no_weights(folder)
-    tensors = sum(check_safetensors(file) for file in weights)
-    _check_layers(folder, config, tensors)
     _check_shards(folder)
+    sizes = [size for file in weight_files(folder) for size in check_safetensors(file)]
+    _check_layers(folder, config, len(sizes))
+    _check_matrices(folder, config, sum(sizes))
+    _check_tokenizer(folder)
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         raise ModelError(
             f"{folder.name} has no tokenizer: put the model's tokenizer.json into the folder.", str(folder)
@@ -160,11 +179,28 @@ def _check_shards(folder: Path) -> None:
             )
 
 
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files that may be loaded: those in the folder itself, and those that an index names elsewhere.
+
+    Others, such as weights for other programs in a folder below, are never read. An index that is damaged names none.
+    """
+    files = set(folder.glob("*.safetensors"))
+    for index in folder.glob("*.safetensors.index.json"):
+        with suppress(ModelError, LookupError, TypeError, AttributeError):
+            files |= {folder / str(name) for name in read_json(index)["weight_map"].values()}
+    return sorted(file for file in files if file.is_file())
+
+
 # Weights
 
 
-def check_safetensors(path: Path) -> int:
-    """Make sure that a safetensors file is as long as its header says; return how many tensors it holds."""
+def numbers_in_weights(folder: Path) -> float:
+    """How many numbers the weights of a checked folder can be at most."""
+    return sum(size for file in weight_files(folder) for size in check_safetensors(file))
+
+
+def check_safetensors(path: Path) -> list[float]:
+    """Make sure that a safetensors file is as long as its header says; return how many numbers each tensor can hold."""
     _refuse_pointer(path)
     try:
         with path.open("rb") as file:
@@ -172,13 +208,21 @@ def check_safetensors(path: Path) -> int:
             if length > min(path.stat().st_size, _MOST_LIST_BYTES):
                 raise ValueError(f"the header should be {length} bytes long")
             header = _parsed(file.read(length))
-        ends = [_end(entry) for name, entry in header.items() if name != "__metadata__"]
+        entries = [entry for name, entry in header.items() if name != "__metadata__"]
+        ends = [_end(entry) for entry in entries]
+        sizes = [_numbers(entry) for entry in entries]
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"{path.name} is not a readable safetensors file: download it again.", str(error)) from error
     _refuse_short(path, 8 + length + max(ends, default=0))
-    return len(ends)
+    return sizes
+
+
+def _numbers(entry: Mapping[str, Any]) -> float:
+    """How many numbers a tensor of a safetensors file can hold, by its bytes."""
+    start, end = entry["data_offsets"]
+    return float((end - start) * _PER_BYTE.get(str(entry.get("dtype")), 2))
 
 
 def _end(entry: Mapping[str, Any]) -> int:
@@ -233,7 +277,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _parsed(text: bytes) -> Any:
     """The value that a JSON text stands for. Raises ValueError, also where it would take too much memory."""
-    if sum(map(text.count, (b"[", b"{", b","))) > _MOST_PARTS:
+    if sum(map(text.count, (b"[", b"{", b","))) > MOST_PARTS:
         raise ValueError("it has more parts than any model needs")
     return json.loads(text.decode("utf-8"))
 
@@ -311,7 +355,7 @@ def check_count(name: str, value: object, most: int, where: str) -> None:
 
     Other values would end in an endless computation, a lack of memory, or a model that cannot read a single token.
     """
-    least = 0 if name in _MAY_BE_NONE else 1
+    least = 0 if name in _MAY_BE_NONE else LEAST_POSITIONS if name in _POSITIONS else 1
     is_whole = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value // 1
     if not is_whole or not least <= value <= most:  # type: ignore[operator]
         raise ModelError(f"{where} says {str(value)[:20]} for {name}, which no model has: download it again.")
@@ -326,6 +370,59 @@ def _check_layers(folder: Path, config: Mapping[str, Any], tensors: int) -> None
                 f"The config.json in {folder.name} says {value} for {name}, and there are {tensors} tensors: the two "
                 "do not belong together. Download the model again."
             )
+
+
+def _check_matrices(folder: Path, config: Mapping[str, Any], numbers: float) -> None:
+    """Make sure that no matrix is larger than all weights together: it would be made, and take gigabytes.
+
+    What the configuration leaves open is only known to the model's class, which is asked before it is filled.
+    """
+    inside = config.get("text_config")
+    text = inside if isinstance(inside, dict) else config
+    width = next((text[name] for name in _WIDTHS if isinstance(text.get(name), (int, float))), 0)
+    layers = next((text[name] for name in _LAYERS if isinstance(text.get(name), (int, float))), 1)
+    for name, rows in (
+        ("vocab_size", _total(text.get("vocab_size"), 1)),
+        ("intermediate_size", _total(text.get("intermediate_size"), layers)),
+        ("num_attention_heads", _total(text.get("num_attention_heads"), layers) * _least(text.get("head_dim"))),
+    ):
+        if rows * width > numbers:
+            raise ModelError(
+                f"The config.json in {folder.name} says {text[name]} for {name}, and the weights are too few for that: "
+                "the two do not belong together. Download the model again."
+            )
+
+
+def _total(value: Any, layers: float) -> float:
+    """The sum of a count over all layers. It may be given for each of them, or once for all."""
+    return sum(each or 0 for each in value) if isinstance(value, list) else (value or 0) * layers
+
+
+def _least(value: Any) -> float:
+    """The smallest of a count that is given for each layer, or once for all; 1 where it is not given."""
+    return min(value, default=1) or 1 if isinstance(value, list) else value or 1
+
+
+# The tokenizer
+
+
+def _check_tokenizer(folder: Path) -> None:
+    """Make sure that the tokenizer's files do not ask for what would take minutes or gigabytes."""
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"):
+        path = folder / name
+        if path.is_file():
+            try:
+                if name == "tokenizer.json":
+                    check_tokenizer_json(path.read_bytes())
+                else:
+                    check_added_tokens(name, read_json(path))
+            except OSError as error:
+                raise unreadable(path, error) from error
+            except (ValueError, RecursionError, TypeError, AttributeError) as error:
+                raise ModelError(
+                    f"{name} in {folder.name} is damaged, or asks for more than any model needs: download it again.",
+                    str(error),
+                ) from error
 
 
 # Refusals in words

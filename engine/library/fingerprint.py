@@ -10,10 +10,10 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from engine.library.check import weight_files
 from engine.library.child_process import Progress
 from engine.library.places import blocks_dir
 
@@ -39,7 +39,7 @@ def content_digest(folder: Path, progress: Progress) -> str:
     known = _read_known()
     found = hashlib.sha256((folder / "config.json").read_bytes())
     is_new = False
-    for file in sorted(_weight_files(folder)):
+    for file in weight_files(folder):
         key, now = _identity(file), time.time()
         if (digest := known.pop(key, "")) == "":
             digest = _hash(file, progress)
@@ -50,16 +50,6 @@ def content_digest(folder: Path, progress: Progress) -> str:
     if is_new:
         _write_known(known)
     return found.hexdigest()[:16]
-
-
-def _weight_files(folder: Path) -> Iterator[Path]:
-    """All files of weights in the folder, and those that an index names outside of it."""
-    files = set(folder.rglob("*.safetensors"))
-    for index in folder.glob("*.safetensors.index.json"):
-        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # then nothing is loaded through it
-            names = json.loads(index.read_text("utf-8"))["weight_map"].values()
-            files |= {folder / name for name in names}
-    yield from (file for file in files if file.is_file())
 
 
 def _hash(file: Path, progress: Progress) -> str:

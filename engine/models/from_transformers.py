@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
 from engine.cache.store import KVLayout, Lane
+from engine.library.check import numbers_in_weights
 from engine.llama.checkpoint import CLASSES, end_ids, has_plain_layers
 from engine.llama.forward import LlamaForward
 from engine.llama.weights import Sizes, Weights
@@ -122,6 +123,7 @@ def open_network(
     Raises ModelError where some are missing, or where a test shows that prompts read in pieces come out differently.
     """
     interface.register()
+    _refuse_larger(config, folder)
     model, found = AutoModelForCausalLM.from_pretrained(
         folder,
         config=config,
@@ -139,6 +141,23 @@ def open_network(
     if not fits(model):  # those that it fits are tested class by class
         check_reuse(model, network.layout, torch.inference_mode()(network.forward))
     return network
+
+
+def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:
+    """Raise ModelError where the class would make more numbers than the files can hold, before it does.
+
+    transformers makes what it misses in the files, of any size, and only then says what was missing. Tied matrices,
+    which the files hold once, may be counted twice.
+    """
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, attn_implementation=interface.NAME)
+    made = sum(parameter.numel() for parameter in model.parameters())
+    if made > 2 * numbers_in_weights(folder):
+        raise ModelError(
+            f"The config.json in {folder.name} describes a larger model than its weights are: the two do not belong "
+            "together. Download the model again.",
+            f"{type(model).__name__}: {made:,} numbers",
+        )
 
 
 def fits(model: PreTrainedModel) -> bool:

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from engine.cache.store import KVLayout, Lane, is_out_of_memory
-from engine.library.check import tokenizer_class
+from engine.library.check import LEAST_POSITIONS, tokenizer_class
 from engine.llama import checkpoint
 from engine.models.choice import NUMBER_TYPES, checkpoint_bytes, choose_device, choose_dtype
 from engine.models.support import NO_NUMBERS
@@ -144,6 +144,8 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
     try:
         with _LOADING:
             network, tokenizer = _open(path, where, dtype)
+            if network.context_length < LEAST_POSITIONS:
+                raise ModelError(f"{path.name} reads {network.context_length} tokens only. Choose another model.")
             return LoadedModel(network, tokenizer, str(path))
     except Exception as error:  # whatever a foreign config or checkpoint brings transformers to raise
         if isinstance(error, ModelError) or is_out_of_memory(error) or _is_our_fault(error):
@@ -194,7 +196,7 @@ def _open_network(path: Path, where: torch.device, dtype: Dtype) -> Network:
 
     config = from_transformers.read_config(path)
     text = config.get_text_config()
-    own = getattr(text, "dtype", None) or torch.float32
+    own = text.dtype if isinstance(getattr(text, "dtype", None), torch.dtype) else torch.float32
     number, bits = choose_dtype(dtype, where, text.hidden_size, own, checkpoint_bytes(path))
     if not checkpoint.has_plain_layers(config.to_dict()):
         if dtype in ("int4", "int8"):

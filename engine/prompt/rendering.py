@@ -80,8 +80,8 @@ class Renderer:
             raise TemplateEndlessError("the process was ended")
         said = json.loads(reply)
         if "text" in said:
-            return str(said["text"])
-        raise (TemplateEndlessError if said["is_endless"] else TemplateRefusedError)(said["error"])
+            return _whole_characters(said["text"])
+        raise (TemplateEndlessError if said["is_endless"] else TemplateRefusedError)(_whole_characters(said["error"]))
 
     def close(self) -> None:
         """End the process, if there is one."""
@@ -106,6 +106,11 @@ class Renderer:
         if not reply:
             self.close()
         return reply
+
+
+def _whole_characters(text: str) -> str:
+    """The text with U+FFFD for halves of characters, which a template may write and no tokenizer can read."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _exchange(process: subprocess.Popen[bytes], line: bytes) -> bytes:

@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine import Message, loading
+from engine import Message
+from engine.worker import loading
 from tests.bench.chat import Player
 from tests.bench.rows import Row, alternate, ratio_row
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -161,6 +161,70 @@ def test_a_full_disk_does_not_keep_the_conversations_closed(path: Path, monkeypa
     assert history.notice == "The disk is full."
     assert len(history.messages(number)) == 2
     history.close()
+
+
+def test_the_file_has_the_room_for_what_was_stored(path: Path) -> None:
+    """It does not need it only when its log is emptied: a disk that is full by then would let nothing be deleted."""
+    history = History(path)
+    for text in ("Hi", "x" * 50_000):
+        number = history.create("", Sampling(), DAY).id
+        history.append(number, None, "user", text)
+        (pages,), (page_bytes,) = (history.file.query(f"PRAGMA {name}")[0] for name in ("page_count", "page_size"))
+        assert path.stat().st_size == pages * page_bytes
+    history.close()
+
+
+@contextmanager
+def files_up_to(limit: int) -> Iterator[None]:
+    """No file can be written behind its first `limit` bytes, as on a full disk: a file that is there can be changed."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def used(path: Path) -> Iterator[History]:
+    """Two conversations and a preset, and more in the log than in the file itself, of which the log needs a part."""
+    history = History(path)
+    for title in ("Long", "Kept"):
+        number = history.create("", Sampling(), DAY, title).id
+        history.append(number, None, "user", f"{title} " * 4000)
+    history.presets.add("One", "Preset " * 1000)
+    for number in range(10):
+        history.save_text(1, f"Long{number} " * 3000)
+    assert log_of(path).stat().st_size > path.stat().st_size
+    yield history
+    history.close()
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def test_on_a_full_disk_deletions_are_carried_out(used: History) -> None:
+    with files_up_to(log_of(used.path).stat().st_size):
+        with pytest.raises(DiskFullError, match="not stored yet"):
+            used.append(2, None, "user", "x" * 500_000)
+        used.delete(1)
+        used.presets.delete(1)
+    assert [(entry.id, entry.title) for entry in used.conversations()] == [(2, "Kept")]
+    assert used.presets.all() == ()
+    assert not any(word in used.path.read_bytes() for word in (b"Long9 Long9", b"Preset Preset"))
+    assert used.messages(2)[0].content == "Kept " * 4000
+
+
+def test_a_deletion_without_any_room_is_said_and_can_be_repeated(used: History) -> None:
+    with files_up_to(0), pytest.raises(DiskFullError, match="could not be deleted"):
+        used.delete(1)
+    assert [len(used.messages(number)) for number in (1, 2)] == [1, 1]
+    used.delete(1)
+    assert len(used.messages(2)) == 1
+    used.close()
+    assert titles(used.path) == ["Kept"]
 
 
 def test_an_old_file_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

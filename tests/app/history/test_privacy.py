@@ -84,6 +84,17 @@ def discard_message(history: History) -> None:
         history.discard(history.append(number, None, "user", SECRET * texts).id, None)
 
 
+def discard_answer(history: History) -> None:
+    """The system prompt that only it was written under goes along, one that another answer was written under stays."""
+    number = begin(history, "Kept")
+    (question,) = history.messages(number)
+    kept, answer = (history.append(number, question.id, "assistant", "") for _ in range(2))
+    history.note_system_prompt(kept.id, "Kept, too")
+    history.note_system_prompt(answer.id, SECRET * 300)
+    history.discard(answer.id, kept.id)
+    assert history.sent_system_prompt(kept.id) == "Kept, too"
+
+
 def rename_conversation(history: History) -> None:
     number = begin(history, "Kept", SECRET)
     history.rename(number, "x")
@@ -107,6 +118,7 @@ def change_preset(history: History) -> None:
 WAYS = [
     delete_conversation,
     discard_message,
+    discard_answer,
     rename_conversation,
     change_system_prompt,
     delete_preset,

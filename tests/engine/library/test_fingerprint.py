@@ -58,6 +58,25 @@ def test_one_byte_anywhere_makes_another_model(folder: Path, name: str, at: int)
     assert digest(folder) != before
 
 
+@pytest.mark.parametrize(("name", "is_read"), [("three", True), ("original/x", False), ("onnx/deep/x", False)])
+def test_weights_that_are_never_loaded_are_not_read(folder: Path, name: str, is_read: bool) -> None:
+    """Those in folders below, unless the index names them."""
+    before, file = digest(folder), folder / f"{name}.safetensors"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.truncate(os.open(file, os.O_CREAT | os.O_RDWR), SIZE)
+    os.utime(file, (LONG_AGO, LONG_AGO))
+    assert read_bytes(folder) == is_read
+    assert (digest(folder) != before) == is_read
+
+
+def test_weights_below_that_the_index_names_are_read(folder: Path) -> None:
+    before = digest(folder)
+    (folder / "below").mkdir()
+    (folder / "below/x.safetensors").write_bytes(b"x" * SIZE)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": "below/x.safetensors"}}))
+    assert digest(folder) != before
+
+
 def test_weights_are_read_once(folder: Path) -> None:
     before = digest(folder)
     assert not read_bytes(folder)

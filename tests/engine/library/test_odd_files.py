@@ -6,6 +6,7 @@ is read whole, fails the test and harms nothing else.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -115,7 +116,118 @@ def offsets(*values: object) -> Make:
     return tensors({"weight": {"dtype": "F32", "shape": [1], "data_offsets": values}})
 
 
+def tokenizer(**values: object) -> Make:
+    """A tokenizer.json with these entries."""
+    return text("tokenizer.json", json.dumps(values))
+
+
+def replacing(content: str, pattern: object, times: int = 1, inside: str = "normalizers") -> dict[str, object]:
+    """A normalizer (or others) that replaces several times, one after the other."""
+    return {"type": "Sequence", inside: [{"type": "Replace", "pattern": pattern, "content": content}] * times}
+
+
+def charsmap(longest: int) -> dict[str, object]:
+    """SentencePiece's table of characters, with an empty tree and one text."""
+    table = struct.pack("<I", 8) + bytes(8) + b"i" * longest + b"\0"
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(table).decode()}
+
+
+I = {"String": "i"}  # noqa: E741
+BOMB = replacing("i" * 1000, I, 3)
+MODEL = {"type": "BPE", "vocab": {"content": 1, "normalizer": 2, "added_tokens": 3}, "merges": ["a b", "content a"]}
+ENTRY = {"id": 1, "content": "<x>", "special": True}
+NAMES_OF_TOKENS = [f"<{number}>" for number in range(50_001)]
+MORE = "is damaged, or asks for more than any model needs: download it again"
+TOKENIZERS: list[tuple[Make, str]] = [
+    (tokenizer(normalizer=BOMB, model=MODEL), MORE),
+    (tokenizer(model=MODEL, normalizer=BOMB), MORE),
+    (
+        text("tokenizer.json", json.dumps({"model": MODEL, "normalizer": BOMB}).replace('"normali', '"\\u006eormali')),
+        MORE,
+    ),
+    (text("tokenizer.json", json.dumps({"model": MODEL, "normalizer": BOMB}, indent=4000)), MORE),
+    (tokenizer(model={**MODEL, "merges": ["a b"] * 300_000}, normalizer=BOMB), MORE),
+    (tokenizer(pre_tokenizer={"type": "Sequence", "pretokenizers": [BOMB]}, model=MODEL), MORE),
+    (tokenizer(decoder=replacing("i" * 1000, I, 3, "decoders"), model=MODEL), MORE),
+    (tokenizer(normalizer=replacing("i" * 101, I)), MORE),
+    (tokenizer(normalizer=replacing("ii", I, 20)), MORE),
+    (tokenizer(normalizer=replacing("i" * 101, {"Regex": ".{200}"})), MORE),
+    (tokenizer(normalizer=replacing("i" * 101, {"String": ""})), MORE),
+    (tokenizer(normalizer={"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "x" * 30}] * 3}), MORE),
+    (tokenizer(pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}] * 30}), MORE),
+    (tokenizer(normalizer={"type": "Sequence", "normalizers": [{"type": "NFKC"}] * 1000}), MORE),
+    (tokenizer(normalizer=charsmap(1000)), MORE),
+    (text("tokenizer.json", '{"normalizer": ' + "[" * 100_000), MORE),
+    (text("tokenizer.json", '{"normalizer": [' + "[]," * 1_500_000 + "[]]}"), MORE),
+    (text("tokenizer.json", "[]"), MORE),
+    (text("tokenizer.json", '{"normalizer" null}'), MORE),
+    (tokenizer(added_tokens=[ENTRY] * 50_001, model=MODEL), MORE),
+    (tokenizer(model=MODEL, added_tokens=[ENTRY] * 50_001), MORE),
+    (text("tokenizer_config.json", json.dumps({"extra_special_tokens": NAMES_OF_TOKENS[:5001]})), MORE),
+    (
+        text("tokenizer_config.json", json.dumps({"extra_special_tokens": {name: name for name in NAMES_OF_TOKENS}})),
+        MORE,
+    ),
+    (text("tokenizer_config.json", json.dumps({"additional_special_tokens": NAMES_OF_TOKENS[:5001]})), MORE),
+    (text("tokenizer_config.json", json.dumps({"added_tokens_decoder": dict.fromkeys(NAMES_OF_TOKENS, 1)})), MORE),
+    (text("special_tokens_map.json", json.dumps({"additional_special_tokens": NAMES_OF_TOKENS[:5001]})), MORE),
+    (text("special_tokens_map.json", json.dumps(dict.fromkeys(NAMES_OF_TOKENS, "x"))), MORE),
+    (text("added_tokens.json", json.dumps(dict.fromkeys(NAMES_OF_TOKENS, 1))), MORE),
+    # What real ones have: Gemma-3, Llama-2, DeepSeek, T5
+    (
+        tokenizer(added_tokens=[ENTRY] * 6_500, normalizer=replacing("\u2581", {"String": " "}), model=MODEL),
+        "no objection",
+    ),
+    (tokenizer(model=MODEL, added_tokens=[ENTRY] * 256, normalizer=None), "no objection"),
+    (tokenizer(model={**MODEL, "merges": ["a b"] * 500_000, "vocab": {'","content":': 7}}), "no objection"),
+    (
+        tokenizer(
+            normalizer={
+                "type": "Sequence",
+                "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, replacing("\u2581", {"String": " "})],
+            },
+            decoder={"type": "Sequence", "decoders": [replacing(" ", {"String": "\u2581"}), {"type": "ByteFallback"}]},
+        ),
+        "no objection",
+    ),
+    (
+        tokenizer(
+            normalizer={
+                "type": "Sequence",
+                "normalizers": [
+                    charsmap(33),
+                    replacing(" ", {"Regex": " {2,}"}),
+                    replacing("...", {"String": "\u2026"}),
+                ],
+            },
+            pre_tokenizer={"type": "Sequence", "pretokenizers": [{"type": "Digits"}, {"type": "ByteLevel"}]},
+        ),
+        "no objection",
+    ),
+    (text("tokenizer_config.json", json.dumps({"extra_special_tokens": NAMES_OF_TOKENS[:300]})), "no objection"),
+]
+
 NOT_READABLE = "not a readable safetensors file: download it again"
+TOO_FEW = "the weights are too few for that"
+TOO_LARGE: list[dict[str, object]] = [
+    {"vocab_size": 30_000_000, "hidden_size": 32},
+    {"vocab_size": 65, "hidden_size": 1},
+    {"vocab_size": 65, "d_model": 1},
+    {"vocab_size": 65, "n_embd": 1},
+    {"intermediate_size": 10**8, "hidden_size": 32},
+    {"intermediate_size": [0, 65], "hidden_size": 1},
+    {"num_attention_heads": 9, "head_dim": 8, "hidden_size": 1},
+    {"num_attention_heads": [1, 8], "head_dim": [8, 9], "hidden_size": 1},
+    {"num_attention_heads": 10_000, "hidden_size": 32},
+]
+JUST_FITTING: list[dict[str, object]] = [
+    {"vocab_size": 32, "hidden_size": 2},
+    {"intermediate_size": [10, 22], "num_hidden_layers": 1, "hidden_size": 2},
+    {"num_attention_heads": 4, "head_dim": 8, "hidden_size": 2},
+    {"hidden_size": 2, "vocab_size": None, "intermediate_size": 0, "head_dim": None, "num_attention_heads": [None, 4]},
+    {"vocab_size": 100, "hidden_size": [2, 2]},
+    {"vocab_size": 2, "hidden_size": 2, "vision_config": {"vocab_size": 100, "hidden_size": 100}},
+]
 FOLDERS: list[tuple[Make, str]] = [
     *[(inside(name, pipe), "cannot be read: it is no ordinary file") for name in NAMES],
     *[(inside(name, device), "cannot be read: it is no ordinary file") for name in NAMES],
@@ -150,6 +262,12 @@ FOLDERS: list[tuple[Make, str]] = [
     (config(vocab_size="many"), "says many for vocab_size"),
     (config(intermediate_size=[32, -1]), "says -1 for intermediate_size"),
     (config(num_local_experts=0, num_key_value_heads=None), "no objection"),
+    (config(max_position_embeddings=1), "says 1 for max_position_embeddings, which no model has"),
+    (config(n_positions=1), "says 1 for n_positions, which no model has"),
+    *[(config(**sizes), TOO_FEW) for sizes in TOO_LARGE],
+    *[(config(text_config=sizes), TOO_FEW) for sizes in TOO_LARGE],
+    *[(config(**sizes), "no objection") for sizes in JUST_FITTING],
+    *TOKENIZERS,
 ]
 
 READABLE = "not a readable GGUF file: download it again"
@@ -295,7 +413,7 @@ def test_any_value_in_a_safetensors_header_too(key: str, value: object, tmp_path
     entry = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
     tensors({"weight": {**entry, key: value}, **({key: value} if key in ("weight", "__metadata__") else {})})(folder)
     assert_taken_or_refused(folder)
-    write_safetensors(folder / "model.safetensors")
+    write_safetensors(folder / "model.safetensors", 20_000)
 
 
 def assert_taken_or_refused(folder: Path) -> None:
@@ -314,4 +432,5 @@ def _folder(factory: Factory) -> Path:
     """One folder for all examples."""
     if not _folders:
         _folders.append(write_folder(factory.mktemp("any") / "model"))
+        write_safetensors(_folders[0] / "model.safetensors", 20_000)
     return _folders[0]

@@ -6,8 +6,10 @@ Three doors: the config, before any weight is read; the shapes of one token; a p
 from __future__ import annotations
 
 import json
+import resource
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -243,3 +245,77 @@ def test_the_table_names_every_class() -> None:
 def test_readme_shows_the_table() -> None:
     readme = Path(__file__).parents[3] / "README.md"
     assert table() in readme.read_text(encoding="utf-8")
+
+
+ODD_VALUES: list[object] = [None, 7, 0, -1, 1.5, "x", "int8", True, [], [1], {}, {"a": 1}]
+ODD = [
+    *[("dtype", value) for value in ODD_VALUES],
+    *[("hidden_size", value) for value in ODD_VALUES[:6]],
+    *[("max_position_embeddings", value) for value in [1, *ODD_VALUES]],
+    *[(name, value) for name in ("vocab_size", "num_hidden_layers", "layer_types") for value in ODD_VALUES[:6]],
+    *[(name, value) for name in ("eos_token_id", "rope_parameters", "head_dim") for value in ODD_VALUES[3:]],
+]
+
+
+@pytest.fixture(scope="module", params=["Llama", "Granite", "Gemma-3", "Mixtral", "Gemma-4 with images"])
+def odd_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole model: a plain one, others that go through transformers, one with a configuration inside another."""
+    folder = tmp_path_factory.mktemp("odd")
+    build(case_named(request.param).config()).save_pretrained(folder)
+    make_tokenizer().save_pretrained(folder)
+    return folder
+
+
+def with_values(config: str, values: dict[str, Any]) -> str:
+    """A configuration in which the part for text has these values."""
+    changed = json.loads(config)
+    changed.get("text_config", changed).update(values)
+    return json.dumps(changed)
+
+
+def named_only(config: str) -> dict[str, Any]:
+    """What is left of a configuration that names its class and says nothing else."""
+    return {name: value for name, value in json.loads(config).items() if name in ("model_type", "architectures")}
+
+
+def test_an_odd_value_is_never_a_fault_of_our_own(odd_folder: Path) -> None:
+    """What `load` raises besides ModelError is told as a mistake in Headstart."""
+    path = odd_folder / "config.json"
+    whole = path.read_text()
+    wrong: list[tuple[str, object, str]] = []
+    for name, value in ODD:
+        path.write_text(with_values(whole, {name: value}))
+        try:
+            model = load(odd_folder, "cpu", "auto")
+            assert model.context_length > 1
+        except ModelError:
+            continue
+        except Exception as error:
+            wrong.append((name, value, repr(error)))
+        finally:
+            path.write_text(whole)
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"vocab_size": 30_000_000},
+        {"intermediate_size": 100_000_000},
+        {"num_attention_heads": 100_000, "head_dim": 4096},
+        {"hidden_size": 100_000},
+        {},
+    ],
+)
+def test_a_configuration_larger_than_its_weights_takes_no_memory(odd_folder: Path, values: dict[str, int]) -> None:
+    """Where nothing is counted, the class takes its own numbers: that is refused before it is allocated, too."""
+    path = odd_folder / "config.json"
+    whole = path.read_text()
+    path.write_text(with_values(whole, values) if values else json.dumps(named_only(whole)))
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        with pytest.raises(ModelError) as caught:
+            load(odd_folder, "cpu", "fp32")
+    finally:
+        path.write_text(whole)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - highest < 300_000, caught.value

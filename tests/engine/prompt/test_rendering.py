@@ -98,6 +98,27 @@ def test_what_a_template_raises_is_told(template: str) -> None:
         RENDERER.render(template, SEEN, NOW)
 
 
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("a{{ '\\ud800' }}b", "a\ufffdb"),
+        ("a{{ '\\udc00\\ud800' }}", "a\ufffd\ufffd"),
+        ("a{{ '\\ud83d\\ude00' }}", "a\N{GRINNING FACE}"),
+        ("a\ud800b", "a\ufffdb"),
+        ("{{ raise_exception('\\ud800') }}", "\ufffd"),
+    ],
+)
+def test_half_a_character_becomes_a_replacement_character(template: str, text: str) -> None:
+    try:
+        said = RENDERER.render(template, SEEN, NOW)
+    except TemplateRefusedError as error:
+        said = str(error)
+    assert said == text
+    if "raise" not in template:
+        messages = [Message("user", "Hello")]
+        assert PromptBuilder(make_tokenizer(template + "{{ messages[0].content }}")).build(messages).ids
+
+
 def test_a_process_that_is_gone_is_started_again(renderer: Renderer) -> None:
     assert renderer.render("a", SEEN, NOW) == "a"
     assert renderer._process is not None
