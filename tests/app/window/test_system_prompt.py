@@ -62,7 +62,7 @@ def test_the_price_is_what_the_engine_says_of_the_text_before_and_of_the_whole(s
     screen.ask("First question?")
     screen.play()
     editing = Editing(screen)
-    screen.session.foresight.drop()  # on a busy machine its timer rings while this test still works
+    screen.session.cost.drop()  # on a busy machine its timer rings while this test still works
     previews: list[Preview] = []
     screen.application.bridge.preview.connect(previews.append)
     asked = len(screen.engine.previews)
