@@ -379,7 +379,8 @@ class Session(QObject):
         else:
             self._take_back(turn)
             if turn.is_refused:
-                self._take_question_back(is_refused=True)
+                with self._reporting():
+                    self._take_question_back(is_refused=True)
 
     def _take_question_back(self, is_refused: bool = False) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""
