@@ -33,9 +33,9 @@ class HistoryFile:
     """The connection to the conversation file. Attributes: path; db, the connection itself; notice.
 
     A damaged file is set aside under another name and a fresh one is begun; `notice` then holds a sentence that says
-    so. A file that cannot be written is read into memory; `notice` says that nothing new is stored, and every change
-    raises. Every method raises HeadstartError (DiskFullError where the disk is full) with a sentence for the user;
-    what was stored before stays as it was.
+    so, as where the file was empty. A file that cannot be written is read into memory; `notice` says that nothing new
+    is stored, and every change raises. Every method raises HeadstartError (DiskFullError where the disk is full) with
+    a sentence for the user; what was stored before stays as it was.
     """
 
     def __init__(self, path: Path) -> None:
@@ -161,8 +161,8 @@ class HistoryFile:
             )
         keep_private(self.path.parent)
         self._keep_private()
-        if self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE:
-            self._set_aside()
+        if self._is_short() and self.path.with_name(self.path.name + "-wal").exists():
+            self._set_aside()  # at once: SQLite deletes the log of an empty file; none that is just made has a log
         try:
             return self._connect()
         except DamagedFileError:
@@ -174,6 +174,18 @@ class HistoryFile:
                 raise
         self._set_aside()
         return self._connect()
+
+    def _is_short(self) -> bool:
+        return self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE
+
+    def _look_at_short(self, db: sqlite3.Connection) -> None:
+        """A short file may be one that another start is just making: take its lock first, and only then see."""
+        db.execute("BEGIN EXCLUSIVE")
+        db.execute("ROLLBACK")  # the lock stays
+        if self.path.stat().st_size == 0:
+            self.notice = "The file with your conversations was empty. A new one was begun."
+        elif self._is_short():
+            raise DamagedFileError
 
     def _set_aside(self) -> None:
         try:
@@ -187,10 +199,13 @@ class HistoryFile:
             keep_private(self.path.with_name(self.path.name + ending))
 
     def _connect(self) -> sqlite3.Connection:
+        is_short = self._is_short()  # before SQLite makes one where there is none
         db = sqlite3.connect(self.path, timeout=1.0, isolation_level=None)
         try:
             # One owner at a time: another program gets "locked" at once instead of mixing its writes with ours.
             db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            if is_short:
+                self._look_at_short(db)
             if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise DamagedFileError
             self._prepare(db)
