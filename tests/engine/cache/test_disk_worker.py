@@ -63,7 +63,7 @@ def reports(driver: Driver) -> list[CacheView]:
     """What was said of the cache since the newest answer began, by idle work or a command."""
     views = [event for event in driver.events if isinstance(event, CacheView | Matched)]
     newest = max((at for at, event in enumerate(views) if isinstance(event, Matched)), default=-1)
-    return [event for event in views[newest + 1 :] if isinstance(event, CacheView) and event.request_id == 0]
+    return [event for event in views[newest + 1 :] if isinstance(event, CacheView) and event.request_id <= 0]
 
 
 def told(driver: Driver, command: Callable[[], None]) -> CacheView:
