@@ -30,7 +30,8 @@ log = logging.getLogger("headstart")
 
 
 class HistoryFile:
-    """The connection to the conversation file. Attributes: path; db, the connection itself; notice.
+    """The connection to the conversation file. Attributes: path; db, the connection itself; notice;
+    is_read_only, whether it holds a copy in memory and no lock.
 
     A damaged file is set aside under another name and a fresh one is begun; `notice` then holds a sentence that says
     so, as where the file was empty. A file that cannot be written is read into memory; `notice` says that nothing new
@@ -43,7 +44,7 @@ class HistoryFile:
         self.notice = ""
         self._depth = 0
         self._pages = 0
-        self._is_read_only = False
+        self.is_read_only = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -57,7 +58,7 @@ class HistoryFile:
 
     def finish_opening(self) -> None:
         """Call it once what the last run left open is mended: from here on a file that is only read takes no change."""
-        if self._is_read_only:
+        if self.is_read_only:
             self.db.execute("PRAGMA query_only=ON")
         self._empty_log()
 
@@ -244,7 +245,7 @@ class HistoryFile:
         with _readable(self.path) as source:
             source.backup(db)
         self._prepare(db)
-        self._is_read_only = True
+        self.is_read_only = True
         self.notice = (
             f"{self.path} cannot be written: your conversations can be read, and nothing new is stored. "
             "Check its permissions and those of its folder, and start Headstart again."
