@@ -61,11 +61,10 @@ class Session(QObject):
         bridge: Bridge,
         history: History,
         settings: Settings,
-        parent: QObject | None = None,
         today: Callable[[], date] = date.today,
         values: Callable[[], Values] = current_values,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._bridge = bridge
         self._history = history
         self._settings = settings

@@ -112,8 +112,8 @@ class HistoryFile:
         """Carry out a `change` that deletes, as in `erasing`; on a full disk in the room that the log takes until then.
 
         The `change` may be called twice. Not for use inside `together`. Raises DiskFullError where that room is not
-        enough. It would be without a log at all (`journal_mode=MEMORY`), but where a disk is so full that even what
-        lies there cannot be written over, as on one that copies on write, that breaks the file.
+        enough. With `journal_mode=MEMORY`, that is without a log, more deletions would succeed, but where a disk is so
+        full that even what lies there cannot be written over, as on one that copies on write, that breaks the file.
         """
         try:
             with self.erasing():
