@@ -226,13 +226,16 @@ def run(options: argparse.Namespace) -> int:
         say_on_screen(error)
         raise
     with ended_by_signals(application.window) as ending:
-        one_window = OneWindow(application.window, default_path())
+        # Who reads a copy does not hold the lock, and would take the socket of the Headstart that does.
+        is_owner = not application.history.file.is_read_only
+        one_window = OneWindow(application.window, default_path()) if is_owner else None
         try:
             application.open(spec_of(options, settings))
             application.delete_left_overs()
             status = app.exec()
         finally:
-            one_window.close()
+            if one_window:
+                one_window.close()
             application.close()
     return leave(ending.status(status), application.engine_ended)
 

@@ -38,12 +38,12 @@ class CrashHooks(QObject):
     `details` holds the reports of this run, newest last, at most 20; `dialog` is the open dialog, if there is one.
     """
 
-    def __init__(self, log_file: Path, fault_file: Path | None = None) -> None:
+    def __init__(self, log_file: Path) -> None:
         super().__init__()
         self.log_file = log_file
         self.details: list[str] = []
         self.dialog: QMessageBox | None = None
-        self._fault_path = fault_file or log_file.with_name("fault.log")
+        self._fault_path = log_file.with_name("fault.log")
         self._fault_file: TextIO | None = None
         self._before = (sys.excepthook, threading.excepthook)
 

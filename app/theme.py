@@ -164,12 +164,12 @@ def text_font(size: int = BODY, bold: bool = False) -> QFont:
     return font
 
 
-def code_font(size: int = SMALL) -> QFont:
-    """The system's fixed-width font."""
+def code_font() -> QFont:
+    """The system's fixed-width font, small."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setFamilies([*[family for family in font.families() if family], "DejaVu Sans Mono", "monospace"])
     font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setPixelSize(size)
+    font.setPixelSize(SMALL)
     return font
 
 

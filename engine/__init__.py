@@ -19,6 +19,7 @@ Words of our own, beside those of the field (prefill, decode, block, prefix, pin
 """
 
 from engine.events import (
+    BY_ITSELF,
     CacheView,
     Divergence,
     Event,
@@ -65,6 +66,7 @@ from engine.worker.engine import Engine
 
 __all__ = [
     "BLOCK_TOKENS",
+    "BY_ITSELF",
     "DEFAULT_MODEL_BYTES",
     "DEVICES",
     "DTYPES",

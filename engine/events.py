@@ -1,7 +1,10 @@
 """What the engine reports, in the order it happens: frozen values, small, safe to hand to another thread.
 
-Every event carries the id of the request it belongs to. A request ends with exactly one `Finished` or `Failed`; a load
-ends with one `Loaded` or `Failed`; a preview with one `Preview` or `Failed`.
+Every event carries the id of the request it belongs to; 0 where it answers a command that has no id, and `BY_ITSELF`
+where nobody asked: idle work changed the cache, or something in the engine failed.
+
+A request ends with exactly one `Finished` or `Failed`; a load ends with one `Loaded` or `Failed`; a preview with one
+`Preview` or `Failed`.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from typing import Literal, NamedTuple
 from engine.types import Cause, ModelInfo, TokenSpan
 
 FinishReason = Literal["end", "length", "stopped"]
+BY_ITSELF = -1
+"""In place of a request's id: what the engine says without being asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,11 @@ from engine.types import ModelSpec, Request
 
 
 class EnginePort(Protocol):
-    """Commands return at once; what comes of them arrives through `poll`. Callable from any thread."""
+    """Commands return at once; what comes of them arrives through `poll`. Callable from any thread.
+
+    A command that returns no id is answered by one CacheView or Failed with id 0, in the order of the commands.
+    CacheView and Failed also come with the id `BY_ITSELF`: from idle work, or where the engine itself fails.
+    """
 
     def load(self, spec: ModelSpec) -> int:
         """Load a model in place of the present one, which stays, with its cache emptied, until the new one is there.

@@ -38,8 +38,8 @@ class ChartPanel(QWidget):
     turn_chosen = Signal(object)
     visibility_changed = Signal()
 
-    def __init__(self, theme: Theme = LIGHT, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme = LIGHT) -> None:
+        super().__init__()
         self.turns, self.memory = TurnSeries(), MemorySeries()
         self.scope = ScopeSwitch(theme)
         self.first_token = FirstTokenCard(self.turns, theme)
@@ -70,10 +70,10 @@ class ChartPanel(QWidget):
                 lambda kind, card=card: self.saver.ask(card.accessibleName(), kind, card.rendered(kind))
             )
 
-    def add_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
-        """Show a turn that is complete: its answer is `message_id`, `conversation` is as in ShownTurn."""
+    def add_turn(self, stats: TurnStats, message_id: int = 0) -> None:
+        """Show a turn that is complete: its answer is `message_id`."""
         self._live = None
-        self.turns.add(stats, message_id, conversation)
+        self.turns.add(stats, message_id)
         self._change(self.first_token, self.tokens, self.saved)
 
     def update_turn(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:

@@ -46,6 +46,8 @@ MEMORY = np.dtype(
 )
 """The cache at one moment. `evicted_bytes` counts only what left since the row before; `overhead_bytes` are kept beside
 the cache, for texts and token ids."""
+MEMORY_ROWS = 4096
+"""So many of them are kept, the newest."""
 
 
 class Ring:
@@ -145,8 +147,8 @@ class TurnSeries:
 class MemorySeries:
     """The cache's memory over time since the model was loaded."""
 
-    def __init__(self, capacity: int = 4096) -> None:
-        self._ring = Ring(capacity, MEMORY)
+    def __init__(self) -> None:
+        self._ring = Ring(MEMORY_ROWS, MEMORY)
         self._evicted_bytes = 0
 
     def __len__(self) -> int:

@@ -225,7 +225,7 @@ class Answers(QObject):
         if event.is_model_gone:
             self.model = None
             self.model_changed.emit(None)
-        if event.request_id == 0:  # no request's own failure, but the engine's
+        if event.request_id <= 0:  # no request's own failure, but the engine's
             self.error.emit(event.sentence, event.detail)
         elif event.request_id == self._loading_id:
             self._fail_loading(event)

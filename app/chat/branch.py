@@ -17,8 +17,8 @@ TITLE_LENGTH = 40
 class Branch:
     """A conversation and its messages from the first to the leaf.
 
-    `left_out` is how many messages at the start the model does not see at least. Every message carries how many it was
-    written without, so that each branch keeps its own number whatever is edited, undone or shown again.
+    `left_out` is at least how many messages at the start are hidden from the model. Every message carries how many
+    it was written without, so that each branch keeps its own number whatever is edited, undone or shown again.
     """
 
     def __init__(self, conversation: Conversation, messages: Iterable[StoredMessage] = (), left_out: int = 0) -> None:

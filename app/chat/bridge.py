@@ -10,6 +10,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine import (
+    BY_ITSELF,
     CacheView,
     EnginePort,
     Event,
@@ -80,7 +81,7 @@ class Bridge(QObject):
         self._is_closed = False
         self._outstanding: set[int] = set()
         self._aside: set[int] = set()
-        self._cache_reports_due = 0
+        self._told: deque[Callable[[CacheView], object] | None] = deque()
         self._ready: deque[Event] = deque()
         self.timer = QTimer(self)
         self.timer.timeout.connect(self.drain)
@@ -100,7 +101,7 @@ class Bridge(QObject):
     @property
     def busy(self) -> bool:
         """True while something is outstanding."""
-        return bool(self._outstanding) or self._cache_reports_due > 0
+        return bool(self._outstanding or self._told)
 
     def load(self, spec: ModelSpec) -> int:
         """Load a model; ends with `loaded` or `failed`."""
@@ -124,10 +125,11 @@ class Bridge(QObject):
         """Stop a request or a load, which still has its end."""
         self._engine.cancel(request_id)
 
-    def tell(self, command: CacheCommand, *values: object) -> None:
-        """Give the engine one of its commands about the cache; answered by `cache_view` or `failed` with id 0."""
+    def tell(self, command: CacheCommand, *values: object, then: Callable[[CacheView], object] | None = None) -> None:
+        """Give the engine one of its commands about the cache; answered by `cache_view` or `failed` with id 0. `then`
+        is called with the view that answers this very command."""
         getattr(self._engine, command)(*values)
-        self._cache_reports_due += 1
+        self._told.append(then)
         self._poll_every(DRAIN_EVERY_MS)
 
     def read_cache_view(self) -> CacheView:
@@ -141,7 +143,7 @@ class Bridge(QObject):
         self._outstanding.clear()
         self._aside.clear()
         self._ready.clear()
-        self._cache_reports_due = 0
+        self._told.clear()
         return self._engine.close()
 
     def drain(self) -> None:
@@ -163,15 +165,18 @@ class Bridge(QObject):
         return taken
 
     def _emit(self, event: Event) -> None:
+        then = None
         if event.request_id == 0 and isinstance(event, CacheView | Failed):
-            self._cache_reports_due = max(0, self._cache_reports_due - 1)
-        elif event.request_id not in self._outstanding:
+            then = self._told.popleft() if self._told else None  # the engine answers in the order of the commands
+        elif event.request_id != BY_ITSELF and event.request_id not in self._outstanding:
             return
         is_aside = event.request_id in self._aside and not isinstance(event, CacheView)
         if isinstance(event, Finished | Failed | Loaded | Preview):
             self._outstanding.discard(event.request_id)
             self._aside.discard(event.request_id)
         (self.aside if is_aside else self._signals[type(event)]).emit(event)
+        if then is not None and isinstance(event, CacheView):
+            then(event)
 
     def _expect(self, request_id: int) -> int:
         self._outstanding.add(request_id)

@@ -61,11 +61,10 @@ class Session(QObject):
         bridge: Bridge,
         history: History,
         settings: Settings,
-        parent: QObject | None = None,
         today: Callable[[], date] = date.today,
         values: Callable[[], Values] = current_values,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._bridge = bridge
         self._history = history
         self._settings = settings
@@ -379,7 +378,8 @@ class Session(QObject):
         else:
             self._take_back(turn)
             if turn.is_refused:
-                self._take_question_back(is_refused=True)
+                with self._reporting():
+                    self._take_question_back(is_refused=True)
 
     def _take_question_back(self, is_refused: bool = False) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""

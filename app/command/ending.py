@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from app.command.terminal import BY_SIGNAL
+
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Windows has no SIGHUP."""
 
@@ -21,7 +23,7 @@ class Ending:
 
     def status(self, otherwise: int) -> int:
         """The status to end with; `otherwise` where no signal came."""
-        return 128 + self.number if self.number else otherwise
+        return BY_SIGNAL + self.number if self.number else otherwise
 
 
 @contextmanager
@@ -49,7 +51,7 @@ def unwound_by_signals() -> Iterator[None]:
     """A signal unwinds what is being done, so that temporary files go: SystemExit. Ctrl+C does so by itself."""
 
     def leave(number: int) -> None:
-        sys.exit(128 + number)
+        sys.exit(BY_SIGNAL + number)
 
     with handled(leave, tuple(number for number in SIGNALS if number != signal.SIGINT)):
         yield

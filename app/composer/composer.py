@@ -29,8 +29,8 @@ class Composer(QWidget):
     stop = Signal()
     draft_changed = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.editing: int | None = None
         self._draft, self._busy, self._can_stop = "", False, True
         self.next_prompt = NextPrompt(self)

@@ -50,8 +50,8 @@ class Pace(QObject):
 
     changed = Signal()
 
-    def __init__(self, running: bool, rest_ms: int, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, running: bool, rest_ms: int) -> None:
+        super().__init__()
         self.running = running
         self.rest_ms = rest_ms
         self._passes = 0

@@ -93,8 +93,8 @@ class DemoBar(QWidget):
     next_turn = Signal()
     speed = Signal(int)
 
-    def __init__(self, title: str, speeds: Sequence[str], chosen: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, speeds: Sequence[str], chosen: int) -> None:
+        super().__init__()
         self.setFixedHeight(HEIGHT)
         self.setAccessibleName("Demo")
         self.title, self.says = Label(title, self), Label(self)

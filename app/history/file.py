@@ -30,12 +30,13 @@ log = logging.getLogger("headstart")
 
 
 class HistoryFile:
-    """The connection to the conversation file. Attributes: path; db, the connection itself; notice.
+    """The connection to the conversation file. Attributes: path; db, the connection itself; notice;
+    is_read_only, whether it holds a copy in memory and no lock.
 
     A damaged file is set aside under another name and a fresh one is begun; `notice` then holds a sentence that says
-    so. A file that cannot be written is read into memory; `notice` says that nothing new is stored, and every change
-    raises. Every method raises HeadstartError (DiskFullError where the disk is full) with a sentence for the user;
-    what was stored before stays as it was.
+    so, as where the file was empty. A file that cannot be written is read into memory; `notice` says that nothing new
+    is stored, and every change raises. Every method raises HeadstartError (DiskFullError where the disk is full) with
+    a sentence for the user; what was stored before stays as it was.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,7 +44,7 @@ class HistoryFile:
         self.notice = ""
         self._depth = 0
         self._pages = 0
-        self._is_read_only = False
+        self.is_read_only = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -57,7 +58,7 @@ class HistoryFile:
 
     def finish_opening(self) -> None:
         """Call it once what the last run left open is mended: from here on a file that is only read takes no change."""
-        if self._is_read_only:
+        if self.is_read_only:
             self.db.execute("PRAGMA query_only=ON")
         self._empty_log()
 
@@ -111,8 +112,8 @@ class HistoryFile:
         """Carry out a `change` that deletes, as in `erasing`; on a full disk in the room that the log takes until then.
 
         The `change` may be called twice. Not for use inside `together`. Raises DiskFullError where that room is not
-        enough. It would be without a log at all (`journal_mode=MEMORY`), but where a disk is so full that even what
-        lies there cannot be written over, as on one that copies on write, that breaks the file.
+        enough. With `journal_mode=MEMORY`, that is without a log, more deletions would succeed, but where a disk is so
+        full that even what lies there cannot be written over, as on one that copies on write, that breaks the file.
         """
         try:
             with self.erasing():
@@ -161,8 +162,8 @@ class HistoryFile:
             )
         keep_private(self.path.parent)
         self._keep_private()
-        if self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE:
-            self._set_aside()
+        if self._is_short() and self.path.with_name(self.path.name + "-wal").exists():
+            self._set_aside()  # at once: SQLite deletes the log of an empty file; none that is just made has a log
         try:
             return self._connect()
         except DamagedFileError:
@@ -174,6 +175,18 @@ class HistoryFile:
                 raise
         self._set_aside()
         return self._connect()
+
+    def _is_short(self) -> bool:
+        return self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE
+
+    def _look_at_short(self, db: sqlite3.Connection) -> None:
+        """A short file may be one that another start is just making: take its lock first, and only then see."""
+        db.execute("BEGIN EXCLUSIVE")
+        db.execute("ROLLBACK")  # the lock stays
+        if self.path.stat().st_size == 0:
+            self.notice = "The file with your conversations was empty. A new one was begun."
+        elif self._is_short():
+            raise DamagedFileError
 
     def _set_aside(self) -> None:
         try:
@@ -187,10 +200,13 @@ class HistoryFile:
             keep_private(self.path.with_name(self.path.name + ending))
 
     def _connect(self) -> sqlite3.Connection:
+        is_short = self._is_short()  # before SQLite makes one where there is none
         db = sqlite3.connect(self.path, timeout=1.0, isolation_level=None)
         try:
             # One owner at a time: another program gets "locked" at once instead of mixing its writes with ours.
             db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            if is_short:
+                self._look_at_short(db)
             if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise DamagedFileError
             self._prepare(db)
@@ -229,7 +245,7 @@ class HistoryFile:
         with _readable(self.path) as source:
             source.backup(db)
         self._prepare(db)
-        self._is_read_only = True
+        self.is_read_only = True
         self.notice = (
             f"{self.path} cannot be written: your conversations can be read, and nothing new is stored. "
             "Check its permissions and those of its folder, and start Headstart again."

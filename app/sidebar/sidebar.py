@@ -33,8 +33,8 @@ class Sidebar(QFrame):
 
     search_changed = Signal(str)
 
-    def __init__(self, new: QAction, model_menu: QMenu, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, new: QAction, model_menu: QMenu) -> None:
+        super().__init__()
         self.setObjectName("sidebar")
         self.setFixedWidth(WIDTH)
         self.setAccessibleName("Conversations and model")

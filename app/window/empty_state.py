@@ -14,8 +14,8 @@ class EmptyState(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._title, self._says = Label(self), Label(self)
         self._title.setFont(theme.text_font(theme.LARGE, bold=True))
         self._says.setObjectName("soft")

@@ -21,8 +21,8 @@ class Header(QWidget):
     renamed = Signal(str)
     prompt_wanted = Signal()
 
-    def __init__(self, show_sidebar: QAction, show_charts: QAction, menu: QMenu, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, show_sidebar: QAction, show_charts: QAction, menu: QMenu) -> None:
+        super().__init__()
         self.setFixedHeight(HEIGHT)
         sidebar, charts = _toggle(show_sidebar, "sidebar", self), _toggle(show_charts, "charts", self)
         self.title = ElidedTitle(self)

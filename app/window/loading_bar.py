@@ -18,8 +18,8 @@ class LoadingBar(QWidget):
 
     cancel_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._bar, self._says = QProgressBar(self), SoftLabel(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(LOADING)

@@ -18,8 +18,8 @@ class NoticeBar(QWidget):
     replaces. `detail` is what "Copy details" puts on the clipboard, `offer` the button that `show_offer` shows.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.detail = ""
         self._is_error = False
         self._lasting = ("", "")

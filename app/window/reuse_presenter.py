@@ -58,7 +58,7 @@ class ReusePresenter(QObject):
         self._shown_id = conversation.id
 
     def _on_state(self, state: str) -> None:
-        # While an answer is on its way the ribbon goes from what was foreseen to what was matched.
+        # While an answer is on its way the ribbon goes from what was estimated to what was matched.
         if state in ("loading", "no_model"):
             self._window.composer.show_preview(None)
 

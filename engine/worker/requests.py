@@ -46,7 +46,7 @@ class OpenRequests:
 
     def report(self, event: Event) -> None:
         """Have `take` bring this. A request ends once: what would end it again is left out."""
-        if event.request_id == 0 or not isinstance(event, ENDS):
+        if event.request_id <= 0 or not isinstance(event, ENDS):
             self._events.append(event)
             return
         with self._lock:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from engine.cache.disk_files import keep_only_files
 from engine.cache.disk_index import owner_digest
-from engine.events import CacheView, Event, Failed, Loaded, Loading
+from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded, Loading
 from engine.library.places import blocks_dir
 from engine.stopping import StoppedError
 from engine.types import (
@@ -95,7 +95,7 @@ class Worker:
         """The newest picture of the cache; a newer one is made when there is time."""
         if not self._view_wanted:
             self._view_wanted = True
-            self._commands.put(self._refresh_view)
+            self._commands.put(partial(self._guarded, self._refresh_view))
         return self._view
 
     def is_alive(self) -> bool:
@@ -190,7 +190,7 @@ class Worker:
                 command = self._commands.get(block=may_wait)
             except queue.Empty:
                 return
-            self._guarded(command)
+            self._guarded(command, 0)
             may_wait = False
 
     def _advance(self, job: Job) -> None:
@@ -217,7 +217,7 @@ class Worker:
         if not self.is_closing:
             self._view = EMPTY_VIEW
             if not len(self._requests):
-                self._requests.report(Failed(0, BROKEN, self._fault, is_model_gone=True))
+                self._requests.report(Failed(BY_ITSELF, BROKEN, self._fault, is_model_gone=True))
         self.end_open()
 
     def _close_jobs(self) -> None:
@@ -230,12 +230,12 @@ class Worker:
             self._guarded(partial(self._write_waiting, self.responder))
             self._guarded(self.responder.cache.close_disk)
 
-    def _guarded(self, command: Callable[[], None]) -> None:
-        """Carry out a command; what goes wrong is reported, and the thread lives on."""
+    def _guarded(self, command: Callable[[], None], request_id: int = BY_ITSELF) -> None:
+        """Carry out a command; what goes wrong is reported with this id, and the thread lives on."""
         try:
             command()
         except BaseException as error:
-            self._requests.report(failure(0, error))
+            self._requests.report(failure(request_id, error))
 
     # Jobs: a load, an answer; and previews between their steps.
 
@@ -347,14 +347,14 @@ class Worker:
             self._idle_steps = self._idle_steps or self.idle_work()
             if (event := next(self._idle_steps)) is not None:
                 self._guarded(self._refresh_view)
-                self._requests.report(event)
+                self._requests.report(replace(event, request_id=BY_ITSELF))
         except StoppedError:
             self._idle_steps = None
         except StopIteration:
             self.idle_work = self._idle_steps = None
         except BaseException as error:
             self.idle_work = self._idle_steps = None
-            self._requests.report(failure(0, error))
+            self._requests.report(failure(BY_ITSELF, error))
 
     def _stop_idle_step(self) -> None:
         """Within a long step of idle work: a request goes first."""

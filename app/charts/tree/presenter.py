@@ -46,7 +46,6 @@ class TreePresenter(QObject):
         self._bridge = bridge
         self.tree: TreeWindow | None = None
         self._titles: dict[int, str] = {}
-        self._to_pin: NodeView | None = None
         self.timer = QTimer(self)
         self.timer.setSingleShot(True)
         self.timer.timeout.connect(self._on_time)
@@ -55,9 +54,15 @@ class TreePresenter(QObject):
 
     def _connect(self) -> None:
         bridge, charts = self._bridge, self._charts
-        for happened in (bridge.loaded, bridge.matched, bridge.prefill, bridge.finished, bridge.failed):
+        for happened in (
+            bridge.loaded,
+            bridge.matched,
+            bridge.prefill,
+            bridge.cache_view,
+            bridge.finished,
+            bridge.failed,
+        ):
             happened.connect(self.refresh_soon)
-        bridge.cache_view.connect(self._on_cache_view)
         self._session.conversations_changed.connect(self._on_list)
         charts.visibility_changed.connect(self.refresh_soon)
         charts.prefixes.tree_wanted.connect(self.open)
@@ -114,32 +119,28 @@ class TreePresenter(QObject):
         nodes = self._bridge.read_cache_view().nodes
         if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
             self._say(tree_words.CANNOT_PIN)
-        elif self._act(node, "keep_prefix"):
-            self._to_pin = node
+        else:
+            self._act(node, "keep_prefix", then=lambda _: self._say_if_not_pinned(node))
 
-    def _act(self, node: NodeView, command: CacheCommand) -> bool:
-        """Tell the engine what to do to the run; return False where the run is gone."""
+    def _act(self, node: NodeView, command: CacheCommand, then: Callable[[CacheView], object] | None = None) -> None:
+        """Tell the engine what to do to the run, and do `then` what follows; say so where the run is gone."""
         nodes = self._bridge.read_cache_view().nodes
         found = find_again(node, nodes)
         if found < 0:
             self.refresh()
             self._say(GONE)
-            return False
-        self._bridge.tell(command, nodes[found].block)
-        return True
+        else:
+            self._bridge.tell(command, nodes[found].block, then=then)
+
+    def _say_if_not_pinned(self, node: NodeView) -> None:
+        nodes = self._bridge.read_cache_view().nodes
+        found = find_again(node, nodes)
+        if found >= 0 and not nodes[found].pinned:
+            self._say(NOT_PINNED)
 
     def _say(self, sentence: str) -> None:
         if self.tree is not None:
             self.tree.say(sentence)
-
-    def _on_cache_view(self, view: CacheView) -> None:
-        if view.request_id == 0 and self._to_pin is not None:
-            nodes = self._bridge.read_cache_view().nodes
-            found = find_again(self._to_pin, nodes)
-            self._to_pin = None
-            if found >= 0 and not nodes[found].pinned:
-                self._say(NOT_PINNED)
-        self.refresh_soon()
 
     def _on_time(self) -> None:
         if not self._charts.isVisible() and self.tree is None:

@@ -44,8 +44,8 @@ class TreeView(QWidget):
     unpin_wanted = Signal(object)
     drop_wanted = Signal(object)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.layout_ = TreeLayout()
         self.camera = Camera()
         self.titles: Titles = {}

@@ -15,6 +15,8 @@ AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf")
 
 MOST_LETTERS = 24
 """Of a title that stands in a row with others."""
+LONGEST_TEXT = 240
+"""Characters of a run's text that are shown."""
 
 ON_DISK = "on disk"
 TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
@@ -73,10 +75,10 @@ def tokens_of(node: NodeView) -> str:
     return f"{node.tokens:,} {ON_DISK}" if is_on_disk(node) else f"{node.tokens:,}"
 
 
-def beginning(node: NodeView, most: int = 240) -> str:
+def beginning(node: NodeView) -> str:
     """How the run's text begins, on one line."""
     line = " ".join(node.text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
 
 
 def age(idle_s: float) -> str:

@@ -10,7 +10,19 @@ from PySide6.QtCore import QEventLoop
 from pytestqt.qtbot import QtBot
 
 from app.chat.bridge import DRAIN_EVERY_MS, DRAIN_FOR_S, REST_EVERY_MS, Bridge, merge
-from engine import CacheView, Event, Failed, Finished, Message, ModelSpec, Prefill, Preview, Request, TextDelta
+from engine import (
+    BY_ITSELF,
+    CacheView,
+    Event,
+    Failed,
+    Finished,
+    Message,
+    ModelSpec,
+    Prefill,
+    Preview,
+    Request,
+    TextDelta,
+)
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
 from tests.conftest import active_timers
 
@@ -80,9 +92,9 @@ def test_what_idle_work_says_comes_by_itself(make_bridge: Callable[..., Any], qt
         bridge.submit(REQUEST)
     assert not bridge.busy
     with qtbot.waitSignal(bridge.cache_view):
-        engine.inject(CacheView(0, 0.0, 10, 0, 0, 0, 0, 0, disk_note="The disk is full."))
+        engine.inject(CacheView(BY_ITSELF, 0.0, 10, 0, 0, 0, 0, 0, disk_note="The disk is full."))
     with qtbot.waitSignal(bridge.failed):
-        engine.inject(Failed(0, "The engine stopped.", is_model_gone=True))
+        engine.inject(Failed(BY_ITSELF, "The engine stopped.", is_model_gone=True))
     assert ear.heard[-2][1].disk_note == "The disk is full."
 
 
@@ -128,6 +140,24 @@ def test_a_cache_command_that_fails_is_told_and_ends(make_bridge: Callable[..., 
     bridge.drain()
     assert ear.names() == ["failed"]
     assert not bridge.busy
+
+
+@pytest.mark.parametrize("said", [CacheView(BY_ITSELF, 0.0, 10, 0, 0, 0, 0, 0), Failed(BY_ITSELF, "Idle work failed.")])
+def test_what_comes_by_itself_answers_no_command(make_bridge: Callable[..., Any], said: Event) -> None:
+    engine = FakeEngine(manual=True)
+    engine.inject(said)
+    bridge, ear = make_bridge(engine)
+    answered: list[str] = []
+    bridge.tell("clear_cache", then=lambda _: answered.append("clear_cache"))
+    bridge.tell("set_cache_budget", 123, then=lambda view: answered.append(str(view.budget_bytes)))
+    first, *answers = engine.poll()
+    engine.inject(first)
+    bridge.drain()
+    assert (len(ear.heard), answered, bridge.busy) == (1, [], True)
+    for event in answers:
+        engine.inject(event)
+    bridge.drain()
+    assert (len(ear.heard), answered, bridge.busy) == (3, ["clear_cache", "123"], False)
 
 
 def test_each_request_ends_once_and_strangers_are_dropped(make_bridge: Callable[..., Any]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from app.settings import Settings
-from engine import Finished, Matched, Message, Prefill, Sampling, TextDelta, TurnStats
+from engine import DiskFullError, Finished, Matched, Message, Prefill, Sampling, TextDelta, TurnStats
 from tests.app.conftest import DAY, Desk
 from tests.app.fake_engine import FIRST_ID, FakeEngine, Script, many_tokens
 
@@ -208,6 +208,22 @@ def test_a_question_that_is_refused_comes_back_to_be_written_again(make_desk: Ca
     assert contents(desk) == ["Hi", ANSWER]
     ask(desk, "shorter")
     assert contents(desk) == ["Hi", ANSWER, "shorter", ANSWER]
+
+
+def test_a_refused_question_that_cannot_be_deleted_stays_and_is_said(
+    make_desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk: nothing is raised inside a slot, and the next question finds a session that is idle."""
+    refusal = Script(fail_after=-1, is_refused=True)
+    desk = make_desk(FakeEngine(refusal, Script(), manual=True))
+
+    def refuse(*values: object) -> None:
+        raise DiskFullError("The disk is full.", "SQLITE_FULL")
+
+    monkeypatch.setattr(desk.history, "delete", refuse)
+    ask(desk, "far too long")
+    assert desk.heard("error") == [("The disk is full.", "SQLITE_FULL"), (refusal.sentence, refusal.detail)]
+    assert (contents(desk), desk.session.state) == (["far too long"], "idle")
 
 
 def test_a_failure_later_keeps_what_was_written(make_desk: Callable[..., Desk]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Failed, Loaded, Loading, ModelSpec
+from engine import BY_ITSELF, Failed, Loaded, Loading, ModelSpec
 from tests.app.conftest import Desk
 from tests.app.fake_engine import MODEL, FakeEngine
 
@@ -187,7 +187,7 @@ def test_when_the_last_of_two_loads_fails_the_first_one_answers(bare: Desk) -> N
 
 
 def test_a_failure_of_the_engine_itself_is_told(desk: Desk) -> None:
-    desk.engine.inject(Failed(0, "The idle work failed.", "trace"))
+    desk.engine.inject(Failed(BY_ITSELF, "The idle work failed.", "trace"))
     desk.drain()
     assert desk.heard("error") == [("The idle work failed.", "trace")]
     assert desk.session.state == "idle"

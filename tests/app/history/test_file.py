@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from app.history.errors import InUseError
 from app.history.history import History
 from app.history.schema import MIGRATIONS
 from engine import DiskFullError, HeadstartError, Sampling
@@ -64,7 +65,7 @@ def test_a_new_file_is_made_with_its_folder(path: Path) -> None:
         lambda content: b"this is no database at all" * 100,
         lambda content: b"SQLite format 3\0" + b"\xff" * 5000,
         lambda content: content[:4096] + b"\xa5" * 4096 + content[8192:],
-        *(partial(cut, length=length) for length in (0, 1, 50, 100, 511, 512, 4095, 4096, 8192)),
+        *(partial(cut, length=length) for length in (1, 50, 100, 511, 512, 4095, 4096, 8192)),
     ],
 )
 def test_a_damaged_file_is_set_aside_and_a_new_one_begun(path: Path, damage: Callable[[bytes], bytes]) -> None:
@@ -78,6 +79,42 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(path: Path, damage: Cal
     assert history.conversations() == []
     history.close()
     assert titles(path) == []
+
+
+def test_an_empty_file_is_said_and_begun_anew(path: Path) -> None:
+    fill(path)
+    path.write_bytes(b"")
+    history = History(path)
+    assert "was empty" in history.notice
+    assert "damaged" not in history.notice
+    assert (history.conversations(), aside(path)) == ([], [])
+    history.close()
+    assert titles(path) == []
+
+
+def test_the_log_of_an_empty_file_is_kept(path: Path) -> None:
+    """SQLite deletes a log whose file is empty, and all that stands in the log alone."""
+    fill(path)
+    leave_a_log(path)
+    log = log_of(path).read_bytes()
+    path.write_bytes(b"")
+    history = History(path)
+    (kept,) = (each for each in aside(path) if each.name.endswith("-wal"))
+    assert kept.read_bytes() == log
+    assert "damaged" in history.notice
+    history.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"x"])
+def test_a_file_that_another_start_is_just_making_is_left_alone(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with closing(sqlite3.connect(path, isolation_level=None)) as first:
+        first.execute("PRAGMA locking_mode=EXCLUSIVE")
+        first.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(InUseError):
+            History(path)
+        assert (path.read_bytes(), aside(path)) == (content, [])
 
 
 def test_two_damaged_files_on_one_day_are_both_kept(path: Path) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtNetwork import QLocalServer
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import application
@@ -80,3 +82,27 @@ def test_a_second_start_ends_quietly_where_the_first_answers(
             application.run(argparse.Namespace())
     assert engine.closed
     first.close()
+
+
+@pytest.mark.parametrize("is_read_only", [True, False])
+def test_who_only_reads_the_conversations_takes_no_socket(
+    qapp: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_read_only: bool
+) -> None:
+    """It does not hold their lock, and the first Headstart may still listen."""
+    path, connect = tmp_path / "history.sqlite3", sqlite3.connect
+    History(path).close()
+
+    def open_it(database: object, **options: Any) -> sqlite3.Connection:
+        is_ours = database == path  # also for an administrator, whom permissions do not stop
+        return connect(f"file:{path}?mode=ro", uri=True, **options) if is_ours else connect(database, **options)
+
+    if is_read_only:
+        monkeypatch.setattr(sqlite3, "connect", open_it)
+    made: list[OneWindow] = []
+    monkeypatch.setattr(application, "Engine", FakeEngine)
+    monkeypatch.setattr(application, "default_path", lambda: path)
+    monkeypatch.setattr(application, "OneWindow", lambda *values: made.append(OneWindow(*values)) or made[-1])
+    monkeypatch.setattr(QApplication, "exec", lambda *_: 0)
+    options = argparse.Namespace(model=None, device=None, dtype=None, exact=None, cache_mb=None)
+    assert application.run(options) == 0
+    assert len(made) == (0 if is_read_only else 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -16,7 +17,7 @@ from app.charts.tree import presenter as tree_presenter
 from app.charts.tree import words as tree_words
 from app.charts.tree.presenter import AGE_MS, GONE, NOT_PINNED, message_at
 from app.charts.tree.window import TreeWindow
-from engine import BLOCK_TOKENS, CacheView, NodeView, TextDelta
+from engine import BLOCK_TOKENS, BY_ITSELF, CacheView, NodeView, TextDelta
 from tests.app.fake_engine import FakeEngine
 from tests.app.tree_pictures import many, run, view
 from tests.app.window.conftest import Screen, settle
@@ -169,6 +170,21 @@ def test_a_run_that_cannot_be_kept_says_why(qtbot: QtBot, screen: Screen, prefix
     screen.play()
     screen.application.tree_presenter.refresh()
     assert tree.details == NOT_PINNED
+
+
+def test_a_view_of_idle_work_does_not_answer_a_pin(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+    screen.engine.inject(replace(view(prefixes.nodes), request_id=BY_ITSELF))
+    tree = open_tree(screen)
+    tree.view.set_current(1)
+    qtbot.keyClick(tree.view, Qt.Key.Key_P)
+    idle, answer = screen.engine.poll()
+    screen.engine.inject(idle)
+    screen.application.bridge.drain()
+    assert tree.details != NOT_PINNED
+    prefixes.nodes = (*prefixes.nodes[:1], prefixes.nodes[1]._replace(pinned=True), prefixes.nodes[2])
+    screen.engine.inject(answer)
+    screen.application.bridge.drain()
+    assert tree.details != NOT_PINNED
 
 
 def test_a_run_that_grew_is_meant_as_it_is_now_and_one_that_is_gone_is_left_alone(

@@ -22,7 +22,7 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import columns, first_size
-from engine import Divergence, Failed, Loading, ModelSpec, Sampling
+from engine import BY_ITSELF, Divergence, Failed, Loading, ModelSpec, Sampling
 from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, accept, settle
 
@@ -224,7 +224,7 @@ def test_an_error_leaves_what_the_cache_holds_on_show(screen: Screen) -> None:
     screen.play()
     lines = screen.window.sidebar.model_button.lines
     assert "cache 0 MB" not in lines[1]
-    screen.engine.inject(Failed(0, "The idle work failed."))
+    screen.engine.inject(Failed(BY_ITSELF, "The idle work failed."))
     screen.application.bridge.drain()
     assert screen.window.notice.isVisible()
     assert screen.window.sidebar.model_button.lines == lines

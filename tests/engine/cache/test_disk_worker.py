@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine import Engine, data_dir
-from engine.events import CacheView, Failed, Loaded, Matched
+from engine.events import BY_ITSELF, CacheView, Failed, Loaded, Matched
 from engine.library.places import blocks_dir
 from engine.types import ModelSpec
 from tests.engine.tiny_models import make_folder
@@ -63,15 +63,19 @@ def reports(driver: Driver) -> list[CacheView]:
     """What was said of the cache since the newest answer began, by idle work or a command."""
     views = [event for event in driver.events if isinstance(event, CacheView | Matched)]
     newest = max((at for at, event in enumerate(views) if isinstance(event, Matched)), default=-1)
-    return [event for event in views[newest + 1 :] if isinstance(event, CacheView) and event.request_id == 0]
+    return [event for event in views[newest + 1 :] if isinstance(event, CacheView) and event.request_id <= 0]
 
 
 def told(driver: Driver, command: Callable[[], None]) -> CacheView:
     """What a command reports."""
-    before = len(reports(driver))
+
+    def answers() -> list[CacheView]:
+        return [view for view in reports(driver) if view.request_id == 0]
+
+    before = len(answers())
     command()
-    driver.until(lambda: len(reports(driver)) > before)
-    return reports(driver)[-1]
+    driver.until(lambda: len(answers()) > before)
+    return answers()[-1]
 
 
 def files(blocks: Path) -> list[Path]:
@@ -86,6 +90,14 @@ def test_a_chat_is_read_from_disk_after_a_restart(start: Start, blocks: Path) ->
     assert matched.disk_tokens == matched.reused_tokens == (matched.prompt_tokens - 1) // 16 * 16
     assert str(blocks).startswith(str(data_dir()))
     assert blocks == blocks_dir()
+
+
+def test_what_idle_work_wrote_is_said_by_itself(start: Start) -> None:
+    """Not as the answer to a command, which somebody may wait for."""
+    driver = start()
+    ask(driver)
+    assert {view.request_id for view in reports(driver)} == {BY_ITSELF}
+    told(driver, driver.engine.clear_cache)
 
 
 def test_nothing_is_written_unless_asked_for(start: Start, blocks: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from engine import Engine
 from engine.cache.store import KVStore, Lane
-from engine.events import CacheView, Failed, Loaded, Loading, Matched
+from engine.events import BY_ITSELF, CacheView, Failed, Loaded, Loading, Matched
 from engine.models.loaded import LoadedModel
 from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, ModelSpec
 from engine.worker import loading
@@ -307,8 +307,8 @@ def test_an_error_in_idle_work_is_reported_and_the_engine_lives_on(
     with monkeypatch.context() as patch:
         patch.setattr("engine.turn.responder.Responder.settle", broken)
         driver.finished(driver.engine.submit(request()))
-        driver.until(lambda: driver.of(0))
-    end = driver.of(0)[-1]
+        driver.until(lambda: driver.of(BY_ITSELF))
+    end = driver.of(BY_ITSELF)[-1]
     assert isinstance(end, Failed)
     assert "idle and broken" in end.detail
     driver.finished(driver.engine.submit(request()))
@@ -340,7 +340,7 @@ def test_an_error_when_idle_work_is_broken_off(
             engine.clear_cache()
         else:
             driver.end(getattr(engine, then)(request()))
-        driver.until(lambda: any(isinstance(event, Failed) for event in driver.of(0)))
+        driver.until(lambda: any(isinstance(event, Failed) for event in driver.of(BY_ITSELF)))
     assert engine._worker.responder is None or engine._worker.is_alive()
     if then != "close":
         driver.finished(engine.submit(request()))
