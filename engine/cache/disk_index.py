@@ -183,7 +183,9 @@ class DiskIndex:
         return True
 
     def remove(self, digest: str) -> list[Entry]:
-        """Take out a block and all behind it."""
+        """Take out a block and all behind it. No block is named "": that only stands for what is before the first."""
+        if not digest:
+            return []
         behind = "(VALUES (?) UNION SELECT digest FROM block JOIN behind ON parent = name)"
         query = f"WITH RECURSIVE behind (name) AS {behind} {_BLOCK} JOIN behind ON digest = name"
         return self._deleting(lambda db: self._take_out(db, query, digest))

@@ -18,7 +18,7 @@ from engine.cache.disk_tier import DiskTier
 from engine.cache.picture import MOST_TEXTS, Picture
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import InvalidRequestError
-from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO
+from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO, keep
 from tests.engine.fake_kv import LAYOUT, DigestModel, check_contents, make_cache, run_prompt
 from tests.engine.inside import check_runs, forget_lanes, lanes
 
@@ -160,6 +160,24 @@ def test_a_run_on_disk_is_dropped_with_all_behind_it_and_leaves_lanes_too(comput
     assert (computer.nodes, computer.cache.disk.used_bytes, lane.ids) == ((), 0, [])
     computer.cache.drop_block(run.block)
     assert computer.ask(ONE + TWO) == 0
+
+
+def test_dropping_what_is_gone_drops_nothing(computer: Computer) -> None:
+    """Neither a run that was dropped already nor a number that nothing ever had; another model's blocks stay, too."""
+    computer.close()
+    other = DiskTier(computer.root, "b", LAYOUT, 1000 * BLOCK_BYTES)
+    other.open()
+    keep(other, THREE, space="b")
+    other.close()
+    computer.restart()
+    computer.ask(ONE)
+    computer.ask(TWO)
+    run = computer.nodes[0]
+    computer.cache.drop_block(run.block)
+    assert computer.cache.disk.used_bytes == 2 * BLOCK_BYTES
+    for number in (run.block, 12345, -99):
+        computer.cache.drop_block(number)
+        assert (computer.cache.disk.used_bytes, len(computer.nodes)) == (2 * BLOCK_BYTES, 1)
 
 
 def test_a_run_on_disk_cannot_be_kept(computer: Computer) -> None:

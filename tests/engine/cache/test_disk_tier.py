@@ -349,6 +349,8 @@ def test_dropping_and_clearing(reopen: Open) -> None:
     keep(tier, ONE + TWO + THREE)
     tier.drop(digest(ONE + TWO))
     assert read(tier, ONE + TWO) == 1
+    tier.drop("")
+    assert read(tier, ONE + TWO) == 1, "the parent of every first block is no block"
     tier.clear()
     tier.check()
     assert (tier.extent("model", ONE), tier.extent("other", ONE)) == (0, 16)
