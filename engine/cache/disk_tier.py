@@ -199,8 +199,9 @@ class DiskTier:
             forget_files(self.files.root, conversation)
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Delete the blocks that none of these conversations used, of every model: the others were deleted. Raises
-        HeadstartError as `forget` does."""
+        """Delete the blocks that none of these conversations used, of every model, and write nothing more of those
+        that are gone: they were deleted. Raises HeadstartError as `forget` does."""
+        self._queue = {place: path for place, path in self._queue.items() if path.owner in conversations}
         if self.is_on:
             owners = {owner_digest(conversation) for conversation in conversations}
             self._delete_surely(lambda: self.index.keep_only(owners))

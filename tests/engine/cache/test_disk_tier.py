@@ -309,6 +309,22 @@ def test_what_is_forgotten_while_it_is_written_is_written_no_further(reopen: Ope
     assert (tier.extent("model", ONE), tier.extent("model", TWO)) == (0, 16)
 
 
+def test_what_waits_of_conversations_that_are_gone_is_not_written(reopen: Open) -> None:
+    """Neither the path that is being written nor those behind it."""
+    tier = reopen()
+    for ids, owner, is_kept in ((THREE, "here", False), (TWO, "gone", True), (ONE + TWO + THREE, "gone", False)):
+        tier.enqueue("model", ids, owner, is_kept=is_kept)
+    tier.enqueue("model", ONE + TWO, "going", is_kept=True)
+    writing = tier.write_back(lambda space, keys: [tensor(key) for key in keys])
+    next(writing)
+    next(writing)
+    assert tier.extent("model", ONE + TWO) == 16
+    tier.keep_only(["here"])
+    list(writing)
+    assert [tier.extent("model", ids) for ids in (ONE, TWO, THREE)] == [0, 0, 16]
+    tier.check()
+
+
 def test_writing_goes_on_where_it_was_broken_off(reopen: Open) -> None:
     tier = reopen()
     tier.enqueue("model", ONE + TWO + THREE, "a")
