@@ -226,16 +226,23 @@ class DiskIndex:
             assert not entry.parent or entry.owners <= entries[entry.parent].owners
 
     def _deleting(self, delete: Callable[[sqlite3.Connection], list[Entry]]) -> list[Entry]:
-        """Delete in one transaction. On a full disk, where a deletion is most wanted, its journal is in memory."""
+        """Delete in one transaction. On a full disk, where a deletion is most wanted, its journal is in memory, for
+        this once: a program that is killed in that moment may leave a damaged index, which is noticed at the next start
+        and costs all blocks."""
         try:
             with self._changing() as db:
                 return delete(db)
         except OSError as error:
             if error.errno != errno.ENOSPC or self._db is None:
                 raise
-            self._db.execute("PRAGMA journal_mode = MEMORY")
-            with self._changing() as db:
-                return delete(db)
+            with _system_errors():
+                self._db.execute("PRAGMA journal_mode = MEMORY")
+            try:
+                with self._changing() as db:
+                    return delete(db)
+            finally:
+                with _system_errors():
+                    self._db.execute("PRAGMA journal_mode = DELETE")
 
     def _take_from(self, db: sqlite3.Connection, owners: Iterable[str]) -> list[Entry]:
         """These conversations own nothing any more; the blocks that nobody owns then."""

@@ -463,6 +463,32 @@ def test_blocks_make_room_on_a_disk_without_any(reopen: Open, monkeypatch: pytes
     monkeypatch.setattr(tier.index, "_changing", without_room)
     tier.set_budget(BLOCK_BYTES)
     assert (tier.is_on, len(files(tier)), tier.extent("model", ONE + TWO)) == (True, 1, 16)
+    with changing() as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",), "only for that deletion"
+
+
+def test_an_index_that_refuses_on_a_full_disk_switches_the_tier_off(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tier = reopen()
+    keep(tier, ONE + TWO)
+
+    class Refusing:
+        """The index's connection, with another program in its way whenever the journal is to move."""
+
+        def __init__(self, db: sqlite3.Connection) -> None:
+            self.db = db
+            self.close = db.close
+
+        def execute(self, query: str, *values: object) -> sqlite3.Cursor:
+            if "journal_mode" in query:
+                raise sqlite3.OperationalError("database is locked")
+            return self.db.execute(query, *values)
+
+    monkeypatch.setattr(tier.index, "_db", Refusing(tier.index._db))  # type: ignore[arg-type]
+    monkeypatch.setattr(tier.index, "_changing", _full)
+    tier.set_budget(BLOCK_BYTES)
+    assert (tier.is_on, "cannot be used" in tier.note) == (False, True)
 
 
 def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
