@@ -27,17 +27,21 @@ WAIT_S = 1.0
 
 _SCHEMA = f"""
     BEGIN IMMEDIATE;
-    CREATE TABLE block (
+    CREATE TABLE IF NOT EXISTS block (
         digest TEXT PRIMARY KEY, parent TEXT NOT NULL, folder TEXT NOT NULL, nbytes INTEGER NOT NULL,
         last_used INTEGER NOT NULL
     ) WITHOUT ROWID;
-    CREATE INDEX block_parent ON block (parent);
-    CREATE INDEX block_last_used ON block (last_used);
-    CREATE TABLE owner (owner TEXT NOT NULL, block TEXT NOT NULL, PRIMARY KEY (owner, block)) WITHOUT ROWID;
-    CREATE INDEX owner_block ON owner (block);
+    CREATE INDEX IF NOT EXISTS block_parent ON block (parent);
+    CREATE INDEX IF NOT EXISTS block_last_used ON block (last_used);
+    CREATE TABLE IF NOT EXISTS owner (
+        owner TEXT NOT NULL, block TEXT NOT NULL, PRIMARY KEY (owner, block)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS owner_block ON owner (block);
     PRAGMA user_version = {INDEX_VERSION};
     COMMIT;
 """
+"""Another program may have begun the same index a moment before: then nothing changes."""
+
 _BLOCK = "SELECT digest, parent, folder, nbytes, last_used FROM block"
 _MEANINGS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from engine.cache.disk_files import forget_files, keep_only_files
-from engine.cache.disk_index import index_path
+from engine.cache.disk_index import DiskIndex, Entry, index_path
 from engine.cache.disk_tier import DiskTier, no_disk
 from engine.types import HeadstartError, InvalidRequestError, ModelSpec
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, TWO, Open, files, keep, read
@@ -52,6 +52,25 @@ def test_an_index_that_another_program_holds_costs_nothing(reopen: Open, monkeyp
     tier = reopen()
     tier.keep_only(["chat"])
     assert (read(tier, ONE), read(tier, TWO), len(files(tier))) == (1, 0, 1)
+
+
+def test_two_programs_may_begin_the_index_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slower one finds what the faster one began, and noted, between its look and its own beginning."""
+    faster, slower, path = DiskIndex(), DiskIndex(), index_path(tmp_path)
+    waiting = [faster]
+
+    class Slow(sqlite3.Connection):
+        def executescript(self, script: str) -> sqlite3.Cursor:
+            while waiting:
+                waiting.pop().open(path)
+                assert faster.add(Entry("first", "", "folder", 1, 1), "owner")
+            return super().executescript(script)
+
+    monkeypatch.setattr("engine.cache.disk_index.sqlite3.connect", partial(sqlite3.connect, factory=Slow))
+    slower.open(path)
+    assert (slower.extent(["first"]), faster.extent(["first"])) == (1, 1)
+    slower.close()
+    faster.close()
 
 
 @pytest.mark.parametrize("is_open", [True, False])
