@@ -299,8 +299,9 @@ class DiskIndex:
 
     def _check_version(self, db: sqlite3.Connection) -> None:
         """Begin an empty index, or make sure that this one is whole and ours."""
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        if not version and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        is_new = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()  # read last: whoever made the tables has set it
+        if is_new and not version:
             db.executescript(_SCHEMA)
         elif version != INDEX_VERSION:
             raise DamagedIndexError(errno.EINVAL, f"its version is {version}, not {INDEX_VERSION}")

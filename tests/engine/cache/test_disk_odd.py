@@ -54,17 +54,27 @@ def test_an_index_that_another_program_holds_costs_nothing(reopen: Open, monkeyp
     assert (read(tier, ONE), read(tier, TWO), len(files(tier))) == (1, 0, 1)
 
 
-def test_two_programs_may_begin_the_index_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The slower one finds what the faster one began, and noted, between its look and its own beginning."""
+@pytest.mark.parametrize("moment", ["user_version", "sqlite_master", "CREATE TABLE"])
+def test_two_programs_may_begin_the_index_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """The slower one finds what the faster one began, and noted, in the midst of its own looking and beginning."""
     faster, slower, path = DiskIndex(), DiskIndex(), index_path(tmp_path)
     waiting = [faster]
 
     class Slow(sqlite3.Connection):
+        def execute(self, query: str, *values: Any) -> sqlite3.Cursor:
+            self.wait(query)
+            return super().execute(query, *values)
+
         def executescript(self, script: str) -> sqlite3.Cursor:
-            while waiting:
+            self.wait(script)
+            return super().executescript(script)
+
+        def wait(self, query: str) -> None:
+            while waiting and moment in query:
                 waiting.pop().open(path)
                 assert faster.add(Entry("first", "", "folder", 1, 1), "owner")
-            return super().executescript(script)
 
     monkeypatch.setattr("engine.cache.disk_index.sqlite3.connect", partial(sqlite3.connect, factory=Slow))
     slower.open(path)
