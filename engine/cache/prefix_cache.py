@@ -152,7 +152,8 @@ class PrefixCache:
             run.lane.settled = len(run.lane.ids)
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
-        """They count towards the budget, and go with the lane."""
+        """They count towards the budget, and go with the lane. Those kept before go first: they need no room beside."""
+        run.lane.drop_logits()
         self._evict_for(logits.nbytes)
         with suppress(MemoryError):
             self.store.keep_logits(run.lane, logits)

@@ -55,9 +55,7 @@ def test_an_index_that_another_program_holds_costs_nothing(reopen: Open, monkeyp
 
 
 @pytest.mark.parametrize("moment", ["user_version", "sqlite_master", "CREATE TABLE"])
-def test_two_programs_may_begin_the_index_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
+def test_two_programs_may_begin_the_index_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     """The slower one finds what the faster one began, and noted, in the midst of its own looking and beginning."""
     faster, slower, path = DiskIndex(), DiskIndex(), index_path(tmp_path)
     waiting = [faster]
