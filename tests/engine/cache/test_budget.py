@@ -8,7 +8,6 @@ from functools import partial
 import pytest
 import torch
 
-
 from engine.cache.null_cache import NullCache
 from engine.types import BLOCK_TOKENS
 from tests.engine import fake_kv
