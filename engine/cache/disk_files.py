@@ -83,10 +83,9 @@ class DiskFiles:
             raise
         return True
 
-    def delete(self, entries: Sequence[Entry]) -> None:
-        """Delete blocks."""
-        for entry in entries:
-            delete(self.path(entry))
+    def delete(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Delete blocks; those whose files are still there because the system refuses."""
+        return [entry for entry in entries if not delete(self.path(entry))]
 
     def remove_empty_folders(self) -> None:
         """Remove the folders of namespaces that have nothing left; only for whoever alone writes here."""
@@ -132,10 +131,15 @@ def delete_index(root: Path) -> None:
         delete(path)
 
 
-def delete(path: Path) -> None:
-    """Delete a file if that can be done."""
-    with suppress(OSError):
+def delete(path: Path) -> bool:
+    """Delete a file if that can be done; whether no file is there then. A folder of that name is none of ours."""
+    try:
         path.unlink(missing_ok=True)
+    except NotADirectoryError:
+        return True
+    except OSError:
+        return os.path.isdir(path)
+    return True
 
 
 def is_file(path: Path) -> bool:
@@ -160,7 +164,8 @@ def _delete_by_index(root: Path, take_out: Callable[[DiskIndex], list[Entry]]) -
     except OSError as error:
         raise HeadstartError(NOT_DELETED, str(error)) from error
     else:
-        DiskFiles(root).delete(gone)
+        if DiskFiles(root).delete(gone):
+            raise HeadstartError(NOT_DELETED)
     finally:
         index.close()
 

@@ -27,17 +27,21 @@ WAIT_S = 1.0
 
 _SCHEMA = f"""
     BEGIN IMMEDIATE;
-    CREATE TABLE block (
+    CREATE TABLE IF NOT EXISTS block (
         digest TEXT PRIMARY KEY, parent TEXT NOT NULL, folder TEXT NOT NULL, nbytes INTEGER NOT NULL,
         last_used INTEGER NOT NULL
     ) WITHOUT ROWID;
-    CREATE INDEX block_parent ON block (parent);
-    CREATE INDEX block_last_used ON block (last_used);
-    CREATE TABLE owner (owner TEXT NOT NULL, block TEXT NOT NULL, PRIMARY KEY (owner, block)) WITHOUT ROWID;
-    CREATE INDEX owner_block ON owner (block);
+    CREATE INDEX IF NOT EXISTS block_parent ON block (parent);
+    CREATE INDEX IF NOT EXISTS block_last_used ON block (last_used);
+    CREATE TABLE IF NOT EXISTS owner (
+        owner TEXT NOT NULL, block TEXT NOT NULL, PRIMARY KEY (owner, block)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS owner_block ON owner (block);
     PRAGMA user_version = {INDEX_VERSION};
     COMMIT;
 """
+"""Another program may have begun the same index a moment before: then nothing changes."""
+
 _BLOCK = "SELECT digest, parent, folder, nbytes, last_used FROM block"
 _MEANINGS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -183,7 +187,9 @@ class DiskIndex:
         return True
 
     def remove(self, digest: str) -> list[Entry]:
-        """Take out a block and all behind it."""
+        """Take out a block and all behind it. No block is named "": that only stands for what is before the first."""
+        if not digest:
+            return []
         behind = "(VALUES (?) UNION SELECT digest FROM block JOIN behind ON parent = name)"
         query = f"WITH RECURSIVE behind (name) AS {behind} {_BLOCK} JOIN behind ON digest = name"
         return self._deleting(lambda db: self._take_out(db, query, digest))
@@ -224,16 +230,23 @@ class DiskIndex:
             assert not entry.parent or entry.owners <= entries[entry.parent].owners
 
     def _deleting(self, delete: Callable[[sqlite3.Connection], list[Entry]]) -> list[Entry]:
-        """Delete in one transaction. On a full disk, where a deletion is most wanted, its journal is in memory."""
+        """Delete in one transaction. On a full disk, where a deletion is most wanted, its journal is in memory, for
+        this once: a program that is killed in that moment may leave a damaged index, which is noticed at the next start
+        and costs all blocks."""
         try:
             with self._changing() as db:
                 return delete(db)
         except OSError as error:
             if error.errno != errno.ENOSPC or self._db is None:
                 raise
-            self._db.execute("PRAGMA journal_mode = MEMORY")
-            with self._changing() as db:
-                return delete(db)
+            with _system_errors():
+                self._db.execute("PRAGMA journal_mode = MEMORY")
+            try:
+                with self._changing() as db:
+                    return delete(db)
+            finally:
+                with _system_errors():
+                    self._db.execute("PRAGMA journal_mode = DELETE")
 
     def _take_from(self, db: sqlite3.Connection, owners: Iterable[str]) -> list[Entry]:
         """These conversations own nothing any more; the blocks that nobody owns then."""
@@ -286,8 +299,9 @@ class DiskIndex:
 
     def _check_version(self, db: sqlite3.Connection) -> None:
         """Begin an empty index, or make sure that this one is whole and ours."""
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        if not version and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        is_new = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()  # read last: whoever made the tables has set it
+        if is_new and not version:
             db.executescript(_SCHEMA)
         elif version != INDEX_VERSION:
             raise DamagedIndexError(errno.EINVAL, f"its version is {version}, not {INDEX_VERSION}")

@@ -199,8 +199,9 @@ class DiskTier:
             forget_files(self.files.root, conversation)
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Delete the blocks that none of these conversations used, of every model: the others were deleted. Raises
-        HeadstartError as `forget` does."""
+        """Delete the blocks that none of these conversations used, of every model, and write nothing more of those
+        that are gone: they were deleted. Raises HeadstartError as `forget` does."""
+        self._queue = {place: path for place, path in self._queue.items() if path.owner in conversations}
         if self.is_on:
             owners = {owner_digest(conversation) for conversation in conversations}
             self._delete_surely(lambda: self.index.keep_only(owners))
@@ -335,13 +336,17 @@ class DiskTier:
         self.files.delete(self.index.remove(digest))
 
     def _delete_surely(self, take_out: Callable[[], list[Entry]]) -> None:
-        """Delete what the user does not want to be there."""
+        """Delete what the user does not want to be there. Files that the system does not let us delete go when the
+        folder is opened again: the index does not know them any more."""
         try:
-            self.files.delete(take_out())
+            left = self.files.delete(take_out())
         except OSError as error:
             self._switch_off(note_of(self.files.root, error), error)
             if not isinstance(error, DamagedIndexError):
                 raise HeadstartError(NOT_DELETED, str(error)) from error
+        else:
+            if left:
+                raise HeadstartError(NOT_DELETED)
 
     def _choose_budget(self) -> None:
         if self._asked_bytes is not None:

@@ -6,6 +6,7 @@ are prefix-closed, so what is on disk only begins right behind a block that is i
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -104,6 +105,8 @@ class Picture:
         """The blocks on disk only that come right behind the last block of a node."""
         self._runs: dict[str, DiskRun] = {}
         self._names: dict[str, int] = {}
+        """The numbers of the runs on disk only, by their first blocks: -1 and down, none of them used twice."""
+        self._numbers = itertools.count(-1, -1)
 
     @property
     def text_bytes(self) -> int:
@@ -131,7 +134,10 @@ class Picture:
             raise InvalidRequestError(ON_DISK_ONLY)
 
     def disk_name(self, block: int) -> str:
-        """The first block of the run on disk that `NodeView.block` named, "" where it named none there."""
+        """The first block of the run that `NodeView.block` names, "" where that is none on disk only, now."""
+        if block >= 0:
+            return ""
+        self._compare()
         return next((digest for digest, name in self._names.items() if name == block), "")
 
     def _memory_runs(self, now: float) -> tuple[NodeView, ...]:
@@ -193,6 +199,7 @@ class Picture:
                     stack.extend((child, end) for child in node.children.values())
         self._starts = tuple(sorted(starts))
         self._runs = dict(self._runs_beyond_memory())
+        self._names = {digest: self._names.get(digest) or next(self._numbers) for digest in self._runs}
 
     def _compare_node(self, node: Node, before: str) -> str:
         """Note where blocks on disk only branch off this node, which is split there. The name of its last block, ""
@@ -250,7 +257,7 @@ class Picture:
             hits=0,
             pinned=False,
             conversations=self._disk.names_of(run.owners),
-            block=self._names.setdefault(run.entries[0].digest, -1 - len(self._names)),
+            block=self._names[run.entries[0].digest],
             text=self._disk_text(run),
             tier="disk",
         )

@@ -152,7 +152,8 @@ class PrefixCache:
             run.lane.settled = len(run.lane.ids)
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
-        """They count towards the budget, and go with the lane."""
+        """They count towards the budget, and go with the lane. Those kept before go first: they need no room beside."""
+        run.lane.drop_logits()
         self._evict_for(logits.nbytes)
         with suppress(MemoryError):
             self.store.keep_logits(run.lane, logits)
@@ -250,15 +251,17 @@ class PrefixCache:
             self.tree.release_below(self._picture.run_start(node))
 
     def drop_block(self, block: int) -> None:
-        """Drop the run of `block` and all behind it, on disk too, except what a running request needs."""
+        """Drop the run of `block` and all behind it, on disk too, except what a running request needs. Unknown blocks
+        are ignored: the run may be gone since the window was drawn."""
         node, digest = self.tree.find(block), self._picture.disk_name(block)
         if node is not None:
             first = self._picture.run_start(node)
             digest = self.tree.digest(first)
             self.tree.release_below(first)
             self.store.free(self.tree.drop(first))
-        self._lanes.cut_at(digest, self._space)
-        self.disk.drop(digest)
+        if digest:
+            self._lanes.cut_at(digest, self._space)
+            self.disk.drop(digest)
 
     def make_room(self, nbytes: int) -> bool:
         """Evict until `nbytes` are free: reusable blocks first, then idle lanes. False if that is too little."""

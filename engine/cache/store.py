@@ -113,14 +113,18 @@ class Lane:
         self.ids[:] = other.ids
         self.settled, self.regime = other.settled, other.regime
         self.end, self.end_logits = other.end, other.end_logits
-        other.end, other.end_logits = 0, None
+        other.drop_logits()
 
     def cut(self, length: int) -> None:
         """Forget all tokens from `length` on."""
         del self.ids[length:]
         self.settled = min(self.settled, length)
         if length < self.end:
-            self.end, self.end_logits = 0, None
+            self.drop_logits()
+
+    def drop_logits(self) -> None:
+        """Keep no logits any more."""
+        self.end, self.end_logits = 0, None
 
     def _buffer(self, group: LayerGroup, dim: int) -> Tensor:
         shape = (len(group.layers), group.kv_heads, self.capacity, dim)
@@ -189,7 +193,7 @@ class KVStore:
     def keep_logits(self, lane: Lane, logits: Tensor) -> None:
         """Keep a copy of the logits after the lane's present ids, in place of any before. Raises MemoryError past the
         budget."""
-        lane.end, lane.end_logits = 0, None
+        lane.drop_logits()
         if logits.nbytes > self.free_bytes:
             raise MemoryError("the logits do not fit in the cache budget")
         with _memory_errors():

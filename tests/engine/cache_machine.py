@@ -229,6 +229,15 @@ class CacheMachine(RuleBasedStateMachine):
             assert node not in self.cache.view(with_nodes=True).nodes
         self.has_lost |= action == "drop_block"
 
+    @rule(action=st.sampled_from(["keep_block", "release_block", "drop_block"]), number=st.integers(-40, 200))
+    def act_on_nothing(self, action: str, number: int) -> None:
+        """A run that is gone, or that no view ever showed: nothing happens, whatever is asked."""
+        shown = {node.block for node in self.cache.view(with_nodes=True).nodes}
+        if number not in shown and self.cache.tree.find(number) is None:
+            before = self.cache.disk.entries().keys(), len(self.cache.tree)
+            getattr(self.cache, action)(number)
+            assert (self.cache.disk.entries().keys(), len(self.cache.tree)) == before
+
     @rule(after=st.integers(0, 8), times=st.integers(1, 3))
     def memory_fails(self, after: int, times: int) -> None:
         """One of the next allocations will be refused, and perhaps those right after it."""

@@ -143,6 +143,16 @@ class DeletionMachine(RuleBasedStateMachine):
         self.responder = self._open(self.responder.cache.namespace)
         self.responder.cache.disk.keep_only(list(self.letters))
 
+    @rule(chat=consumes(chats))
+    def delete_by_comparing(self, chat: Chat) -> None:
+        """The comparison comes while paths still wait to be written: those of the deleted chat are not written any
+        more. (What the responder would still compute for it goes afterwards.)"""
+        del self.letters[chat.name]
+        self.responder.cache.keep_only(list(self.letters))
+        list(self.responder.write_back())
+        self.holds()
+        self.responder.forget(chat.name)
+
     @rule(namespace=st.sampled_from(["one", "other"]))
     def switch(self, namespace: str) -> None:
         """Another model, or the same one after a restart."""

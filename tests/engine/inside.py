@@ -128,6 +128,11 @@ def check_runs(cache: PrefixCache) -> None:
     assert sorted(on_disk) == sorted(set(index) - set(in_memory))
 
 
+def drawn_names(cache: PrefixCache) -> int:
+    """How many runs on disk only have a number in the picture."""
+    return len(cache._picture._names)
+
+
 def _names(cache: PrefixCache, space: str) -> Iterator[tuple[int, str]]:
     """Each block in memory with its name on disk."""
     for ids, blocks in paths(cache, space):

@@ -6,6 +6,7 @@ import random
 from functools import partial
 
 import pytest
+import torch
 
 from engine.cache.null_cache import NullCache
 from engine.types import BLOCK_TOKENS
@@ -160,3 +161,21 @@ def test_keeping_says_when_it_does_not() -> None:
     cache.set_budget(128 * TOKEN)
     assert cache.tree.kept() == {}
     check_contents(cache, MODEL)
+
+
+def test_new_logits_take_the_place_of_the_old_ones() -> None:
+    """No block has to go for them."""
+    cache = make_cache(tokens=1000)
+    run_prompt(cache, MODEL, [3] * 64)
+    run = cache.begin([1] * 64, 0)
+    cache.restore(run)
+    fake_kv.compute(cache, MODEL, run, [1] * 64, 24)
+    logits = torch.ones(2 * cache.store.layout.bytes_per_block, dtype=torch.uint8)
+    cache.keep_logits(run, logits)
+    cache.publish(run)
+    cache.store.budget_bytes, blocks = cache.used_bytes, len(cache.tree)
+    cache.keep_logits(run, logits * 2)
+    assert (len(cache.tree), cache.evicted_bytes, cache.store.free_bytes) == (blocks, 0, 0)
+    assert run.lane.end_logits is not None
+    assert run.lane.end_logits[0] == 2
+    cache.finish(run)

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.cache.disk_files import forget_files
-from engine.cache.disk_index import index_path
+from engine.cache.disk_files import forget_files, keep_only_files
+from engine.cache.disk_index import DiskIndex, Entry, index_path
 from engine.cache.disk_tier import DiskTier, no_disk
 from engine.types import HeadstartError, InvalidRequestError, ModelSpec
 from tests.engine.disk_driver import BLOCK_BYTES, ONE, TWO, Open, files, keep, read
@@ -51,6 +52,55 @@ def test_an_index_that_another_program_holds_costs_nothing(reopen: Open, monkeyp
     tier = reopen()
     tier.keep_only(["chat"])
     assert (read(tier, ONE), read(tier, TWO), len(files(tier))) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("moment", ["user_version", "sqlite_master", "CREATE TABLE"])
+def test_two_programs_may_begin_the_index_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """The slower one finds what the faster one began, and noted, in the midst of its own looking and beginning."""
+    faster, slower, path = DiskIndex(), DiskIndex(), index_path(tmp_path)
+    waiting = [faster]
+
+    class Slow(sqlite3.Connection):
+        def execute(self, query: str, *values: Any) -> sqlite3.Cursor:
+            self.wait(query)
+            return super().execute(query, *values)
+
+        def executescript(self, script: str) -> sqlite3.Cursor:
+            self.wait(script)
+            return super().executescript(script)
+
+        def wait(self, query: str) -> None:
+            while waiting and moment in query:
+                waiting.pop().open(path)
+                assert faster.add(Entry("first", "", "folder", 1, 1), "owner")
+
+    monkeypatch.setattr("engine.cache.disk_index.sqlite3.connect", partial(sqlite3.connect, factory=Slow))
+    slower.open(path)
+    assert (slower.extent(["first"]), faster.extent(["first"])) == (1, 1)
+    slower.close()
+    faster.close()
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("is_forgetting", [True, False])
+def test_files_that_cannot_be_removed_are_no_deletion(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, is_open: bool, is_forgetting: bool
+) -> None:
+    """It is said, and the next start deletes them: the index does not know them any more."""
+    tier = reopen()
+    keep(tier, ONE, owner="gone")
+    keep(tier, TWO, owner="here")
+    if not is_open:
+        tier.close()
+    by_hand = partial(forget_files if is_forgetting else keep_only_files, tier.files.root)
+    delete: Callable[[Any], None] = (tier.forget if is_forgetting else tier.keep_only) if is_open else by_hand
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", _raising(PermissionError(13, "held by another program")))
+        with pytest.raises(HeadstartError, match="could not be deleted now"):
+            delete("gone" if is_forgetting else ["here"])
+    assert (tier.is_on, len(files(tier))) == (is_open, 2)
+    tier = reopen()
+    assert (tier.is_on, len(files(tier)), read(tier, ONE), read(tier, TWO)) == (True, 1, 0, 1)
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "read-only"])
@@ -124,8 +174,8 @@ def test_a_budget_below_nothing_is_refused() -> None:
             refused()
 
 
-def _raising(error: OSError) -> Callable[[Path], bytes]:
-    def read_bytes(path: Path) -> bytes:
+def _raising(error: OSError) -> Callable[..., bytes]:
+    def refused(path: Path, **_: object) -> bytes:
         raise error
 
-    return read_bytes
+    return refused

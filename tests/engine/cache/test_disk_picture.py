@@ -18,9 +18,9 @@ from engine.cache.disk_tier import DiskTier
 from engine.cache.picture import MOST_TEXTS, Picture
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import InvalidRequestError
-from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO
+from tests.engine.disk_driver import BLOCK_BYTES, ONE, THREE, TWO, keep
 from tests.engine.fake_kv import LAYOUT, DigestModel, check_contents, make_cache, run_prompt
-from tests.engine.inside import check_runs, forget_lanes, lanes
+from tests.engine.inside import check_runs, drawn_names, forget_lanes, lanes
 
 MODEL = DigestModel()
 FOUR = [4] * 16
@@ -162,6 +162,24 @@ def test_a_run_on_disk_is_dropped_with_all_behind_it_and_leaves_lanes_too(comput
     assert computer.ask(ONE + TWO) == 0
 
 
+def test_dropping_what_is_gone_drops_nothing(computer: Computer) -> None:
+    """Neither a run that was dropped already nor a number that nothing ever had; another model's blocks stay, too."""
+    computer.close()
+    other = DiskTier(computer.root, "b", LAYOUT, 1000 * BLOCK_BYTES)
+    other.open()
+    keep(other, THREE, space="b")
+    other.close()
+    computer.restart()
+    computer.ask(ONE)
+    computer.ask(TWO)
+    run = computer.nodes[0]
+    computer.cache.drop_block(run.block)
+    assert computer.cache.disk.used_bytes == 2 * BLOCK_BYTES
+    for number in (run.block, 12345, -99):
+        computer.cache.drop_block(number)
+        assert (computer.cache.disk.used_bytes, len(computer.nodes)) == (2 * BLOCK_BYTES, 1)
+
+
 def test_a_run_on_disk_cannot_be_kept(computer: Computer) -> None:
     computer.ask(ONE)
     computer.restart()
@@ -171,6 +189,33 @@ def test_a_run_on_disk_cannot_be_kept(computer: Computer) -> None:
     computer.cache.release_block(run.block)
     computer.cache.keep_block(-99)
     assert computer.nodes == (run,)
+
+
+def test_a_run_that_came_into_memory_is_on_disk_only_no_more(computer: Computer) -> None:
+    """Its old number is that of no run then, and of no other run ever."""
+    computer.ask(ONE)
+    computer.ask(TWO)
+    computer.restart()
+    old = {run.block for run in computer.nodes}
+    computer.ask(ONE)
+    computer.ask(TWO)
+    for number in old:
+        computer.cache.keep_block(number)
+        computer.cache.drop_block(number)
+    assert [(run.tier, run.pinned) for run in computer.nodes] == [("memory", False)] * 2
+    assert computer.cache.disk.used_bytes == 2 * BLOCK_BYTES
+    computer.cache.clear()
+    assert not old & {run.block for run in computer.nodes}
+
+
+def test_names_of_runs_that_are_gone_are_forgotten(computer: Computer) -> None:
+    for number in range(20):
+        computer.ask([number] * 16)
+        computer.cache.clear()
+        (run,) = computer.nodes
+        computer.cache.drop_block(run.block)
+        assert computer.nodes == ()
+    assert drawn_names(computer.cache) == 0
 
 
 def test_another_models_runs_are_not_shown(computer: Computer) -> None:

@@ -309,6 +309,22 @@ def test_what_is_forgotten_while_it_is_written_is_written_no_further(reopen: Ope
     assert (tier.extent("model", ONE), tier.extent("model", TWO)) == (0, 16)
 
 
+def test_what_waits_of_conversations_that_are_gone_is_not_written(reopen: Open) -> None:
+    """Neither the path that is being written nor those behind it."""
+    tier = reopen()
+    for ids, owner, is_kept in ((THREE, "here", False), (TWO, "gone", True), (ONE + TWO + THREE, "gone", False)):
+        tier.enqueue("model", ids, owner, is_kept=is_kept)
+    tier.enqueue("model", ONE + TWO, "going", is_kept=True)
+    writing = tier.write_back(lambda space, keys: [tensor(key) for key in keys])
+    next(writing)
+    next(writing)
+    assert tier.extent("model", ONE + TWO) == 16
+    tier.keep_only(["here"])
+    list(writing)
+    assert [tier.extent("model", ids) for ids in (ONE, TWO, THREE)] == [0, 0, 16]
+    tier.check()
+
+
 def test_writing_goes_on_where_it_was_broken_off(reopen: Open) -> None:
     tier = reopen()
     tier.enqueue("model", ONE + TWO + THREE, "a")
@@ -349,6 +365,8 @@ def test_dropping_and_clearing(reopen: Open) -> None:
     keep(tier, ONE + TWO + THREE)
     tier.drop(digest(ONE + TWO))
     assert read(tier, ONE + TWO) == 1
+    tier.drop("")
+    assert read(tier, ONE + TWO) == 1, "the parent of every first block is no block"
     tier.clear()
     tier.check()
     assert (tier.extent("model", ONE), tier.extent("other", ONE)) == (0, 16)
@@ -445,6 +463,32 @@ def test_blocks_make_room_on_a_disk_without_any(reopen: Open, monkeypatch: pytes
     monkeypatch.setattr(tier.index, "_changing", without_room)
     tier.set_budget(BLOCK_BYTES)
     assert (tier.is_on, len(files(tier)), tier.extent("model", ONE + TWO)) == (True, 1, 16)
+    with changing() as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",), "only for that deletion"
+
+
+def test_an_index_that_refuses_on_a_full_disk_switches_the_tier_off(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tier = reopen()
+    keep(tier, ONE + TWO)
+
+    class Refusing:
+        """The index's connection, with another program in its way whenever the journal is to move."""
+
+        def __init__(self, db: sqlite3.Connection) -> None:
+            self.db = db
+            self.close = db.close
+
+        def execute(self, query: str, *values: object) -> sqlite3.Cursor:
+            if "journal_mode" in query:
+                raise sqlite3.OperationalError("database is locked")
+            return self.db.execute(query, *values)
+
+    monkeypatch.setattr(tier.index, "_db", Refusing(tier.index._db))  # type: ignore[arg-type]
+    monkeypatch.setattr(tier.index, "_changing", _full)
+    tier.set_budget(BLOCK_BYTES)
+    assert (tier.is_on, "cannot be used" in tier.note) == (False, True)
 
 
 def test_half_a_file_is_never_left(reopen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
