@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -88,7 +87,7 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float],
         step=EXACT_STEP if spec.exact else 0,
         decode=model.decode,
         regime=model.reuse.regime,
-        disk=DiskTier(_blocks_root(), namespace, model.layout, spec.disk_bytes),
+        disk=DiskTier(blocks_dir(), namespace, model.layout, spec.disk_bytes),
     )
 
 
@@ -100,14 +99,6 @@ def _namespace(model: LoadedModel, spec: ModelSpec, content: str) -> str:
     if model.device.type == "cpu" and matmul_is_faster(model.layout.dtype):  # a measurement: it may come out otherwise
         layout += "/products"
     return f"{content}/{model.dtype}/{model.device}/{mode}/{layout}/{arithmetic(model.device.type)}"
-
-
-def _blocks_root() -> Path:
-    """Where blocks lie on disk; a place that cannot be written where the system names none for this user."""
-    try:
-        return blocks_dir()
-    except RuntimeError:
-        return Path(os.devnull) / "blocks"
 
 
 def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
