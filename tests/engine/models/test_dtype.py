@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -25,6 +27,35 @@ GIB = 2**30
 def free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "_fastest_dtype", lambda width: torch.float32)
     monkeypatch.setattr(choice.psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
+
+
+@pytest.mark.parametrize(
+    ("config", "sizes", "index", "expected"),
+    [
+        ({}, {"model.safetensors": 5, "consolidated.safetensors": 7}, None, 5),
+        ({}, {"model.safetensors": 5, "a.safetensors": 7}, ["a.safetensors"], 5),
+        (
+            {},
+            {"below/a.safetensors": 3, "below/b.safetensors": 4, "c.safetensors": 8},
+            ["below/a.safetensors", "below/b.safetensors"],
+            7,
+        ),
+        ({"transformers_weights": "own.safetensors"}, {"model.safetensors": 5, "own.safetensors": 6}, None, 6),
+        ({}, {"other.safetensors": 5}, None, 0),
+    ],
+    ids=["a second copy", "one file and an index", "shards in a folder below", "named by config.json", "none"],
+)
+def test_the_size_is_that_of_the_files_that_are_loaded(
+    tmp_path: Path, config: dict[str, str], sizes: dict[str, int], index: list[str] | None, expected: int
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    for name, size in sizes.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(size))
+    if index is not None:
+        names = dict(zip("ab", index, strict=False))
+        (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
+    assert choice.checkpoint_bytes(tmp_path) == expected
 
 
 @pytest.mark.parametrize(
