@@ -15,7 +15,7 @@ from engine.cache.store import KVLayout, Lane, LayerGroup
 from engine.llama.forward import LlamaForward
 from engine.models import choice
 from engine.models.from_transformers import weights_of
-from engine.native import library as nativelib
+from engine.native import library as native_library
 from engine.weights import few_bits as packing
 from tests.engine.llama.test_forward import IDS, SIZES, build
 
@@ -89,7 +89,7 @@ def fresh() -> Iterator[None]:
 
 @pytest.mark.usefixtures("fresh")
 def test_the_measurement_gives_an_answer_and_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nativelib, "library", lambda: None)
+    monkeypatch.setattr(native_library, "library", lambda: None)
     assert packing.few_bits_are_faster(torch.float32) in (True, False)
     packing.few_bits_are_faster(torch.float32)
     assert packing.few_bits_are_faster.cache_info().hits == 1
@@ -100,7 +100,7 @@ def test_the_measurement_gives_an_answer_and_asks_once(monkeypatch: pytest.Monke
 def test_beside_the_compiled_part_nothing_is_measured(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """A matrix that a large cache holds made the measurement a draw: one load in ten took full weights, four times
     slower for the whole session."""
-    monkeypatch.setattr(nativelib, "library", lambda: object())
+    monkeypatch.setattr(native_library, "library", lambda: object())
     monkeypatch.setattr(packing, "fastest", lambda *_: pytest.fail("measured"))
     assert packing.few_bits_are_faster(dtype)
 
@@ -115,7 +115,7 @@ def test_few_bits_beside_either_number_type(
     """Decoding with int8 beside full weights says nearly what the full weights say, one row or some, with the compiled
     step where it is here and without."""
     if not compiled:
-        monkeypatch.setattr(nativelib, "library", lambda: None)
+        monkeypatch.setattr(native_library, "library", lambda: None)
     module = build(LlamaConfig(**SIZES)).to(dtype)
     layout = KVLayout((LayerGroup((0, 1, 2), 2, 16, 16),), dtype, CPU)
     lanes = [Lane(layout, 80, fill=float("nan")) for _ in range(2)]
