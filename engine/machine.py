@@ -39,12 +39,12 @@ def describe_devices() -> EngineReport:
     """Find out what is here. Imports torch, which takes a second; raises ImportError where it is missing."""
     import torch
 
-    from engine.native import library as nativelib
+    from engine.native import library as native_library
 
     devices = [*_cuda(), *_mps(), _cpu()]
     names = ("torch", "transformers", "safetensors", "gguf", "numpy")
     versions = {name: metadata.version(name) for name in names}
-    return EngineReport(versions, torch.get_num_threads(), tuple(devices), nativelib.state())
+    return EngineReport(versions, torch.get_num_threads(), tuple(devices), native_library.state())
 
 
 def arithmetic(kind: str) -> str:
@@ -52,12 +52,12 @@ def arithmetic(kind: str) -> str:
     compiled of it where that is used, processor, threads."""
     import torch
 
-    from engine.native import library as nativelib
+    from engine.native import library as native_library
 
     source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))
     versions = [_version(name) for name in ("headstart", "torch", "transformers")]
     chip = torch.cuda.get_device_name() if kind == "cuda" else torch.backends.cpu.get_cpu_capability()
-    compiled = nativelib.fingerprint() if kind == "cpu" else ""
+    compiled = native_library.fingerprint() if kind == "cpu" else ""
     return "/".join(
         [*versions, source.hexdigest()[:16], compiled, platform.machine(), chip, str(torch.get_num_threads())]
     )

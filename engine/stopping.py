@@ -26,7 +26,7 @@ class StoppedError(Exception):
 
 
 def _nobody() -> None:
-    """Who listens where nobody else does."""
+    """The default: does nothing."""
 
 
 _listen: ContextVar[Listen] = ContextVar("listen", default=_nobody)

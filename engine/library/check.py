@@ -124,7 +124,7 @@ def check_folder(folder: Path) -> None:
     if not has_weights:
         raise _no_weights(folder)
     _check_shards(folder)
-    sizes = [size for file in weight_files(folder) for size in check_safetensors(file)]
+    sizes = [size for file in every_weight_file(folder) for size in check_safetensors(file)]
     _check_layers(folder, config, len(sizes))
     _check_matrices(folder, config, sum(sizes))
     _check_tokenizer(folder)
@@ -180,9 +180,24 @@ def _check_shards(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that may be loaded: those in the folder itself, and those that an index names elsewhere.
+    """The files that a model is loaded from, chosen as transformers does; none where there is nothing to choose.
 
-    Others, such as weights for other programs in a folder below, are never read. An index that is damaged names none.
+    That is the file that config.json names, else model.safetensors, else those that model.safetensors.index.json names.
+    """
+    own = read_json(folder / "config.json").get("transformers_weights")
+    names = [str(own)] if own else ["model.safetensors", "model.safetensors.index.json"]
+    file = next((folder / name for name in names if (folder / name).is_file()), None)
+    if file is None or not file.name.endswith(".index.json"):
+        return [] if file is None else [file]
+    shards: set[str] = set(map(str, read_json(file)["weight_map"].values()))
+    return [folder / name for name in sorted(shards)]
+
+
+def every_weight_file(folder: Path) -> list[Path]:
+    """All safetensors files that any way of loading may read: those in the folder, and those that an index names.
+
+    These are checked, and tell one model from another. Others, such as weights for other programs in a folder below,
+    are never read. An index that is damaged names none.
     """
     files = set(folder.glob("*.safetensors"))
     for index in folder.glob("*.safetensors.index.json"):
@@ -196,7 +211,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 def numbers_in_weights(folder: Path) -> float:
     """How many numbers the weights of a checked folder can be at most."""
-    return sum(size for file in weight_files(folder) for size in check_safetensors(file))
+    return sum(size for file in every_weight_file(folder) for size in check_safetensors(file))
 
 
 def check_safetensors(path: Path) -> list[float]:

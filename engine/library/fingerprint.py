@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from engine.library.check import weight_files
+from engine.library.check import every_weight_file
 from engine.library.child_process import Progress
 from engine.library.places import blocks_dir
 
@@ -39,7 +39,7 @@ def content_digest(folder: Path, progress: Progress) -> str:
     known = _read_known()
     found = hashlib.sha256((folder / "config.json").read_bytes())
     is_new = False
-    for file in weight_files(folder):
+    for file in every_weight_file(folder):
         key, now = _identity(file), time.time()
         if (digest := known.pop(key, "")) == "":
             digest = _hash(file, progress)

@@ -23,10 +23,16 @@ def data_dir() -> Path:
 
 
 def blocks_dir() -> Path:
-    """Where the disk tier of the prefix cache lies: in the user's cache directory, or inside HEADSTART_DATA_DIR."""
+    """Where the disk tier of the prefix cache lies: in the user's cache directory, or inside HEADSTART_DATA_DIR.
+
+    A place that cannot be written where the system knows no home of this user: there is no tier on disk then.
+    """
     chosen = os.environ.get("HEADSTART_DATA_DIR")
-    cache = Path(chosen) / "cache" if chosen else Path(user_cache_dir("headstart", appauthor=False))
-    return cache.expanduser().absolute() / "blocks"
+    try:
+        cache = Path(chosen) / "cache" if chosen else Path(user_cache_dir("headstart", appauthor=False))
+        return cache.expanduser().absolute() / "blocks"
+    except RuntimeError:  # no home
+        return Path(os.devnull) / "blocks"
 
 
 def models_dir() -> Path:

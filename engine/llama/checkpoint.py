@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.cache.store import Lane
-from engine.library.check import read_json
+from engine.library.check import read_json, weight_files
 from engine.llama.forward import LlamaForward
 from engine.llama.weights import PlainRotary, Sizes, Weights
 from engine.types import ModelError, ReuseClass
@@ -82,6 +82,7 @@ def _is_plain(config: Mapping[str, Any]) -> bool:
         and set(rope) == {"rope_theta", "rope_type"}
         and rope["rope_type"] == "default"
         and not any(config.get(key) for key in ("rope_scaling", "quantization_config", "adapter_path", "auto_map"))
+        and not config.get("transformers_weights")
         and config.get("partial_rotary_factor", 1) == 1
     )
 
@@ -162,15 +163,6 @@ class PlainNetwork:
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         return self._forward(ids, lane, start, is_answer=is_answer)
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """The files that make up the checkpoint, chosen as transformers does: its only one, or those its index names."""
-    index = folder / "model.safetensors.index.json"
-    if index.is_file() and not (folder / "model.safetensors").is_file():
-        names: set[str] = set(read_json(index)["weight_map"].values())
-        return [folder / name for name in sorted(names)]
-    return [folder / "model.safetensors"]
 
 
 def _read_tensors(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:

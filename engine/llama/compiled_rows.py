@@ -10,20 +10,20 @@ from torch import Tensor
 from engine.cache.store import Lane
 from engine.llama.torch_rows import Angles
 from engine.llama.weights import Layer, Weights
-from engine.native import library as nativelib
+from engine.native import library as native_library
 
 
 class NativeRows:
     """The steps of `Rows` (`engine.llama.torch_rows`) on the CPU, for weights in fp32 or bf16; computed in fp32."""
 
     def __init__(self, weights: Weights) -> None:
-        library = nativelib.library()
+        library = native_library.library()
         assert library is not None
         self._library = library
         self._weights = weights
         self._is_bf16 = weights.embedding.dtype is torch.bfloat16
         self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
-        self._addresses = nativelib.Addresses()
+        self._addresses = native_library.Addresses()
 
     def angles(self, start: int, n: int) -> Angles:
         """`[n, dim]` each, in fp32."""
@@ -46,7 +46,7 @@ class NativeRows:
     def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
         sizes = self._weights.sizes
         keys, values = lane.layers[index]
-        heads = nativelib.Heads(
+        heads = native_library.Heads(
             keys=keys.data_ptr(),
             values=values.data_ptr(),
             query_norm=self._addresses.of(layer.query_norm),

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.cache.store import Lane
 from engine.llama.weights import Layer, Projection, Weights
-from engine.native import library as nativelib
+from engine.native import library as native_library
 from engine.weights.compiled_matrix import NativeMatrix
 
 
@@ -21,15 +21,15 @@ class NativeStep:
     """
 
     def __init__(self, weights: Weights) -> None:
-        library = nativelib.library()
+        library = native_library.library()
         assert library is not None
         self._library = library
         self._weights = weights
-        self._addresses = nativelib.Addresses()
+        self._addresses = native_library.Addresses()
         self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
         sizes = weights.sizes
-        self._layers = (nativelib.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
-        self._model = nativelib.Model(
+        self._layers = (native_library.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
+        self._model = native_library.Model(
             layers=self._layers,
             head=self._matrix(weights.head),
             norm=self._addresses.of(weights.norm),
@@ -59,7 +59,7 @@ class NativeStep:
         cos, sin = (part[0, 0].float().contiguous() for part in self._weights.rotary(self._like, where))
         needed = self._library.headstart_scratch(byref(self._model), position)
         scratch = torch.empty(needed, dtype=torch.float32)  # of this call: threads share none
-        call = nativelib.Token(
+        call = native_library.Token(
             keys=keys.data_ptr(),
             values=values.data_ptr(),
             cos=cos.data_ptr(),
@@ -72,8 +72,8 @@ class NativeStep:
         )
         self._library.headstart_step(byref(self._model), byref(call))
 
-    def _layer(self, layer: Layer) -> nativelib.Layer:
-        return nativelib.Layer(
+    def _layer(self, layer: Layer) -> native_library.Layer:
+        return native_library.Layer(
             qkv=self._matrix(layer.qkv),
             output=self._matrix(layer.output),
             gate_up=self._matrix(layer.gate_up),
@@ -84,8 +84,8 @@ class NativeStep:
             key_norm=self._addresses.of(layer.key_norm),
         )
 
-    def _matrix(self, projection: Projection) -> nativelib.Matrix:
+    def _matrix(self, projection: Projection) -> native_library.Matrix:
         assert isinstance(projection.packed, NativeMatrix)
-        matrix = nativelib.Matrix.from_buffer_copy(projection.packed.matrix)
+        matrix = native_library.Matrix.from_buffer_copy(projection.packed.matrix)
         matrix.bias = self._addresses.of(projection.bias)
         return matrix

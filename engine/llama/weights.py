@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.native import library as nativelib
+from engine.native import library as native_library
 from engine.weights.few_bits import Packed, pack
 from engine.weights.quantise import Bits
 
@@ -141,12 +141,12 @@ def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary) 
     multiple of eight. And it knows rotary positions over the whole of a head only, not over a part of it.
     """
     kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values()}
-    if nativelib.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
+    if native_library.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
         return False
     widths = (sizes.dim, *tensors["model.layers.0.mlp.gate_proj.weight"].shape)
     fits = not any(width % 8 for width in widths) and sizes.heads % sizes.kv_heads == 0
     cos, _ = rotary(torch.zeros(1, 1, 1), torch.tensor([[0]]))
-    return fits and cos.shape[-1] == sizes.dim <= nativelib.WIDEST_HEAD
+    return fits and cos.shape[-1] == sizes.dim <= native_library.WIDEST_HEAD
 
 
 def _unpacked(weight: Tensor) -> None:

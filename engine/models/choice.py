@@ -10,6 +10,7 @@ import psutil
 import torch
 from torch import Tensor
 
+from engine.library.check import weight_files
 from engine.types import Device, Dtype, ModelError
 from engine.weights.fastest import fastest
 from engine.weights.few_bits import few_bits_are_faster
@@ -77,8 +78,8 @@ def default_cache_bytes(device: torch.device) -> int:
 
 
 def checkpoint_bytes(folder: Path) -> int:
-    """The size of a model's weights on disk."""
-    return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    """The size on disk of the weights that a model is loaded from."""
+    return sum(file.stat().st_size for file in weight_files(folder))
 
 
 def _fastest_dtype(width: int) -> torch.dtype:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import atexit
 import json
+import math
+import os
+import queue
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -84,28 +87,36 @@ class Renderer:
         raise (TemplateEndlessError if said["is_endless"] else TemplateRefusedError)(_whole_characters(said["error"]))
 
     def close(self) -> None:
-        """End the process, if there is one."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        """End the process, if there is one. Any thread may do so, also while another one waits for an answer."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
 
     def _ask(self, line: bytes) -> bytes:
-        """The answer of the process to one line; empty where it had to be ended."""
-        if self._process is None or self._process.poll() is not None:
+        """The answer of the process to one line; empty where it had to be ended.
+
+        A process that neither the watch nor `close` ended was ended by somebody else, such as a system that is short of
+        memory: then another one is asked, once.
+        """
+        for _ in range(2):
+            process = self._running()
+            reply, took_too_much = _exchange_watched(process, line)
+            if reply:
+                return reply
+            was_closed = self._process is not process
             self.close()
-            self._process = _start()
-        is_done = threading.Event()
-        watcher = threading.Thread(target=_watch, args=(self._process, is_done, MOST_BYTES + 20 * len(line)))
-        watcher.start()
-        try:
-            reply = _exchange(self._process, line)
-        finally:
-            is_done.set()
-            watcher.join()
-        if not reply:
+            if took_too_much or was_closed:
+                break
+        return b""
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        """The process; a new one where there is none, or none any more."""
+        process = self._process
+        if process is None or process.poll() is not None:
             self.close()
-        return reply
+            self._process = process = _start()
+        return process
 
 
 def _whole_characters(text: str) -> str:
@@ -113,16 +124,31 @@ def _whole_characters(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def _exchange_watched(process: subprocess.Popen[bytes], line: bytes) -> tuple[bytes, bool]:
+    """The answer to one line, empty where the process has ended; and whether it was ended because it took too much."""
+    is_done, took_too_much = threading.Event(), threading.Event()
+    most_bytes = MOST_BYTES + 20 * len(line)
+    watcher = threading.Thread(target=_watch, args=(process, is_done, took_too_much, most_bytes))
+    watcher.start()
+    try:
+        reply = _exchange(process, line)
+    finally:
+        is_done.set()
+        watcher.join()
+    return reply, took_too_much.is_set()
+
+
 def _exchange(process: subprocess.Popen[bytes], line: bytes) -> bytes:
-    """Send one line and wait for the answer; empty where the process has ended."""
+    """Send one line and wait for the answer; empty where the process ends before the answer is whole."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         process.stdin.write(line)
         process.stdin.flush()
-    except OSError:  # it has ended
+        reply = process.stdout.readline()
+    except (OSError, ValueError):  # it has ended; ValueError where its pipes are closed already
         return b""
-    return process.stdout.readline()
+    return reply if reply.endswith(b"\n") else b""
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -132,7 +158,9 @@ def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, creationflags=no_window)
 
 
-def _watch(process: subprocess.Popen[bytes], is_done: threading.Event, most_bytes: int) -> None:
+def _watch(
+    process: subprocess.Popen[bytes], is_done: threading.Event, took_too_much: threading.Event, most_bytes: int
+) -> None:
     """End the process where it takes too much. It cannot watch itself: a long operation would stop that, too."""
     began = time.monotonic()
     with suppress(psutil.Error):  # it has ended by itself
@@ -142,6 +170,7 @@ def _watch(process: subprocess.Popen[bytes], is_done: threading.Event, most_byte
             spent = _processor_seconds(watched) - before
             waited = time.monotonic() - began
             if spent > MOST_SECONDS or waited > MOST_WAIT_S or watched.memory_info().rss > most_bytes:
+                took_too_much.set()
                 process.kill()
                 return
 
@@ -232,20 +261,51 @@ def _rendered(template: str, seen: Mapping[str, Any], now: str, most: int) -> st
     return "".join(parts)
 
 
-def _limit_memory(most_bytes: int) -> None:
-    """Have the system refuse memory past this bound, where it can: that is sooner than the watcher notices."""
+def _limit(most_bytes: int) -> None:
+    """Have the system bound the memory and the processor time of the next request, where it can.
+
+    It refuses memory sooner than the watcher notices. It ends a process that computes on where no watcher is left,
+    because the program that asked was itself ended in the middle.
+    """
     try:
         import resource
     except ImportError:  # Windows
         return
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most_seconds = math.ceil(used.ru_utime + used.ru_stime + MOST_SECONDS) + 1  # the watcher comes first
+    for kind, most in (
+        (resource.RLIMIT_DATA, most_bytes),
+        (resource.RLIMIT_CPU, most_seconds),
+        (resource.RLIMIT_CORE, 0),  # a process that is ended by the limit above leaves no file behind
+    ):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+
+
+def _lines_until_end(asked: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines as they come. Once no more can come the process ends, also in the middle of a template.
+
+    A thread reads them, and ends the process: whoever asks is gone then. It does not get to run during one long
+    operation of the template, for which there is the bound of `_limit`.
+    """
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def read() -> None:
+        try:
+            for line in asked:
+                waiting.put(line)
+        finally:
+            os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        yield waiting.get()
 
 
 def _serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
     """What the process does: answer each line, a JSON object, with another one, until nobody asks any more."""
     for line in lines:
-        _limit_memory(MOST_BYTES + 20 * len(line))
+        _limit(MOST_BYTES + 20 * len(line))
         request = json.loads(line)
         said: dict[str, Any]
         try:
@@ -258,4 +318,4 @@ def _serve(lines: Iterable[bytes], answers: IO[bytes]) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the program that asks; this one ends with it
-    _serve(sys.stdin.buffer, sys.stdout.buffer)
+    _serve(_lines_until_end(sys.stdin.buffer), sys.stdout.buffer)

@@ -20,6 +20,9 @@ def settle(
 
     It is computed in the regime that the turn ended in. The next turn is at least as long, so it will be in that
     regime, too; what was settled in the one for short texts would have to be read anew.
+
+    `(*ids, 0)` is the tokens to settle and a last one, of any value, that is never computed: `begin` leaves one over,
+    because a request needs the logits after its last token.
     """
     ids = past.ids[: len(past.ids) - len(past.ids) % cache.step]
     new_tokens = max(0, past.length - len(ids) - 1)

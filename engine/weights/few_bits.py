@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.native import library as nativelib
+from engine.native import library as native_library
 from engine.weights.compiled_matrix import pack_int4, pack_int8
 from engine.weights.fastest import fastest
 from engine.weights.quantise import GROUP, ROWS_AT_ONCE, Bits, quantise_int4, quantise_int8, takes_int4
@@ -98,7 +98,7 @@ def few_bits_are_faster(dtype: torch.dtype) -> bool:
     processors that torch has no few-bit kernel for, they are slow. The matrix that is measured is too large for most
     processors' caches, as a model's weights are, because few bits save the time of reading.
     """
-    if nativelib.library() is not None:
+    if native_library.library() is not None:
         return True
     weight = torch.ones(1024, 4096, dtype=dtype)
     packed, row = Int8(weight), torch.ones(1, 4096, dtype=dtype)

@@ -109,7 +109,5 @@ class Engine:
         """Have a command carried out on the worker thread that is answered with id 0."""
         with self._lock:
             worker = self._worker
-            if worker.is_closing or not worker.is_alive():
+            if worker.is_closing or not worker.put(lambda: command(worker), is_order=True):
                 self._requests.report(Failed(0, CLOSED if worker.is_closing else BROKEN))
-            else:
-                worker.put(lambda: command(worker))

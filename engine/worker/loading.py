@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -88,26 +87,23 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float],
         step=EXACT_STEP if spec.exact else 0,
         decode=model.decode,
         regime=model.reuse.regime,
-        disk=DiskTier(_blocks_root(), namespace, model.layout, spec.disk_bytes),
+        disk=DiskTier(blocks_dir(), namespace, model.layout, spec.disk_bytes),
     )
 
 
 def _namespace(model: LoadedModel, spec: ModelSpec, content: str) -> str:
-    """Names everything that a cached block depends on besides its tokens, over restarts too: weights (`content` is the
-    digest of them), number type, layout, device, grid, and what computes."""
+    """A name for all that a cached block depends on besides its tokens: blocks of another namespace are never reused,
+    in memory or on disk.
+
+    Its parts are: the digest of the weights and config.json (`content`), the number type, the device, whether the mode
+    is exact, the layout of keys and values with their number type, how attention multiplies on the CPU, and what may
+    change a computed number in its last bit: libraries, our own source, processor and threads (`arithmetic`).
+    """
     mode = "exact" if spec.exact else "default"
     layout = f"{model.layout.groups}/{model.layout.dtype}"  # few-bit weights have keys in either of two number types
     if model.device.type == "cpu" and matmul_is_faster(model.layout.dtype):  # a measurement: it may come out otherwise
         layout += "/products"
     return f"{content}/{model.dtype}/{model.device}/{mode}/{layout}/{arithmetic(model.device.type)}"
-
-
-def _blocks_root() -> Path:
-    """Where blocks lie on disk; a place that cannot be written where the system names none for this user."""
-    try:
-        return blocks_dir()
-    except RuntimeError:
-        return Path(os.devnull) / "blocks"
 
 
 def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:

@@ -59,6 +59,14 @@ class Job:
     events: Iterator[Event]
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What the thread is to do between two steps. An order is answered with id 0, whatever happens."""
+
+    carry_out: Callable[[], None]
+    is_order: bool
+
+
 class Worker:
     """A thread, the commands it was given, and all that only it may touch. It runs from the start.
 
@@ -73,7 +81,10 @@ class Worker:
         self._requests = requests
         self._conversations = conversations
         self._clock = clock
-        self._commands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._door = threading.Lock()
+        """Held while a command is put, and while the thread leaves: no order comes in behind its last look."""
+        self._has_left = False
         self._jobs: deque[Job] = deque()
         self._previews: list[tuple[int, Request]] = []
         self._view = EMPTY_VIEW
@@ -87,24 +98,30 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
 
-    def put(self, command: Callable[[], None]) -> None:
-        """Have a command carried out between two steps."""
-        self._commands.put(command)
+    def put(self, carry_out: Callable[[], None], is_order: bool = False) -> bool:
+        """Have a command carried out between two steps; False where the thread carries out nothing any more.
+
+        An order is answered with id 0, if only by a Failed where the thread ends before.
+        """
+        with self._door:
+            if not self._has_left:
+                self._commands.put(Command(carry_out, is_order))
+            return not self._has_left
 
     def newest_view(self) -> CacheView:
         """The newest picture of the cache; a newer one is made when there is time."""
         if not self._view_wanted:
             self._view_wanted = True
-            self._commands.put(partial(self._guarded, self._refresh_view))
+            self.put(self._refresh_view)
         return self._view
 
     def is_alive(self) -> bool:
-        """Whether the thread still runs."""
-        return self._thread.is_alive()
+        """Whether the thread still runs and carries out commands."""
+        return self._thread.is_alive() and not self._has_left
 
     def join(self, timeout_s: float) -> bool:
         """Wake the thread and wait for its end; whether it ended in time."""
-        self._commands.put(lambda: None)
+        self.put(lambda: None)
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
@@ -190,7 +207,7 @@ class Worker:
                 command = self._commands.get(block=may_wait)
             except queue.Empty:
                 return
-            self._guarded(command, 0)
+            self._guarded(command.carry_out, 0 if command.is_order else BY_ITSELF)
             may_wait = False
 
     def _advance(self, job: Job) -> None:
@@ -219,6 +236,15 @@ class Worker:
             if not len(self._requests):
                 self._requests.report(Failed(BY_ITSELF, BROKEN, self._fault, is_model_gone=True))
         self.end_open()
+        self._refuse_late_orders()
+
+    def _refuse_late_orders(self) -> None:
+        """Answer the orders that came after the last command was carried out, and take none from here on."""
+        with self._door:
+            self._has_left = True
+            while not self._commands.empty():
+                if self._commands.get().is_order:
+                    self._requests.report(Failed(0, CLOSED if self.is_closing else BROKEN))
 
     def _close_jobs(self) -> None:
         for job in self._jobs:
@@ -264,7 +290,7 @@ class Worker:
             self.responder.cache.close_disk()
         responder.take_over(past)
         self.responder, self.idle_work = responder, None
-        responder.cache.open_disk(self._conversations)
+        self._guarded(partial(responder.cache.open_disk, self._conversations))  # the model answers without it
         self._guarded(self._refresh_view)
         yield responder.view(request_id)
         yield Loaded(request_id, model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 
 from engine import describe_devices
-from engine.native import library as nativelib
+from engine.native import library as native_library
 
 
 def test_report_names_this_machine() -> None:
@@ -16,5 +16,5 @@ def test_report_names_this_machine() -> None:
     assert cpu.name
     assert all("fp32" in device.dtypes for device in report.devices)
     assert report.threads >= 1
-    assert report.decoding == nativelib.state()
+    assert report.decoding == native_library.state()
     assert {"torch", "transformers"} <= report.versions.keys()

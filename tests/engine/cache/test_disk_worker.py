@@ -100,6 +100,19 @@ def test_what_idle_work_wrote_is_said_by_itself(start: Start) -> None:
     told(driver, driver.engine.clear_cache)
 
 
+def test_without_a_home_what_is_ordered_for_the_disk_is_answered(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also before a model is loaded."""
+    monkeypatch.setenv("HEADSTART_DATA_DIR", "~nobody-of-this-name/headstart")
+    driver = Driver(engine)
+    for order in (lambda: engine.forget("chat"), lambda: engine.keep_only([]), lambda: engine.set_disk_budget(0)):
+        driver.events.clear()
+        order()
+        driver.until(lambda: driver.of(0))
+        assert isinstance(driver.of(0)[0], CacheView), driver.of(0)
+
+
 def test_nothing_is_written_unless_asked_for(start: Start, blocks: Path) -> None:
     driver = start(disk_bytes=0)
     driver.finished(driver.engine.submit(request()))

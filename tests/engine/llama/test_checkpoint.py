@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, MistralConfig, PreTrainedConfig
 
 from engine.cache.store import Lane
+from engine.library.check import weight_files
 from engine.llama import checkpoint as plain
 from engine.llama.checkpoint import NotPlainError, PlainNetwork
 from engine.models.from_transformers import TransformersNetwork
@@ -102,7 +103,7 @@ def test_a_window_goes_the_other_way(tmp_path: Path) -> None:
 
 def test_shards_are_read_as_the_index_says(tmp_path: Path) -> None:
     expected = own_logits(saved(tmp_path, LlamaConfig(**SIZES), max_shard_size="40KB"), IDS)
-    assert len(plain.weight_files(tmp_path)) > 1
+    assert len(weight_files(tmp_path)) > 1
     save_file({"model.norm.weight": torch.zeros(64)}, tmp_path / "zz_other.safetensors")
     torch.testing.assert_close(logits_of(open_plainly(tmp_path)), expected, atol=2e-5, rtol=2e-5)
 

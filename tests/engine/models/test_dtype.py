@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +15,7 @@ from engine.cache.store import KVLayout, Lane, LayerGroup
 from engine.llama.forward import LlamaForward
 from engine.models import choice
 from engine.models.from_transformers import weights_of
-from engine.native import library as nativelib
+from engine.native import library as native_library
 from engine.weights import few_bits as packing
 from tests.engine.llama.test_forward import IDS, SIZES, build
 
@@ -25,6 +27,35 @@ GIB = 2**30
 def free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "_fastest_dtype", lambda width: torch.float32)
     monkeypatch.setattr(choice.psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
+
+
+@pytest.mark.parametrize(
+    ("config", "sizes", "index", "expected"),
+    [
+        ({}, {"model.safetensors": 5, "consolidated.safetensors": 7}, None, 5),
+        ({}, {"model.safetensors": 5, "a.safetensors": 7}, ["a.safetensors"], 5),
+        (
+            {},
+            {"below/a.safetensors": 3, "below/b.safetensors": 4, "c.safetensors": 8},
+            ["below/a.safetensors", "below/b.safetensors"],
+            7,
+        ),
+        ({"transformers_weights": "own.safetensors"}, {"model.safetensors": 5, "own.safetensors": 6}, None, 6),
+        ({}, {"other.safetensors": 5}, None, 0),
+    ],
+    ids=["a second copy", "one file and an index", "shards in a folder below", "named by config.json", "none"],
+)
+def test_the_size_is_that_of_the_files_that_are_loaded(
+    tmp_path: Path, config: dict[str, str], sizes: dict[str, int], index: list[str] | None, expected: int
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    for name, size in sizes.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(size))
+    if index is not None:
+        names = dict(zip("ab", index, strict=False))
+        (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
+    assert choice.checkpoint_bytes(tmp_path) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,7 +89,7 @@ def fresh() -> Iterator[None]:
 
 @pytest.mark.usefixtures("fresh")
 def test_the_measurement_gives_an_answer_and_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nativelib, "library", lambda: None)
+    monkeypatch.setattr(native_library, "library", lambda: None)
     assert packing.few_bits_are_faster(torch.float32) in (True, False)
     packing.few_bits_are_faster(torch.float32)
     assert packing.few_bits_are_faster.cache_info().hits == 1
@@ -69,7 +100,7 @@ def test_the_measurement_gives_an_answer_and_asks_once(monkeypatch: pytest.Monke
 def test_beside_the_compiled_part_nothing_is_measured(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """A matrix that a large cache holds made the measurement a draw: one load in ten took full weights, four times
     slower for the whole session."""
-    monkeypatch.setattr(nativelib, "library", lambda: object())
+    monkeypatch.setattr(native_library, "library", lambda: object())
     monkeypatch.setattr(packing, "fastest", lambda *_: pytest.fail("measured"))
     assert packing.few_bits_are_faster(dtype)
 
@@ -84,7 +115,7 @@ def test_few_bits_beside_either_number_type(
     """Decoding with int8 beside full weights says nearly what the full weights say, one row or some, with the compiled
     step where it is here and without."""
     if not compiled:
-        monkeypatch.setattr(nativelib, "library", lambda: None)
+        monkeypatch.setattr(native_library, "library", lambda: None)
     module = build(LlamaConfig(**SIZES)).to(dtype)
     layout = KVLayout((LayerGroup((0, 1, 2), 2, 16, 16),), dtype, CPU)
     lanes = [Lane(layout, 80, fill=float("nan")) for _ in range(2)]

@@ -24,15 +24,17 @@ from engine.llama.torch_rows import TorchRows
 from engine.llama.weights import Projection, Weights
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
-from engine.native import library as nativelib
+from engine.native import library as native_library
 from engine.weights import few_bits as packing
 from engine.weights.compiled_matrix import NativeMatrix, pack_int4, pack_int8
 from engine.weights.quantise import quantise_int4, quantise_int8
 from tests.depth import cases
 from tests.engine.llama.test_forward import SIZES, build
 
-needs_native = pytest.mark.skipif(nativelib.library() is None, reason="torch's kernels do the work on this machine")
-ENGINE = Path(nativelib.__file__).parent.parent
+needs_native = pytest.mark.skipif(
+    native_library.library() is None, reason="torch's kernels do the work on this machine"
+)
+ENGINE = Path(native_library.__file__).parent.parent
 LONG = {**SIZES, "max_position_embeddings": 1024}
 CONFIGS = {
     "llama with biases": LlamaConfig(**LONG, attention_bias=True, mlp_bias=True),
@@ -48,14 +50,14 @@ IDS = [(7 * i * i + 3 * i) % 96 for i in range(600)]
 def test_it_is_there_where_it_can_be_built() -> None:
     """Falling back to torch without a word would make every answer slow and no test red."""
     compiler = (sysconfig.get_config_var("CC") or "").split()[:1]
-    if not nativelib._is_for_this_machine() or "gcc" not in "".join(compiler) or not shutil.which(compiler[0]):
+    if not native_library._is_for_this_machine() or "gcc" not in "".join(compiler) or not shutil.which(compiler[0]):
         pytest.skip("no compiler for it here, or not the processor")
-    assert nativelib.library() is not None, "build it: pip install --editable ."
+    assert native_library.library() is not None, "build it: pip install --editable ."
 
 
 @needs_native
 def test_it_was_built_of_these_sources() -> None:
-    path = nativelib._path()
+    path = native_library._path()
     assert path is not None
     built = Path(path).stat().st_mtime
     newer = [source.name for source in (ENGINE / "native").glob("*.[ch]") if source.stat().st_mtime > built]
@@ -63,25 +65,25 @@ def test_it_was_built_of_these_sources() -> None:
 
 
 @needs_native
-@pytest.mark.parametrize("place", range(len(nativelib.LAYOUT)))
+@pytest.mark.parametrize("place", range(len(native_library.LAYOUT)))
 def test_a_build_of_other_structures_is_not_used(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = list(nativelib.LAYOUT)
+    other = list(native_library.LAYOUT)
     other[place] += 4
-    monkeypatch.setattr(nativelib, "LAYOUT", other)
-    nativelib.library.cache_clear()
-    nativelib.fingerprint.cache_clear()
+    monkeypatch.setattr(native_library, "LAYOUT", other)
+    native_library.library.cache_clear()
+    native_library.fingerprint.cache_clear()
     try:
-        assert nativelib.library() is None
-        assert nativelib.fingerprint() == "torch"
-        assert "of another version" in nativelib.state()
+        assert native_library.library() is None
+        assert native_library.fingerprint() == "torch"
+        assert "of another version" in native_library.state()
     finally:
-        nativelib.library.cache_clear()
-        nativelib.fingerprint.cache_clear()
+        native_library.library.cache_clear()
+        native_library.fingerprint.cache_clear()
 
 
 @needs_native
 def test_a_build_has_a_name_of_its_own() -> None:
-    assert len(nativelib.fingerprint()) == 16
+    assert len(native_library.fingerprint()) == 16
 
 
 @needs_native
@@ -106,11 +108,11 @@ def test_there_is_one_team_of_threads() -> None:
 def test_a_user_is_told_what_writes_tokens(
     built: bool, processor: str, machine: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nativelib, "library", lambda: object() if built else None)
+    monkeypatch.setattr(native_library, "library", lambda: object() if built else None)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
     monkeypatch.setattr(platform, "machine", lambda: machine)
-    monkeypatch.setattr(nativelib, "_path", lambda: None)
-    assert said in nativelib.state()
+    monkeypatch.setattr(native_library, "_path", lambda: None)
+    assert said in native_library.state()
 
 
 def codes_of(weight: Tensor, kind: str) -> Tensor:
@@ -290,7 +292,7 @@ def test_what_is_no_number_does_not_get_lost(place: str, number: float) -> None:
 
 @torch.inference_mode()
 def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nativelib, "library", lambda: None)
+    monkeypatch.setattr(native_library, "library", lambda: None)
     model = build(CONFIGS["qwen3"])
     weights = weights_of(model, "int4")
     assert not weights.is_native

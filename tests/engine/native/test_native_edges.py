@@ -19,7 +19,7 @@ from engine.cache.store import KVLayout, Lane
 from engine.llama.forward import LlamaForward
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
-from engine.native import library as nativelib
+from engine.native import library as native_library
 from engine.weights.compiled_matrix import pack_int4, pack_int8
 from tests.depth import cases
 from tests.engine.inside import forget_lanes
@@ -139,7 +139,7 @@ def test_nor_by_a_product(kind: str) -> None:
 
 def test_a_library_that_was_cut_off_is_not_loaded(tmp_path: Path) -> None:
     """A build on a full disk: loading half a file ends the program, and no `except` sees it."""
-    loaded = nativelib.library()
+    loaded = native_library.library()
     assert loaded is not None
     whole = Path(loaded._name).read_bytes()
     lengths = [len(whole) * share // 10 for share in range(10)] + [100, len(whole) - 1]
@@ -154,10 +154,10 @@ def test_a_library_that_was_cut_off_is_not_loaded(tmp_path: Path) -> None:
 def test_what_is_no_library_is_not_loaded(tmp_path: Path) -> None:
     for name, content in (("text", b"hello " * 999), ("empty", b""), ("zeros", bytes(9999)), ("head", b"\x7fELF")):
         (tmp_path / name).write_bytes(content)
-        assert nativelib.load(str(tmp_path / name)) is None
-    assert nativelib.load(str(tmp_path)) is None
-    assert nativelib.load(str(tmp_path / "nowhere")) is None
-    assert nativelib.load(torch._C.__file__) is None
+        assert native_library.load(str(tmp_path / name)) is None
+    assert native_library.load(str(tmp_path)) is None
+    assert native_library.load(str(tmp_path / "nowhere")) is None
+    assert native_library.load(torch._C.__file__) is None
 
 
 @pytest.mark.parametrize(

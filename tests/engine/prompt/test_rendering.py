@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from transformers import AutoTokenizer
 from transformers.utils.chat_template_utils import _compile_jinja_template
@@ -125,6 +127,71 @@ def test_a_process_that_is_gone_is_started_again(renderer: Renderer) -> None:
     renderer._process.kill()
     renderer._process.wait()
     assert renderer.render("a", SEEN, NOW) == "a"
+
+
+def test_a_process_that_somebody_else_ended_is_asked_again(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange, ended = rendering._exchange, []
+
+    def interrupted(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+        if not ended:
+            ended.append(process.pid)
+            process.kill()
+            process.wait()
+        return exchange(process, line)
+
+    monkeypatch.setattr(rendering, "_exchange", interrupted)
+    assert renderer.render("a", SEEN, NOW) == "a"
+    assert len(ended) == 1
+
+
+def test_closed_while_it_is_asked_it_starts_no_other_process(
+    renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = rendering._exchange
+
+    def closed(process: subprocess.Popen[bytes], line: bytes) -> bytes:
+        renderer.close()
+        return exchange(process, line)
+
+    monkeypatch.setattr(rendering, "_exchange", closed)
+    with pytest.raises(TemplateEndlessError):
+        renderer.render("a", SEEN, NOW)
+    assert renderer._process is None
+
+
+ABANDON = """
+import os, sys, threading, time
+from datetime import datetime
+from engine.prompt import rendering
+rendering.MOST_SECONDS = 1000.0
+ask = threading.Thread(target=rendering.RENDERER.render, args=(sys.argv[1], {}, datetime.now()), daemon=True)
+ask.start()
+time.sleep(1.0)
+print(rendering.RENDERER._process.pid, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nested loops",
+        pytest.param("power", marks=pytest.mark.skipif(sys.platform == "win32", reason="it cannot be interrupted")),
+    ],
+)
+def test_the_process_ends_after_the_program_that_asked(name: str) -> None:
+    run = subprocess.run([sys.executable, "-c", ABANDON, ENDLESS[name]], capture_output=True, text=True, check=True)
+    until = time.monotonic() + 30
+    while is_running(int(run.stdout)):
+        assert time.monotonic() < until, "it computes for ever"
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 MEASURE = f"""

@@ -19,7 +19,7 @@ from engine.events import CacheView, Event, Failed, Finished, Loaded, Preview
 from engine.models.loaded import LoadedModel
 from engine.types import ModelSpec
 from engine.worker.requests import OpenRequests
-from engine.worker.thread import Worker
+from engine.worker.thread import BROKEN, CLOSED, Worker
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
 from tests.engine.worker_driver import PATIENCE_S, Driver, Gate, request
@@ -251,6 +251,37 @@ def test_a_thread_that_has_to_end_says_so_and_the_next_load_begins_anew(
     assert isinstance(driver.end(engine.load(spec(tiny_folder))), Loaded)
     driver.finished(engine.submit(request()))
     assert all(ends(driver.events)[number] == 1 for number in (*asked, late))
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_an_order_in_the_last_moment_is_answered(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch, is_closed: bool
+) -> None:
+    """The thread carries out nothing any more, and has not quite ended: closed, or broken."""
+    engine, end_open, answers = driver.engine, Worker.end_open, []
+    report = OpenRequests.report
+
+    def order_late(worker: Worker) -> None:
+        end_open(worker)
+        worker.is_closing = False  # the order came in before
+        engine.clear_cache()
+        worker.is_closing = is_closed
+
+    def count(requests: OpenRequests, event: Event) -> None:
+        report(requests, event)
+        if isinstance(event, Failed) and event.request_id == 0:
+            answers.append(event.sentence)
+
+    monkeypatch.setattr(Worker, "end_open", order_late)
+    monkeypatch.setattr(OpenRequests, "report", count)
+    if is_closed:
+        assert engine.close(PATIENCE_S)
+    else:
+        monkeypatch.setattr(Worker, "_step", lambda _: sys.exit("broken"))
+        assert engine._worker.join(PATIENCE_S)
+    assert answers[-1] == (CLOSED if is_closed else BROKEN)
+    assert len(answers) == (1 if is_closed else 2), "a broken engine says so by itself, too"
+    monkeypatch.undo()
 
 
 def test_two_who_poll_get_every_event_once(engine: Engine) -> None:

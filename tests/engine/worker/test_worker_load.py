@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine import Engine
+from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.events import BY_ITSELF, CacheView, Failed, Loaded, Loading, Matched
 from engine.models.loaded import LoadedModel
@@ -47,6 +48,19 @@ def test_without_a_model_everything_is_a_sentence(engine: Engine) -> None:
     driver.until(lambda: len(driver.of(0)) == 2)
     assert all(isinstance(event, Failed) for event in driver.of(0))
     assert engine.cache_view() == CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
+
+
+def test_a_model_is_loaded_although_its_folder_on_disk_cannot_be_opened(
+    driver: Driver, other_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("odd")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PrefixCache, "open_disk", fail)
+        assert isinstance(driver.end(driver.engine.load(spec(other_folder))), Loaded)
+    assert any(isinstance(event, Failed) and "odd" in event.detail for event in driver.of(0))
+    driver.finished(driver.engine.submit(request()))
 
 
 def test_a_load_that_fails_keeps_the_old_model(driver: Driver, tmp_path: Path) -> None:
