@@ -59,7 +59,7 @@ def test_a_model_is_loaded_although_its_folder_on_disk_cannot_be_opened(
     with monkeypatch.context() as patch:
         patch.setattr(PrefixCache, "open_disk", fail)
         assert isinstance(driver.end(driver.engine.load(spec(other_folder))), Loaded)
-    assert any(isinstance(event, Failed) and "odd" in event.detail for event in driver.of(0))
+    assert any(isinstance(event, Failed) and "odd" in event.detail for event in driver.of(BY_ITSELF))
     driver.finished(driver.engine.submit(request()))
 
 
