@@ -53,8 +53,7 @@ class Cache(Protocol):
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         """Look up, pin, and hold a lane with room for `ids` and `new_tokens` more. All or nothing.
 
-        Where the model's position code hangs on the length, it is that of `ids`, or of `length` tokens where those are
-        more; how far the answer may grow changes nothing.
+        The position code is chosen for a sequence of max(len(ids), length) tokens; `new_tokens` does not count.
 
         Raises MemoryError where the lane cannot be had.
         """
@@ -73,13 +72,11 @@ class Cache(Protocol):
         prompt asked again."""
 
     def enter_regime(self, run: Run, regime: str) -> None:
-        """Publish what the lane holds, then begin it anew, empty, in another regime of the position code."""
-
-    def publish(self, run: Run) -> None:
-        """Make the full settled blocks of the lane reusable, as far as the budget allows."""
+        """Make what the lane holds reusable, then begin it anew, empty, in another regime of the position code."""
 
     def finish(self, run: Run) -> None:
-        """Publish, and hold nothing any more. Every `begin` is followed by one `finish`."""
+        """Make the full settled blocks of the lane reusable, as far as the budget allows, and hold nothing any more.
+        Every `begin` is followed by one `finish`."""
 
 
 def lane_capacity(tokens: int) -> int:

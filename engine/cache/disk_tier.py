@@ -54,7 +54,7 @@ log = logging.getLogger("headstart")
 
 @dataclass(eq=False, slots=True)
 class QueuedPath:
-    """A path to write: its blocks' ids, and their digests behind that of the space."""
+    """A path to write for a conversation. `digests[0]` names the space, `digests[i + 1]` the block `keys[i]`."""
 
     space: str
     keys: list[Key]

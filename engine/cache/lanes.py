@@ -42,8 +42,8 @@ class Lanes:
         return lane.capacity >= capacity or self._bytes(capacity) <= self._store.free_bytes
 
     def missing_bytes(self, capacity: int) -> int:
-        """What blocks would have to give up for a lane of this capacity, all idle lanes gone; 0 where every lane that
-        may be is busy."""
+        """Bytes of blocks that would be evicted for a new lane of this capacity, after every idle lane has gone for it.
+        0 where no lane can be made at all: as many as there may be are busy."""
         idle = sum(lane.nbytes for lane in self.idle())
         if not idle and len(self._lanes) >= self._most:
             return 0

@@ -52,9 +52,6 @@ class NullCache:
         run.lane.cut(0)
         run.lane.regime = regime
 
-    def publish(self, run: Run) -> None:
-        """Nothing is kept."""
-
     def finish(self, run: Run) -> None:
         """Give the lane back."""
         self.store.free_lane(run.lane)

@@ -1,7 +1,8 @@
-"""What the window sees of the cache: its memory, and the tree with one entry for each unbranched run.
+"""What the window sees of the cache: its memory, and the tree with one entry for each unbranched stretch of blocks.
 
-A run lies in memory, or on disk only. Memory is compared with the disk from the roots down, as far as both agree: both
-are prefix-closed, so what is on disk only begins right behind a block that is in both, or at a root.
+Such a stretch is called a run here; it has nothing to do with `contract.Run`, the time for which a request holds a
+lane. A run lies in memory, or on disk only. Memory is compared with the disk from the roots down, as far as both agree:
+both are prefix-closed, so what is on disk only begins right behind a block that is in both, or at a root.
 """
 
 from __future__ import annotations

@@ -83,8 +83,8 @@ class PrefixCache:
         return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
 
     def peek(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> int:
-        """Tokens that `begin` would reuse. At least one token is left to compute, but where the logits after exactly
-        this prompt are kept."""
+        """Tokens that `begin` would reuse: all of them where the logits after exactly this prompt are kept. Otherwise
+        at least one token is left to compute, because its logits are needed."""
         return self.estimate(ids, new_tokens, length).tokens
 
     def estimate(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
@@ -159,29 +159,14 @@ class PrefixCache:
             self.store.keep_logits(run.lane, logits)
 
     def enter_regime(self, run: Run, regime: str) -> None:
-        self.publish(run)
+        self._publish(run)
         run.lane.cut(0)
         run.lane.regime = regime
         self._move_pin(run, Match(self.tree.root(self._space(regime)), ()))
 
-    def publish(self, run: Run) -> None:
-        """Blocks that do not fit behind pinned ones stay in the lane only."""
-        ids = run.lane.ids[: run.lane.settled]
-        match = self.tree.match(self._space(run.lane.regime), ids, is_hit=False)
-        self._move_pin(run, match)
-        keys = block_keys(ids, len(match.blocks))
-        self._evict_for(len(keys) * self.store.layout.bytes_per_block)
-        del keys[self.store.free_bytes // self.store.layout.bytes_per_block :]
-        try:
-            blocks = self.store.publish(run.lane, match.num_tokens, len(keys))
-        except MemoryError:
-            return
-        self._move_pin(run, self.tree.insert(match, keys, blocks))
-        self.tree.own(run.match.node, run.owner)
-
     def finish(self, run: Run) -> None:
         try:
-            self.publish(run)
+            self._publish(run)
             if not run.is_forgotten:
                 self.disk.enqueue(self._space(run.lane.regime), run.lane.ids[: run.lane.settled], run.owner)
         finally:
@@ -238,21 +223,21 @@ class PrefixCache:
         return self.tree.kept_tokens(self._space(self.regime(length)), ids)
 
     def keep_block(self, block: int) -> None:
-        """Keep the path that ends with the run of `block` resident, until released. Unknown blocks are ignored. Raises
-        InvalidRequestError for a run on disk only."""
+        """Keep the path to the end of the stretch of `block` resident, until released. Unknown blocks are ignored.
+        Raises InvalidRequestError for a stretch on disk only."""
         self._picture.refuse_disk_only(block)
         if (node := self.tree.find(block)) is not None:
             self.tree.keep(node, block)  # a number, so that no conversation has the same name
             self._bound_kept()
 
     def release_block(self, block: int) -> None:
-        """Keep the run of `block` and all behind it no longer."""
+        """Keep the stretch of `block` and all behind it no longer."""
         if (node := self.tree.find(block)) is not None:
             self.tree.release_below(self._picture.run_start(node))
 
     def drop_block(self, block: int) -> None:
-        """Drop the run of `block` and all behind it, on disk too, except what a running request needs. Unknown blocks
-        are ignored: the run may be gone since the window was drawn."""
+        """Drop the stretch of `block` and all behind it, on disk too, except what a running request needs. Unknown
+        blocks are ignored: the stretch may be gone since the window was drawn."""
         node, digest = self.tree.find(block), self._picture.disk_name(block)
         if node is not None:
             first = self._picture.run_start(node)
@@ -334,6 +319,22 @@ class PrefixCache:
         missing = -(-self._lanes.missing_bytes(capacity) // self.store.layout.bytes_per_block)
         own = self.tree.evictable_on(self._space(regime), ids)
         return max(0, min(own, missing - (self.tree.evictable() - own))) * BLOCK_TOKENS if missing else 0
+
+    def _publish(self, run: Run) -> None:
+        """Make the full settled blocks of the lane reusable. Blocks for which nothing may be evicted any more, because
+        the rest is pinned or kept, stay in the lane only."""
+        ids = run.lane.ids[: run.lane.settled]
+        match = self.tree.match(self._space(run.lane.regime), ids, is_hit=False)
+        self._move_pin(run, match)
+        keys = block_keys(ids, len(match.blocks))
+        self._evict_for(len(keys) * self.store.layout.bytes_per_block)
+        del keys[self.store.free_bytes // self.store.layout.bytes_per_block :]
+        try:
+            blocks = self.store.publish(run.lane, match.num_tokens, len(keys))
+        except MemoryError:
+            return
+        self._move_pin(run, self.tree.insert(match, keys, blocks))
+        self.tree.own(run.match.node, run.owner)
 
     def _pinned_match(self, ids: Sequence[int], regime: str) -> Match:
         match = self.tree.match(self._space(regime), ids)

@@ -172,7 +172,6 @@ def test_new_logits_take_the_place_of_the_old_ones() -> None:
     fake_kv.compute(cache, MODEL, run, [1] * 64, 24)
     logits = torch.ones(2 * cache.store.layout.bytes_per_block, dtype=torch.uint8)
     cache.keep_logits(run, logits)
-    cache.publish(run)
     cache.store.budget_bytes, blocks = cache.used_bytes, len(cache.tree)
     cache.keep_logits(run, logits * 2)
     assert (len(cache.tree), cache.evicted_bytes, cache.store.free_bytes) == (blocks, 0, 0)
