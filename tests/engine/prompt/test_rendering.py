@@ -166,6 +166,8 @@ from engine.prompt import rendering
 rendering.MOST_SECONDS = 1000.0
 ask = threading.Thread(target=rendering.RENDERER.render, args=(sys.argv[1], {}, datetime.now()), daemon=True)
 ask.start()
+while rendering.RENDERER._process is None:
+    time.sleep(0.01)
 time.sleep(1.0)
 print(rendering.RENDERER._process.pid, flush=True)
 os._exit(0)
@@ -181,7 +183,7 @@ os._exit(0)
 )
 def test_the_process_ends_after_the_program_that_asked(name: str) -> None:
     run = subprocess.run([sys.executable, "-c", ABANDON, ENDLESS[name]], capture_output=True, text=True, check=True)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while is_running(int(run.stdout)):
         assert time.monotonic() < until, "it computes for ever"
         time.sleep(0.05)
