@@ -182,7 +182,7 @@ class Preview:
     """What `Engine.submit` would do with this request now, without computing anything.
 
     The first `pinned_tokens` of the reused ones are kept resident, the last `disk_tokens` of them are on disk only.
-    `block_texts[i]` is the text of tokens 16 i to 16 i + 15.
+    `block_texts[i]` is the text of tokens 16 i to 16 i + 15, as far as the model can read.
     """
 
     request_id: int

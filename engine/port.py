@@ -29,13 +29,14 @@ class EnginePort(Protocol):
     def preview(self, request: Request) -> int:
         """Say what `submit` would reuse and compute, also while another request runs. Reports Preview or Failed.
 
-        While a request runs one is answered for each of its steps, the newest first: many do not hold it up.
+        While a request runs one is answered for each of its steps, the newest first: many do not hold it up. Nothing
+        waits for the preview of a long text: that is encoded beside everything else.
         """
 
     def cancel(self, request_id: int) -> None:
         """Stop a request, within one layer of the model where one is computing; what it computed in whole chunks and
-        tokens stays cached. Stop a load at its next step, or while it downloads or converts. Unknown ids are
-        ignored."""
+        tokens stays cached. Stop a load at its next step, or while it downloads or converts. A preview that
+        was not made yet ends with Failed. Unknown ids are ignored."""
 
     def set_cache_budget(self, budget_bytes: int) -> None:
         """Change the byte budget of the cache; what no longer fits is evicted at once. It is never less than one whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -16,12 +17,14 @@ INT_BYTES = 28
 
 class Remembered(Generic[Result]):
     """`function` with a memory: what was asked before is not computed again. Keys and results together take at most
-    `budget_bytes`; what was not asked for the longest time goes first. One result that alone is larger is not kept."""
+    `budget_bytes`; what was not asked for the longest time goes first. One result that alone is larger is not kept. Any
+    thread may ask."""
 
     def __init__(self, function: Callable[..., Result], budget_bytes: int) -> None:
         self._function = function
         self._budget_bytes = budget_bytes
         self._results: dict[Hashable, Result] = {}
+        self._lock = threading.Lock()
         self.nbytes = 0
 
     def __contains__(self, key: tuple[Hashable, ...]) -> bool:
@@ -30,14 +33,17 @@ class Remembered(Generic[Result]):
 
     def __call__(self, *key: Hashable) -> Result:
         """The result for these arguments."""
-        if key in self._results:
-            self._results[key] = result = self._results.pop(key)  # the newest are at the end
-            return result
+        with self._lock:
+            if key in self._results:
+                self._results[key] = result = self._results.pop(key)  # the newest are at the end
+                return result
         result = self._function(*key)
         if (size := _entry_bytes(key, result)) <= self._budget_bytes:
-            self._results[key] = result
-            self.nbytes += size
-            self._drop_oldest()
+            with self._lock:
+                if key not in self._results:  # else another thread computed it meanwhile
+                    self._results[key] = result
+                    self.nbytes += size
+                    self._drop_oldest()
         return result
 
     def _drop_oldest(self) -> None:

@@ -47,23 +47,23 @@ def between_layers() -> None:
     _listen.get()()
 
 
-def in_own_thread(work: Callable[[], Result], lock: threading.Lock, listen: Listen) -> Result:
-    """The result of `work`, which runs in a thread of its own and holds `lock`. `listen` is called meanwhile; what it
-    raises comes out at once, and the work is left to end alone, or not begun."""
+def in_own_thread(work: Callable[[], Result]) -> Future[Result]:
+    """Begin `work` in a thread of its own, which nothing interrupts."""
     future: Future[Result] = Future()
 
     def run() -> None:
-        with lock:
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(work())
-                except BaseException as error:
-                    future.set_exception(error)
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
 
     threading.Thread(target=run, name="headstart-text").start()  # the program's end waits for it: no daemon
-    try:
-        while not wait([future], LOOK_EVERY_S).done:
-            listen()
-    finally:
-        future.cancel()
-    return future.result()
+    return future
+
+
+def wait_for(future: Future[Result], listen: Listen) -> None:
+    """Wait for the end of work in another thread. `listen` is called meanwhile; what it raises comes out at once, and
+    the work goes on."""
+    while not future.done():
+        listen()
+        wait([future], LOOK_EVERY_S)

@@ -122,7 +122,7 @@ class Bridge(QObject):
         return self._expect(self._engine.preview(request))
 
     def cancel(self, request_id: int) -> None:
-        """Stop a request or a load, which still has its end."""
+        """Stop a request, a load or a preview, which still has its end."""
         self._engine.cancel(request_id)
 
     def tell(self, command: CacheCommand, *values: object, then: Callable[[CacheView], object] | None = None) -> None:

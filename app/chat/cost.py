@@ -68,18 +68,26 @@ class Previewer(QObject):
 
     def schedule(self) -> None:
         """Something changed: what was asked before is stale."""
-        self._awaited = {}
+        self._give_up()
         self.rest.start()
 
     def drop(self) -> None:
         """There is nothing to preview now."""
-        self._awaited = {}
+        self._give_up()
         self.rest.stop()
 
     def ask(self) -> None:
         """Ask now. The timer calls this."""
         self.rest.stop()
+        self._give_up()
         self._awaited = {self._bridge.request_preview(request): None for request in self._requests()}
+
+    def _give_up(self) -> None:
+        """Nobody waits for what was asked any more: the engine need not work on it."""
+        for request_id, preview in self._awaited.items():
+            if preview is None:
+                self._bridge.cancel(request_id)
+        self._awaited = {}
 
     def _on_preview(self, preview: Preview) -> None:
         if preview.request_id not in self._awaited:

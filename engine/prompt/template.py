@@ -97,7 +97,7 @@ class _Setting:
 class PromptBuilder:
     """Builds prompts with one tokenizer (a transformers fast tokenizer) and its chat template.
 
-    The model knows the tokens below `vocabulary`.
+    The model knows the tokens below `vocabulary`. Two threads may build at the same time.
     """
 
     def __init__(self, tokenizer: Any, vocabulary: int = sys.maxsize) -> None:
@@ -107,6 +107,7 @@ class PromptBuilder:
             tokenizer.chat_template = PLAIN_TEMPLATE
         self._text = TokenText(tokenizer)
         self._control = ControlTokens(tokenizer, self._between_messages())
+        self.tokenizer("", add_special_tokens=False)  # sets truncation and padding once: after that calls may overlap
         self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
         self._says = Remembered(self._says_text, REMEMBERED_BYTES // 4)
 

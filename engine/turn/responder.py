@@ -5,8 +5,8 @@ A cancel is looked for between two chunks and between two tokens, and within a l
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
@@ -21,7 +21,7 @@ from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
-from engine.stopping import Listen, StoppedError, in_own_thread, listening
+from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait_for
 from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, exact_chunks, timed_chunks
 from engine.turn.detokenize import Detokenizer
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
@@ -67,7 +67,8 @@ class Responder:
         self._past: dict[str, Past] = {}
         self._held_past_bytes = 0
         self._clock = clock
-        self._building = threading.Lock()
+        self._long_text: tuple[Request, Future[Prompt]] | None = None
+        """The long text that is encoded in a thread of its own, or was, and its prompt was not used yet."""
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
     @property
@@ -138,11 +139,25 @@ class Responder:
             yield from self._play(turn)
 
     def _build(self, request: Request, listen: Listen) -> Prompt:
-        """The prompt of a request. A long one is built in a thread of its own while this one listens; so is any that
-        would have to wait for one that was left alone."""
+        """The prompt of a request. A long one is built in a thread of its own, one at a time, while this one listens.
+        What `listen` raises leaves it to itself there, and short ones do not wait for it."""
         build = partial(self.builder.build, request.messages, request.day, request.tools)
-        is_long = sum(len(message.content) for message in request.messages) > LONG_TEXT
-        return in_own_thread(build, self._building, listen) if is_long or self._building.locked() else build()
+        if sum(len(message.content) for message in request.messages) <= LONG_TEXT:
+            if self._long_text and self._long_text[1].done():  # nobody came back for it
+                self._long_text = None
+            return build()
+        while (other := self._long_text) and not _is_same_text(other[0], request):
+            wait_for(other[1], listen)
+            self._end_long_text(other)
+        mine = self._long_text = self._long_text or (request, in_own_thread(build))
+        wait_for(mine[1], listen)
+        self._end_long_text(mine)
+        return mine[1].result()
+
+    def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
+        """Hold it no longer, unless a preview within `listen` has begun another one by now."""
+        if self._long_text is done:
+            self._long_text = None
 
     def _play(self, turn: Turn) -> Generator[Event, None, None]:
         """Look up and pin, restore, prefill, decode; then publish and unpin, remember the turn, and end it. Whatever
@@ -306,12 +321,15 @@ class Responder:
 
     def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
         """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
-        comes out."""
+        comes out, and the encoding goes on: the same preview, asked for again, finds it under way or done."""
         prompt = self._build(request, listen)
         new_tokens = self._new_tokens(request, prompt)
         cache = self.cache if request.use_cache else self._cold_cache
         reused, from_disk = cache.estimate(prompt.ids, new_tokens)
         computed = len(prompt.ids) - reused
+        shown = min(
+            len(prompt.ids), self.cache.context_length
+        )  # the texts of a prompt too long to be read take seconds
         return Preview(
             request_id=request_id,
             prompt_tokens=len(prompt.ids),
@@ -322,9 +340,7 @@ class Responder:
             context_length=self.cache.context_length,
             spans=prompt.spans,
             pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids))),
-            block_texts=tuple(
-                self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, len(prompt.ids), BLOCK_TOKENS)
-            ),
+            block_texts=tuple(self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, shown, BLOCK_TOKENS)),
             disk_tokens=from_disk,
         )
 
@@ -379,6 +395,11 @@ class Responder:
 
         if (yield from settle(self.model, self.cache, conversation, past, note, listen)):
             yield self.view()
+
+
+def _is_same_text(one: Request, other: Request) -> bool:
+    """Whether two requests have the same prompt."""
+    return (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
 
 
 def _past_bytes(past: Past) -> int:

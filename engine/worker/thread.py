@@ -42,6 +42,7 @@ SPIN_COUNT = "1500"
 """How often OpenMP's threads look before they sleep: threads that spin at every barrier starve the window."""
 CLOSED = "The engine is closed. Start Headstart again."
 BROKEN = "The engine stopped because of an error of its own. The conversation is safe: open the model again."
+NOT_WANTED = "The preview was not made: that was stopped."
 EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
 WRITE_AT_MOST_S = 3.0
 """So long the end of the program, or of a model, waits for what is still to be written to disk."""
@@ -338,18 +339,21 @@ class Worker:
 
     def _preview(self, request_id: int, request: Request) -> None:
         """Idle work is broken off first and gives its lane back, as it would for a request: so the preview finds what
-        the request would. Where an answer is stopped while a long text is encoded here, that goes first, and the
-        preview begins again."""
+        the request would. While a long text is encoded for it, in a thread of its own, everything else goes first:
+        the preview is put back to its place and asked for again, until the text is there or nobody wants it."""
+        place = len(self._previews)
 
         def listen() -> None:
-            if self.is_closing or (self._jobs and self._requests.is_cancelled(self._jobs[0].request_id)):
+            if self.is_closing or self._jobs or not self._commands.empty() or self._requests.is_cancelled(request_id):
                 raise StoppedError
 
         self._stop_idle_work()
         try:
+            if self._requests.is_cancelled(request_id):
+                raise HeadstartError(NOT_WANTED)
             self._requests.report(self._loaded().preview(request_id, request, listen))
         except StoppedError:
-            self._previews.append((request_id, request))
+            self._previews.insert(place, (request_id, request))
         except BaseException as error:
             self._requests.report(failure(request_id, error))
 

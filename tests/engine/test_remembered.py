@@ -39,3 +39,18 @@ def test_bytes_are_what_python_takes() -> None:
     taken, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 0.8 * taken < size_of(value) < 1.2 * taken
+
+
+def test_what_two_threads_compute_at_the_same_time_counts_once() -> None:
+    """Here the second one asks, and is done, while the first one computes."""
+    asked: list[str] = []
+
+    def double(text: str) -> str:
+        asked.append(text)
+        return remembered(text) if len(asked) == 1 else text * 2
+
+    remembered = Remembered(double, 10_000)
+    alone = Remembered(lambda text: text * 2, 10_000)
+    assert remembered("parcel") == alone("parcel")
+    assert asked == ["parcel", "parcel"]
+    assert remembered.nbytes == alone.nbytes

@@ -73,6 +73,27 @@ def test_an_answer_to_an_older_question_is_dropped(desk: Desk) -> None:
     assert len(desk.heard("draft_previewed")) == 1
 
 
+def test_the_engine_need_not_work_on_what_is_stale(desk: Desk) -> None:
+    """Each question that was not answered is cancelled once: by a change, by another one, and by the end of the draft.
+    One that was answered is left alone."""
+    cost, cancelled = desk.session.cost, desk.engine.cancelled
+    rest(desk)
+    cancelled.clear()
+    cost.draft_changed("old")
+    cost.draft.ask()
+    cost.draft_changed("new")
+    assert len(cancelled) == 1
+    cost.draft.ask()
+    cost.draft.ask()
+    assert len(cancelled) == 2
+    cost.draft_sent()
+    assert len(set(cancelled)) == 3
+    cost.draft_changed("newest")
+    rest(desk)
+    cost.draft_changed("")
+    assert len(cancelled) == 3
+
+
 def test_another_conversation_makes_a_preview_stale(desk: Desk) -> None:
     desk.session.cost.draft_changed("old")
     desk.session.cost.draft.ask()

@@ -366,3 +366,13 @@ def test_a_prompt_is_made_at_one_moment(monkeypatch: pytest.MonkeyPatch) -> None
     prompt = tokens.build([Message("user", "When?"), answer, Message("user", "Sure?")])
     (span,) = (span for span in prompt.spans if span.role == "assistant")
     assert prompt.ids[span.start : span.end] == answer.token_ids
+
+
+def test_the_tokenizer_is_set_once_so_that_two_threads_can_use_it() -> None:
+    """transformers sets truncation and padding in a call that finds others, which fails while another thread
+    encodes."""
+    tokenizer = make_tokenizer()
+    tokenizer.backend_tokenizer.enable_truncation(5)
+    tokenizer.backend_tokenizer.enable_padding()
+    PromptBuilder(tokenizer)
+    assert (tokenizer.backend_tokenizer.truncation, tokenizer.backend_tokenizer.padding) == (None, None)

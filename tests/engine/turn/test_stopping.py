@@ -15,7 +15,7 @@ from engine.events import CacheView, Failed, Loaded, Preview
 from engine.models.loaded import LoadedModel
 from engine.prompt.template import PromptBuilder
 from engine.stopping import StoppedError, between_layers, listening
-from engine.types import Message, ModelSpec
+from engine.types import BLOCK_TOKENS, Message, ModelSpec
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import SpyModel, Ticks, events, finish, make_responder
 from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, request
@@ -108,11 +108,13 @@ class HeldTokenizer:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reached, self.go_on = threading.Event(), threading.Event()
+        self.long_texts: list[str] = []
         self._build = PromptBuilder.build
         patch.setattr(PromptBuilder, "build", lambda builder, *values: self.build(builder, *values))
 
     def build(self, builder: PromptBuilder, messages: tuple[Message, ...], *values: Any) -> object:
         if len(messages[-1].content) >= len(LONG):
+            self.long_texts.append(messages[-1].content)
             self.reached.set()
             assert self.go_on.wait(PATIENCE_S)
         return self._build(builder, messages, *values)
@@ -126,18 +128,20 @@ def tokenizer(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldT
 
 
 def test_a_stop_is_heard_while_a_long_text_is_encoded(driver: Driver, tokenizer: HeldTokenizer) -> None:
-    """What comes next waits for the text that nobody wants any more, and can itself be stopped."""
+    """A short question does not wait for the text that nobody wants any more. A long one does, and can be stopped."""
     engine = driver.engine
     first = engine.submit(request(LONG))
     assert tokenizer.reached.wait(PATIENCE_S)
     engine.cancel(first)
     assert driver.finished(first).reason == "stopped"
-    second = engine.submit(request())
-    engine.cancel(second)
-    assert driver.finished(second).reason == "stopped"
-    third = engine.submit(request())
+    assert driver.finished(engine.submit(request())).reason == "length"
+    third = engine.submit(request(LONG + "?"))
+    engine.cancel(third)
+    assert driver.finished(third).reason == "stopped"
+    fourth = engine.submit(request(LONG + "!"))
     tokenizer.go_on.set()
-    assert driver.finished(third).reason == "length"
+    driver.end(fourth)
+    assert tokenizer.long_texts == [LONG, LONG + "!"]
 
 
 def test_the_end_is_heard_while_a_long_text_is_encoded(driver: Driver, tokenizer: HeldTokenizer) -> None:
@@ -159,6 +163,57 @@ def test_a_stop_goes_before_the_preview_of_a_long_text(
     assert driver.finished(running).reason == "stopped"
     tokenizer.go_on.set()
     assert isinstance(driver.end(asked), Preview)
+
+
+@pytest.mark.parametrize("is_asked_first", [True, False])
+def test_an_answer_goes_on_while_a_long_text_is_previewed(
+    driver: Driver, tokenizer: HeldTokenizer, is_asked_first: bool
+) -> None:
+    """To its end, if need be. The text is encoded once, however often the worker looks for it meanwhile."""
+    engine, asked = driver.engine, 0
+    if is_asked_first:
+        asked = engine.preview(request(LONG))
+        assert tokenizer.reached.wait(PATIENCE_S)
+    running = engine.submit(request(sampling=replace(GREEDY, max_tokens=200)))
+    asked = asked or engine.preview(request(LONG))
+    assert tokenizer.reached.wait(PATIENCE_S)
+    assert driver.finished(running).reason == "end"
+    assert not driver.of(asked)
+    tokenizer.go_on.set()
+    preview = driver.end(asked)
+    assert isinstance(preview, Preview)
+    assert tokenizer.long_texts == [LONG]
+    assert len(preview.block_texts) == -(-min(preview.prompt_tokens, preview.context_length) // BLOCK_TOKENS)
+
+
+def test_commands_and_short_previews_are_heard_while_a_long_text_is_previewed(
+    driver: Driver, tokenizer: HeldTokenizer
+) -> None:
+    engine = driver.engine
+    asked = engine.preview(request(LONG))
+    assert tokenizer.reached.wait(PATIENCE_S)
+    engine.set_cache_budget(10**7)
+    driver.until(lambda: [event for event in driver.of(0) if isinstance(event, CacheView)])
+    assert isinstance(driver.end(engine.preview(request())), Preview)
+    second = engine.preview(request(LONG + "!"))
+    assert isinstance(driver.end(engine.preview(request())), Preview)
+    assert not driver.of(asked) + driver.of(second)
+    tokenizer.go_on.set()
+    assert all(isinstance(driver.end(number), Preview) for number in (asked, second))
+
+
+def test_a_preview_that_nobody_wants_holds_nobody_up(driver: Driver, tokenizer: HeldTokenizer) -> None:
+    """It ends at once, and a question comes before its text is encoded. Asked for again, the text is not begun anew."""
+    engine = driver.engine
+    asked = engine.preview(request(LONG))
+    assert tokenizer.reached.wait(PATIENCE_S)
+    engine.cancel(asked)
+    assert isinstance(driver.end(asked), Failed)
+    assert driver.finished(engine.submit(request())).reason == "length"
+    again = engine.preview(request(LONG))
+    tokenizer.go_on.set()
+    assert isinstance(driver.end(again), Preview)
+    assert tokenizer.long_texts == [LONG]
 
 
 @pytest.mark.parametrize(("seconds", "longest"), [(0.001, 512), (0.02, 64), (5.0, 16)])
