@@ -52,8 +52,7 @@ class Watcher(QObject):
         player.ended.connect(self._on_ended)
 
     def _newest(self) -> Answer | None:
-        messages = self._window.transcript.messages
-        answer = messages[-1] if messages else None
+        answer = self._window.transcript.newest
         return answer if isinstance(answer, Answer) else None
 
     def _on_finished(self, message: object) -> None:

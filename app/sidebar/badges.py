@@ -41,7 +41,6 @@ class Badges(QObject):
         self._awaited = (0, 0)  # the ids of a preview and of its conversation
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MS)
         self._rest.timeout.connect(self.ask)
         self._connect()
 
@@ -68,25 +67,23 @@ class Badges(QObject):
         """Ask about the next row, unless anything else is outstanding. The timer calls this."""
         if self._bridge.busy:
             return
-        for number in self._rows.visible_ids():
-            if number not in self._fresh and (request := self._request(number)):
-                self._awaited = (self._bridge.request_preview(request), number)
-                return
+        number = next((number for number in self._rows.visible_ids() if number not in self._fresh), None)
+        if number is None:
+            return
+        if request := self._request_of(number):
+            self._awaited = (self._bridge.request_preview(request), number)
+        else:
+            self._show(number, None)
+            self._rest.start(0)  # to make a request reads the messages: one row in a turn of the event loop
 
     def close(self) -> None:
         """Ask no more. Safe to call twice."""
         self._rest.stop()
         self._awaited = (0, 0)
 
-    def _request(self, number: int) -> Request | None:
-        request = self._request_of(number)
-        if request is None:
-            self._show(number, None)
-        return request
-
     def _ask_soon(self) -> None:
         if self._session.model and any(number not in self._fresh for number in self._rows.visible_ids()):
-            self._rest.start()
+            self._rest.start(REST_MS)
 
     def _show(self, number: int, badge: Badge | None) -> None:
         self._fresh.add(number)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
 
@@ -11,7 +11,7 @@ from app.chat.cures import FREEZE, MOVE, Culprit, cured_prompt, find_culprit, is
 from app.chat.session import Session
 from app.placeholders import Cure
 from app.transcript.divergence_box import PROVE
-from app.transcript.message import Answer
+from app.transcript.message import Answer, MessageWidget
 from app.transcript.transcript import Transcript
 
 Action = tuple[str, str, str]
@@ -43,12 +43,16 @@ class CureOffer(QObject):
             happened.connect(self._offer)
         session.answers.matched.connect(self._offer)
         transcript.wishes.cure.connect(self._on_wanted)
+        transcript.built_above.connect(self._offer_with)
         self._offer()
 
     def _offer(self, change: object = None) -> None:
-        answers = [message for message in self._transcript.messages if isinstance(message, Answer)]
-        for answer in answers:
-            culprit = self._culprit(answer.content.id) if answer is answers[-1] else None
+        self._offer_with(self._transcript.built)
+
+    def _offer_with(self, messages: Sequence[MessageWidget]) -> None:
+        newest = next((each for each in reversed(self._transcript.built) if isinstance(each, Answer)), None)
+        for answer in (message for message in messages if isinstance(message, Answer)):
+            culprit = self._culprit(answer.content.id) if answer is newest else None
             is_cured = is_moved_away(self._session.conversation, answer.content.divergence)
             answer.box.show_actions(self._actions(answer, culprit), advises=culprit is None and not is_cured)
 

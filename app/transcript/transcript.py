@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -17,7 +18,11 @@ SIDE = 24
 COLUMN_WIDTH = 760
 """Lines longer than this are hard to read; a wider transcript stays this wide, in the middle."""
 FIRST_MESSAGES, FIRST_CHARACTERS = 50, 40_000
-"""What is built at once of a long conversation; the rest follows when it is scrolled to."""
+"""What is built of a long conversation when it is opened; the rest follows when it is scrolled to."""
+FIRST_IN_VIEW = 6
+"""How many messages are built before the event loop goes on; they fill the view, more or less."""
+STEP_S = 0.02
+"""Seconds of one turn of the event loop after which no further message is begun; one is built in any case."""
 END_MARGIN = 4
 """Pixels from the end at which it still counts as in view."""
 
@@ -26,8 +31,13 @@ class Transcript(QScrollArea):
     """Messages as widgets. `wishes` has the signals of all of them: what the user wants of a message.
 
     While the reader is anywhere but at the end, the message at the top of the view stays where it is, whatever is
-    written below or built above.
+    written below or built above. A message takes about 10 ms to build, so that what is above the newest few is built
+    piece by piece between the events of the window. What asks for a message that is due has it built at once.
+
+    Signals: built_above(messages) with each piece that was built above the others.
     """
+
+    built_above = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,6 +47,9 @@ class Transcript(QScrollArea):
         self.setAccessibleName("Conversation")
         self.wishes = Wishes(self)
         self._earlier: list[MessageContent] = []
+        self._due = 0  # so many at the end of `_earlier` are built next, by the timer
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._build_some)
         self._messages: list[MessageWidget] = []
         self._following, self._moving = True, False
         self._anchor: tuple[MessageWidget, int] | None = None
@@ -75,16 +88,31 @@ class Transcript(QScrollArea):
 
     @property
     def messages(self) -> tuple[MessageWidget, ...]:
+        """The messages, oldest first, without those that wait to be scrolled to. Those that are due are built now."""
+        self._build(self._due)
+        return tuple(self._messages)
+
+    @property
+    def built(self) -> tuple[MessageWidget, ...]:
         """The messages built so far, oldest first."""
         return tuple(self._messages)
+
+    @property
+    def newest(self) -> MessageWidget | None:
+        """The last message."""
+        return self._messages[-1] if self._messages else None
 
     def show_messages(self, contents: Sequence[MessageContent]) -> None:
         """Show another conversation, at its end, or another branch, whose common start stays as and where it is."""
         kept = self._count_kept(contents)
         self._drop(kept)
-        if not kept:
+        if kept:
+            self._earlier = list(contents[: len(self._earlier)])
+        else:
             self._anchor, self._following = None, True
-            self._earlier = list(contents[: _first_to_build(contents)])
+            first = _first_to_build(contents)
+            self._earlier = list(contents[: max(first, len(contents) - FIRST_IN_VIEW)])
+            self._set_due(len(self._earlier) - first)
         new = len(self._earlier) + kept
         for message, content in zip(self._messages, contents[new - kept : new], strict=True):
             message.finish(content)
@@ -115,15 +143,16 @@ class Transcript(QScrollArea):
         return message
 
     def answer(self, message_id: int) -> Answer | None:
-        """The answer with this id, when it is built."""
-        for message in reversed(self._messages):
-            if message.content.id == message_id and isinstance(message, Answer):
-                return message
-        return None
+        """The answer with this id, when it is built or due."""
+        message = self.message(message_id)
+        return message if isinstance(message, Answer) else None
 
     def message(self, message_id: int) -> MessageWidget | None:
-        """The message with this id, when it is built."""
-        return next((message for message in self._messages if message.content.id == message_id), None)
+        """The message with this id, when it is built or due."""
+        place = self._place_among_earlier(message_id)
+        if place is not None and place >= len(self._earlier) - self._due:
+            self._build(len(self._earlier) - place)
+        return next((message for message in reversed(self._messages) if message.content.id == message_id), None)
 
     def follow(self) -> None:
         """Go to the end and stay there."""
@@ -133,26 +162,54 @@ class Transcript(QScrollArea):
 
     def show_message(self, message_id: int) -> bool:
         """Bring a message to the top of the view, as far as there is text below it. False where it is not here."""
-        while all(message.content.id != message_id for message in self._messages) and self._earlier:
+        place = self._place_among_earlier(message_id)
+        if place is not None:
+            self._build(len(self._earlier) - place)
             self.build_earlier()
-        for message in self._messages:
-            if message.content.id == message_id:
-                self._following, self._anchor = False, (message, 0)
-                self._keep_place()
-                self._newest.show()
-                self._place_newest()
-                return True
-        return False
+        message = self.message(message_id)
+        if message is None:
+            return False
+        self._following, self._anchor = False, (message, 0)
+        self._keep_place()
+        self._newest.show()
+        self._place_newest()
+        return True
 
     def build_earlier(self) -> None:
-        """Build the next older messages; what is in view stays where it is."""
-        cut = _first_to_build(self._earlier)
-        batch, self._earlier = self._earlier[cut:], self._earlier[:cut]
-        if not batch:
+        """Build the next older messages, piece by piece; what is in view stays where it is."""
+        if not self._due:
+            self._set_due(len(self._earlier) - _first_to_build(self._earlier))
+
+    def _place_among_earlier(self, message_id: int) -> int | None:
+        ids = (content.id for content in self._earlier)
+        return next((place for place, each in enumerate(ids) if each == message_id), None)
+
+    def _set_due(self, count: int) -> None:
+        self._due = count
+        if count:
+            self._timer.start(0)
+        else:
+            self._timer.stop()
+
+    def _build_some(self) -> None:
+        end = perf_counter() + STEP_S
+        self._build(1)
+        while self._due and perf_counter() < end:
+            self._build(1)
+
+    def _build(self, count: int) -> None:
+        """Build the last `count` of the earlier messages, above those that are there."""
+        if not count:
             return
-        self._choose_anchor()
-        for place, content in enumerate(batch):
-            self._insert(content, place)
+        cut = len(self._earlier) - count
+        batch, self._earlier = self._earlier[cut:], self._earlier[:cut]
+        built = [self._insert(content, place) for place, content in enumerate(batch)]
+        self._set_due(max(0, self._due - count))
+        self.built_above.emit(built)
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        self._build(self._due)  # the Tab key leaves no message out
+        return super().focusNextPrevChild(next)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -161,8 +218,15 @@ class Transcript(QScrollArea):
         self._row.setContentsMargins(SIDE, 0, max(0, SIDE - taken), 0)
         self._place_newest()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # A layout moves a message before or after it changes the range of the scroll bar.
+        if event.type() == QEvent.Type.Move and self._anchor and watched is self._anchor[0] and not self._following:
+            self._keep_place()
+        return super().eventFilter(watched, event)
+
     def _insert(self, content: MessageContent, place: int) -> MessageWidget:
         message = Answer(content, self.wishes) if content.role == "assistant" else Question(content, self.wishes)
+        message.installEventFilter(self)
         self._messages.insert(place, message)
         self._column.insertWidget(place, message)
         self._order_tabs(place)
@@ -199,13 +263,14 @@ class Transcript(QScrollArea):
         self._newest.setVisible(not self._following)
         self._place_newest()
         self._choose_anchor()
-        if value < self.viewport().height() and self._earlier:
+        if value < self.viewport().height():
             self.build_earlier()
 
     def _choose_anchor(self) -> None:
         top = self.verticalScrollBar().value()
         for message in self._messages:
-            if self._top_of(message) + message.height() > top:
+            # One that was just built is hidden until it has got its place.
+            if not message.isHidden() and self._top_of(message) + message.height() > top:
                 self._anchor = (message, self._top_of(message) - top)
                 return
 

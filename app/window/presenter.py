@@ -145,7 +145,7 @@ class Presenter(QObject):
         self._shown_id = conversation.id
         window.composer.show_sampling(conversation.sampling)
         self._refresh_header()
-        window.transcript.show_messages([self._content(message) for message in messages])
+        window.transcript.show_messages(self._contents(messages))
         window.show_transcript(bool(messages))
         self._refresh_empty()
         window.sidebar.list.show_current(conversation.id)
@@ -163,7 +163,7 @@ class Presenter(QObject):
 
     def _on_message(self, message: StoredMessage) -> None:
         self._window.show_transcript(True)
-        self._window.transcript.add(self._content(message))
+        self._window.transcript.add(*self._contents([message]))
         self._on_state(self._session.state)  # one that waits for a model can be stopped, and the state stays "loading"
         if message.role == "assistant":
             self._wait_for(message)
@@ -192,7 +192,7 @@ class Presenter(QObject):
 
     def _on_finished(self, message: StoredMessage) -> None:
         if answer := self._window.transcript.answer(message.id):
-            answer.finish(self._content(message))
+            answer.finish(*self._contents([message]))
             self._window.transcript.mark_newest()
 
     def _on_prefill(self, prefill: Prefill) -> None:
@@ -242,8 +242,8 @@ class Presenter(QObject):
     # Small print
 
     def _newest_answer(self) -> Answer | None:
-        messages = self._window.transcript.messages
-        return messages[-1] if messages and isinstance(messages[-1], Answer) else None
+        newest = self._window.transcript.newest
+        return newest if isinstance(newest, Answer) else None
 
     def _refresh_header(self) -> None:
         conversation = self._session.conversation
@@ -271,7 +271,11 @@ class Presenter(QObject):
             sentence = "Write a message below. It is answered as soon as the model is loaded."
         empty.say("Ask anything", sentence, choices)
 
-    def _content(self, message: StoredMessage) -> MessageContent:
+    def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
+        first_seen_id = self._session.first_seen_id  # it goes through the whole branch: once for all of them
+        return [self._content(message, message.id == first_seen_id) for message in messages]
+
+    def _content(self, message: StoredMessage, is_first_seen: bool) -> MessageContent:
         versions = self._session.versions(message.id)
         return MessageContent(
             id=message.id,
@@ -280,7 +284,7 @@ class Presenter(QObject):
             stats=message.stats,
             divergence=message.divergence,
             finish_reason=message.finish_reason,
-            is_first_seen=message.id == self._session.first_seen_id,
+            is_first_seen=is_first_seen,
             added=message.sent.removeprefix(message.content).strip(),
             divergence_place=self._session.place_of_divergence(message),
             version=versions.index(message.id) + 1,

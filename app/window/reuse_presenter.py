@@ -63,10 +63,10 @@ class ReusePresenter(QObject):
             self._window.composer.show_preview(None)
 
     def _on_matched(self, matched: Matched) -> None:
-        messages = self._window.transcript.messages
-        if messages and isinstance(messages[-1], Answer):
+        answer = self._window.transcript.newest
+        if isinstance(answer, Answer):
             place = self._session.place_of_divergence(self._session.messages[-1])
-            messages[-1].box.show_divergence(matched.divergence, place, matched.computed_tokens)
+            answer.box.show_divergence(matched.divergence, place, matched.computed_tokens)
         if model := self._session.model:
             self._ribbon.show_matched(matched, model.context_length)
 

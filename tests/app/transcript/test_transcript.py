@@ -7,13 +7,16 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.transcript import transcript as transcript_module
 from app.transcript.document_view import LONGEST_WORD
 from app.transcript.message import Answer, MessageContent, MessageWidget
-from app.transcript.transcript import COLUMN_WIDTH, FIRST_MESSAGES, Transcript
+from app.transcript.transcript import COLUMN_WIDTH, FIRST_IN_VIEW, FIRST_MESSAGES, Transcript
 from engine import TtftParts, TurnStats
+from tests.app.conftest import timer_of
 
 PARAGRAPH = "Some words that fill more than one line of the transcript when it is narrow. " * 3
 
@@ -24,6 +27,10 @@ def contents(count: int, text: str = PARAGRAPH) -> list[MessageContent]:
 
 
 def settle() -> None:
+    """Let everything that is due be built, and laid out."""
+    views = [each for each in QApplication.topLevelWidgets() if isinstance(each, Transcript)]
+    while any(timer_of(view).isActive() for view in views):
+        QApplication.processEvents()
     for _ in range(5):
         QApplication.processEvents()
 
@@ -139,6 +146,113 @@ def test_old_messages_are_built_when_scrolled_to_and_push_nothing_down(transcrip
     scroll_to(transcript, 0)
     scroll_to(transcript, 0)
     assert [message.content.id for message in transcript.messages] == list(range(130))
+
+
+def step(transcript: Transcript) -> int:
+    """One turn of the event loop: how many messages it built."""
+    before = len(transcript.built)
+    QApplication.processEvents()
+    return len(transcript.built) - before
+
+
+def test_what_is_above_the_view_is_built_piece_by_piece(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_module, "STEP_S", 0)  # one message a step
+    bar = transcript.verticalScrollBar()
+    transcript.show_messages(contents(130))
+    assert len(transcript.built) == FIRST_IN_VIEW
+    while len(transcript.built) < FIRST_MESSAGES:
+        assert step(transcript) <= 1
+        assert bar.value() == bar.maximum()
+    settle()
+    assert len(transcript.built) == FIRST_MESSAGES
+    assert [message.content.id for message in transcript.built] == list(range(80, 130))
+
+
+def test_a_cheap_message_is_built_with_others(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_module, "STEP_S", 1_000)
+    transcript.show_messages(contents(130))
+    steps = [step(transcript) for _ in range(3)]
+    assert sum(steps) == FIRST_MESSAGES - FIRST_IN_VIEW
+    assert max(steps) == sum(steps)
+
+
+def test_what_is_built_above_moves_nothing_that_is_read(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_module, "STEP_S", 0)
+    transcript.show_messages(contents(130))
+    for _ in range(4):
+        QApplication.processEvents()
+    bar = transcript.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    placed = [each for each in transcript.built if each.isVisible()]  # and laid out
+    message = next(each for each in placed if top_in_view(transcript, each) + each.height() > 0)
+    place = top_in_view(transcript, message)
+    while len(transcript.built) < FIRST_MESSAGES:
+        QApplication.processEvents()
+        assert top_in_view(transcript, message) == place
+    settle()
+    assert top_in_view(transcript, message) == place
+    assert not transcript.following
+
+
+def test_who_asks_for_a_message_that_is_due_gets_it(transcript: Transcript) -> None:
+    transcript.show_messages(contents(130))
+    assert transcript.answer(30) is None, "it waits to be scrolled to"
+    assert len(transcript.built) == FIRST_IN_VIEW
+    answer = transcript.answer(101)
+    assert answer
+    assert answer.content.id == 101
+    assert transcript.built[0] is answer
+    assert len(transcript.messages) == FIRST_MESSAGES
+    assert not timer_of(transcript).isActive()
+
+
+@pytest.mark.parametrize("wanted", [10, 100])
+def test_a_jump_to_a_message_that_is_not_built(transcript: Transcript, wanted: int) -> None:
+    transcript.show_messages(contents(130))
+    assert transcript.show_message(wanted)
+    message = transcript.message(wanted)
+    assert message
+    settle()
+    assert top_in_view(transcript, message) == 0
+    assert transcript.built[0].content.id < wanted
+    assert not transcript.show_message(999)
+
+
+def test_the_tab_key_leaves_no_message_out(transcript: Transcript) -> None:
+    transcript.show_messages(contents(130))
+    transcript.built[0].tab_stops[0].setFocus()
+    QTest.keyClick(transcript.built[0].tab_stops[0], Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    assert len(transcript.built) == FIRST_MESSAGES
+    assert timer_of(transcript).isActive() is False
+
+
+def test_an_answer_is_written_while_others_are_built(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_module, "STEP_S", 0)
+    transcript.show_messages(contents(130))
+    answer = transcript.add(MessageContent(200, "assistant", ""))
+    assert isinstance(answer, Answer)
+    while timer_of(transcript).isActive():
+        answer.append("word ")
+        QApplication.processEvents()
+        assert transcript.following
+    assert transcript.answer(200) is answer
+    assert transcript.newest is answer
+    assert [message.content.id for message in transcript.built] == [*range(80, 130), 200]
+    answer.view.settle()
+
+
+def test_another_conversation_drops_what_is_due(transcript: Transcript) -> None:
+    transcript.show_messages(contents(130))
+    transcript.show_messages([MessageContent(999, "user", "alone")])
+    assert not timer_of(transcript).isActive()
+    assert [message.text for message in transcript.messages] == ["alone"]
+    transcript.show_messages(contents(130))
+    transcript.show_messages([])
+    assert not timer_of(transcript).isActive()
 
 
 def test_long_messages_are_built_in_smaller_numbers(transcript: Transcript) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+from PySide6.QtWidgets import QApplication
+
 from app.history.history import PIECE_MESSAGES, History
 from engine import Divergence, Sampling, TtftParts, TurnStats
 from tests.app.window.conftest import Screen, settle
@@ -88,3 +90,19 @@ def test_a_search_ends_with_the_window(tmp_path: Path, make_screen: Callable[...
     screen.window.close()
     settle()
     assert not screen.window.notice.isVisible()
+
+
+def test_badges_read_one_row_in_a_turn_of_the_event_loop(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:
+    write_many_chats(tmp_path / "history.sqlite3", 5)
+    screen = make_screen()
+    badges, asked = screen.application.badges, []
+    badges._request_of = asked.append  # there is no request to make for any row
+    badges.refresh()
+    badges.ask()
+    for count in range(1, 6):
+        assert len(asked) <= count
+        QApplication.processEvents()
+    while len(asked) < 5:
+        QApplication.processEvents()
+    settle()
+    assert sorted(asked) == [1, 2, 3, 4, 5]
