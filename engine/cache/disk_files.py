@@ -118,8 +118,8 @@ def delete_all_files(root: Path, folder: str | None = None) -> None:
     """Delete what every model has on disk, or one of them, where no tier is open to do it."""
     with suppress(HeadstartError):  # a block without its file is a miss
         _delete_by_index(root, lambda index: index.clear(folder))
-    for path in root.glob(f"{folder or '*'}/*"):
-        if path.suffix in _OURS and not path.parent.is_symlink():
+    for path in DiskFiles(root).paths():
+        if folder in (None, path.parent.name):
             delete(path)
 
 

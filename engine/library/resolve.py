@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, k
 
 def _ready(key: str) -> Path | None:
     """The converted model for this GGUF content, if it is here and whole."""
-    for source in _shelf(key).glob(f"*/{_SOURCE}"):
+    for source in _made(key[:16]):
         try:
             said = read_json(source)
             if (said["conversion"], said["sha256"]) == (_CONVERSION, key):
@@ -156,7 +157,7 @@ def _ready(key: str) -> Path | None:
 def _known_key(gguf: Path) -> str | None:
     """The SHA-256 of a file that was converted before and has not changed since; it is not read for that."""
     identity = _identity(gguf)
-    for source in models_dir().glob(f"*/*/{_SOURCE}"):
+    for source in _made("*"):
         try:
             said = read_json(source)
             if identity.items() <= said.items():
@@ -164,6 +165,12 @@ def _known_key(gguf: Path) -> str | None:
         except (KeyError, ModelError):
             continue
     return None
+
+
+def _made(shelf: str) -> list[Path]:
+    """The notes beside what was converted. A folder that another Headstart removes meanwhile is passed over, which
+    pathlib's `glob` does not do."""
+    return [models_dir() / name for name in glob(f"{shelf}/*/{_SOURCE}", root_dir=models_dir())]
 
 
 def _shelf(key: str) -> Path:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import shutil
 import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -162,6 +164,22 @@ def test_two_at_once_convert_once(gguf: Path, converter: Converter) -> None:
     for thread in threads:
         thread.join()
     assert (len(set(made)), len(made), converter.runs) == (1, 4, 1)
+
+
+def test_a_folder_that_goes_while_one_looks_is_passed_over(
+    gguf: Path, home: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = home / "models" / "0123456789abcdef.partial"
+    other.mkdir(parents=True)
+    scandir = os.scandir
+
+    def gone(place: Any = ".") -> Any:
+        if isinstance(place, str | os.PathLike) and Path(place).name == other.name:
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(place))
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", gone)
+    assert resolve(str(gguf), ignore).is_dir()
 
 
 def test_full_disk_is_noticed_before(gguf: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch) -> None:
