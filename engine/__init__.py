@@ -45,6 +45,7 @@ from engine.types import (
     BLOCK_TOKENS,
     DEVICES,
     DTYPES,
+    Cure,
     Device,
     DiskFullError,
     Dtype,
@@ -61,6 +62,7 @@ from engine.types import (
     Sampling,
     TokenSpan,
     Tool,
+    ToolCall,
 )
 from engine.worker.engine import Engine
 
@@ -71,6 +73,7 @@ __all__ = [
     "DEVICES",
     "DTYPES",
     "CacheView",
+    "Cure",
     "Device",
     "DeviceReport",
     "DiskFullError",
@@ -103,6 +106,7 @@ __all__ = [
     "TextDelta",
     "TokenSpan",
     "Tool",
+    "ToolCall",
     "TtftParts",
     "TurnStats",
     "check_model",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from engine.types import Cause, ModelInfo, TokenSpan
+from engine.types import Cause, Cure, ModelInfo, TokenSpan, ToolCall
 
 FinishReason = Literal["end", "length", "stopped"]
 BY_ITSELF = -1
@@ -45,7 +45,9 @@ class Divergence:
     `position` is the first token that differs, `message_index` the message it lies in (-1: between messages, or in
     the tools).
     `old_text` and `new_text` are the text around it on both sides ("" where nothing was cached there).
-    `recomputed_tokens` counts the tokens that had been computed before and must be computed again.
+    `recomputed_tokens` counts the tokens that had been computed before and must be computed again. `cure` is what the
+    user may choose so that it does not happen again, None where nothing can be chosen; it makes each later prompt about
+    `cure_tokens` longer.
     """
 
     position: int
@@ -54,12 +56,16 @@ class Divergence:
     old_text: str
     new_text: str
     recomputed_tokens: int
+    cure: Cure | None = None
+    cure_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
     """The look-up is done. reused_tokens + computed_tokens == prompt_tokens. The last `disk_tokens` of the reused ones
-    were read from disk. `divergence` is None where a conversation goes on and all that it had is reused."""
+    were read from disk. `divergence` is None where a conversation goes on and all that it had is reused. `notices` are
+    sentences for the user on what the chat template made of the messages, such as a system prompt that it does not know
+    and that was put in front of the first question; most prompts have none."""
 
     request_id: int
     prompt_tokens: int
@@ -68,6 +74,7 @@ class Matched:
     divergence: Divergence | None
     spans: tuple[TokenSpan, ...]
     disk_tokens: int = 0
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +89,12 @@ class Prefill:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """Text that can be shown now: whole characters only, without stop strings."""
+    """Text that can be shown now: whole characters only, without stop strings and without the marks around the parts of
+    an answer. `is_thought`: it belongs to the thought before the answer."""
 
     request_id: int
     text: str
+    is_thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,8 @@ class TurnStats:
     `ttft_s` is None until the first token. `tokens_per_s` excludes the first token and the wait for it; it is 0
     before the second token. `cold_ttft_s` is what the first token would have taken without a cache: measured on this
     very prompt where `cold_measured`, otherwise an estimate from the measured prefill rate. The last `disk_tokens` of
-    the reused ones were read from disk.
+    the reused ones were read from disk. `thought_tokens` of the written ones, and `thought_s` seconds of the time, went
+    into the thought before the answer.
     """
 
     request_id: int
@@ -122,6 +132,8 @@ class TurnStats:
     cold_measured: bool
     cache_bytes: int
     disk_tokens: int = 0
+    thought_tokens: int = 0
+    thought_s: float = 0.0
 
 
 class NodeView(NamedTuple):
@@ -203,7 +215,7 @@ class Finished:
     """The answer is complete. `token_ids` are without the end token; keep them with the message.
 
     `margins` holds the distance between the two best logits for each token and for the end token, after the repetition
-    penalty, when the request asked for it.
+    penalty, when the request asked for it. `text` is the answer itself; `thought` and `tool_calls` are its other parts.
     """
 
     request_id: int
@@ -212,6 +224,8 @@ class Finished:
     token_ids: tuple[int, ...]
     stats: TurnStats
     margins: tuple[float, ...] = ()
+    thought: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

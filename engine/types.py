@@ -15,6 +15,10 @@ Cause = Literal[
     "edited",
     "date",
     "reasoning removed",
+    "empty thought",
+    "answer frame",
+    "system moved",
+    "settings",
     "tools",
     "trimmed",
     "evicted",
@@ -22,6 +26,11 @@ Cause = Literal[
     "other model",
     "cache off",
 ]
+
+Cure = Literal["keep thoughts", "system in question"]
+"""What a user may choose where a template's form makes reuse impossible: `Request.keep_thoughts`, or `system_place`."""
+
+SystemPlace = Literal["auto", "question", "refuse"]
 
 ReuseName = Literal["full", "full, masked window", "full, up to a length", "full, on each side of a length", "refused"]
 
@@ -78,11 +87,34 @@ class InvalidRequestError(HeadstartError):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A function that the model asked for. `arguments` is a JSON object as text, as the model wrote it. `id` joins the
+    call to the message with its result; "" where the model's format has none.
+
+    Raises InvalidRequestError where a field is not of its kind, or there is no name.
+    """
+
+    name: str
+    arguments: str = "{}"
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        for value, what in ((self.name, "name"), (self.arguments, "arguments"), (self.id, "id")):
+            _require(value, str, f"the {what} of a tool call")
+        if not self.name:
+            raise InvalidRequestError("A tool call has no name: say which tool is meant.")
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a conversation.
 
-    `token_ids` are the ids the model generated for an assistant message, without the end token. When present they are
-    spliced into later prompts as they are; the text is never encoded again.
+    An answer has parts: `thought`, what a reasoning model wrote before it; `content`, the answer itself; `tool_calls`,
+    the functions that it asked for. None of them holds the marks that a model writes around its parts. A message of the
+    role "tool" says by `tool_call_id` whose result it is.
+
+    `token_ids` are the ids the model generated for an assistant message: all parts and the marks between them, without
+    the end token. When present they are spliced into later prompts as they are; the text is never encoded again.
 
     Raises InvalidRequestError where a field is not of its kind.
     """
@@ -90,8 +122,14 @@ class Message:
     role: Role
     content: str
     token_ids: tuple[int, ...] = ()
+    thought: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
 
     def __post_init__(self) -> None:
+        for value, what in ((self.thought, "the thought of a message"), (self.tool_call_id, "the id of a tool call")):
+            _require(value, str, what)
+        object.__setattr__(self, "tool_calls", _tuple_of(ToolCall, self.tool_calls, "the tool calls of a message"))
         if self.role not in ROLES:
             raise InvalidRequestError(
                 f"A message is by one of {', '.join(ROLES)}; {_shown(self.role)} is none of them."
@@ -172,7 +210,14 @@ class Request:
     began on, for chat templates that print one. `record_margins` keeps the logit distance between the two best tokens
     of every step. `tools` are kept sorted by name: in another order they are the same prompt. `keep_room` refuses the
     request where the context leaves no room for `max_tokens` tokens of an answer, or for a quarter of the context where
-    that is less. `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
+    that is less.
+
+    `thinking` is one of `ModelInfo.thinking`, "" for what the template does by itself. `keep_thoughts` gives earlier
+    thoughts back to the model where its template would drop them: longer prompts, all of which can be reused.
+    `system_place` says what is done with a system prompt that the template leaves out, refuses or moves: "auto" puts it
+    in front of the first question where the template leaves it out or refuses it, "question" always does, and "refuse"
+    refuses the request then. `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is
+    submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
     """
@@ -187,6 +232,9 @@ class Request:
     record_margins: bool = False
     tools: tuple[Tool, ...] = ()
     keep_room: bool = False
+    thinking: str = ""
+    keep_thoughts: bool = False
+    system_place: SystemPlace = "auto"
     asked_at: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -198,6 +246,10 @@ class Request:
         _require(self.conversation, str, "the conversation of a request")
         if self.day is not None:
             _require(self.day, date, "the day of a request")
+        _require(self.thinking, str, "the thinking of a request")
+        if self.system_place not in get_args(SystemPlace):
+            known = ", ".join(get_args(SystemPlace))
+            raise InvalidRequestError(f"Choose a place for the system prompt among {known}.")
         names = [tool.name for tool in self.tools]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidRequestError(f"Two tools are called {twice[0]}: give each a name of its own.")
@@ -288,7 +340,12 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one cached token costs."""
+    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one cached token costs.
+
+    `thinking` lists what the chat template lets one choose about thoughts, such as ("on", "off") or ("low", "medium",
+    "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
+    nothing. `has_tools`: the template takes tools.
+    """
 
     name: str
     path: str
@@ -301,6 +358,9 @@ class ModelInfo:
     kv_bytes_per_token: int
     cache_budget_bytes: int
     prefill_tokens_per_s: float
+    thinking: tuple[str, ...] = ()
+    advice: Sampling | None = None
+    has_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True)
