@@ -12,12 +12,15 @@ from __future__ import annotations
 import json
 import math
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine.library.gguf import MAGIC, GgufDamagedError, GgufForeignError, GgufHeader, read_header
+from engine.library.places import model_name
 from engine.library.tokenizer_bounds import MOST_PARTS, check_added_tokens, check_tokenizer_json
 from engine.types import ModelError
 
@@ -30,6 +33,7 @@ _JSON_OBJECTS = (
     "special_tokens_map.json",
     "added_tokens.json",
     "chat_template.json",
+    "adapter_config.json",
 )
 _MEGABYTE = 10**6
 _MOST_BYTES = {
@@ -123,6 +127,7 @@ def check_folder(folder: Path) -> None:
     config = _check_config(folder, has_weights)
     if not has_weights:
         raise _no_weights(folder)
+    _refuse_adapter(folder)
     _check_shards(folder)
     sizes = [size for file in every_weight_file(folder) for size in check_safetensors(file)]
     _check_layers(folder, config, len(sizes))
@@ -130,7 +135,7 @@ def check_folder(folder: Path) -> None:
     _check_tokenizer(folder)
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         raise ModelError(
-            f"{folder.name} has no tokenizer: put the model's tokenizer.json into the folder.", str(folder)
+            f"{model_name(folder)} has no tokenizer: put the model's tokenizer.json into the folder.", str(folder)
         )
 
 
@@ -175,7 +180,7 @@ def _check_shards(folder: Path) -> None:
         if missing:
             others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise ModelError(
-                f"{folder.name} is incomplete: {missing[0]}{others} missing. Download again.", "\n".join(missing)
+                f"{model_name(folder)} is incomplete: {missing[0]}{others} missing. Download again.", "\n".join(missing)
             )
 
 
@@ -291,10 +296,41 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _parsed(text: bytes) -> Any:
-    """The value that a JSON text stands for. Raises ValueError, also where it would take too much memory."""
+    """The value that a JSON text stands for, with or without a byte order mark. Raises ValueError, also where it
+    would take too much memory."""
     if sum(map(text.count, (b"[", b"{", b","))) > MOST_PARTS:
         raise ValueError("it has more parts than any model needs")
-    return json.loads(text.decode("utf-8"))
+    return json.loads(text.decode("utf-8-sig"))
+
+
+@contextmanager
+def without_marks(folder: Path) -> Iterator[Path]:
+    """A folder with all files of a model that transformers can read: this one, or another with copies where a JSON file
+    begins with a byte order mark, as editors on Windows write it. Weights are linked there, and it is gone afterwards.
+
+    Raises ModelError where the system allows no links.
+    """
+    marked = [file for file in folder.glob("*.json") if _first_bytes(file, len(BOM_UTF8)) == BOM_UTF8]
+    if not marked:
+        yield folder
+        return
+    with TemporaryDirectory(prefix="headstart-", ignore_cleanup_errors=True) as made:
+        for file in filter(Path.is_file, folder.iterdir()):
+            if file in marked:
+                (Path(made) / file.name).write_bytes(file.read_bytes().removeprefix(BOM_UTF8))
+            else:
+                _link(file, Path(made) / file.name, marked[0].name)
+        yield Path(made)
+
+
+def _link(file: Path, place: Path, marked: str) -> None:
+    try:
+        place.symlink_to(file.resolve())
+    except OSError as error:
+        raise ModelError(
+            f"{marked} in {model_name(file.parent)} begins with a byte order mark: save it as UTF-8 without one.",
+            str(error),
+        ) from error
 
 
 def require_file(path: Path) -> None:
@@ -307,7 +343,8 @@ def require_file(path: Path) -> None:
         raise ModelError(f"{path} cannot be read: it is no ordinary file. Put the model's own file in its place.")
     if status.st_size > _largest(path.name):
         raise ModelError(
-            f"{path.name} in {path.parent.name} has {status.st_size / 1e6:,.0f} MB, far more than a model needs: "
+            f"{path.name} in {model_name(path.parent)} has {status.st_size / 1e6:,.0f} MB, far more than a model "
+            "needs: "
             "download it again."
         )
 
@@ -332,24 +369,40 @@ def _check_config(folder: Path, has_weights: bool) -> dict[str, Any]:
     config = read_json(path)
     if "model_type" not in config and "architectures" not in config:
         raise ModelError(
-            f"The config.json in {folder.name} names no model type: it does not belong to a language model."
+            f"The config.json in {model_name(folder)} names no model type: it does not belong to a language model."
         )
     for name, value in _counts(config):
-        check_count(name, value, _MOST_COUNTED[name], f"The config.json in {folder.name}")
+        check_count(name, value, _MOST_COUNTED[name], f"The config.json in {model_name(folder)}")
     return config
 
 
 def _missing_config(folder: Path, has_weights: bool) -> ModelError:
     """The error for a folder without config.json: what it seems to be instead."""
     if (folder / "adapter_config.json").is_file():
-        return ModelError(f"{folder.name} is an adapter without its model: merge it into the model, then open that.")
+        return ModelError(
+            f"{model_name(folder)} is an adapter without its model: merge it into the model, then open that."
+        )
     if has_weights:
         return ModelError(
-            f"{folder.name} has no config.json: put the model's config.json into the folder.", str(folder)
+            f"{model_name(folder)} has no config.json: put the model's config.json into the folder.", str(folder)
         )
     if _has_pickles(folder):
-        return _pickled(folder.name)
-    return ModelError(f"{folder.name} holds no model. {_ACCEPTED}.", str(folder))
+        return _pickled(model_name(folder))
+    return ModelError(f"{model_name(folder)} holds no model. {_ACCEPTED}.", str(folder))
+
+
+def _refuse_adapter(folder: Path) -> None:
+    """Raise ModelError where an adapter (LoRA, in PEFT's format) lies beside the weights: without it another model
+    would answer than the one that was meant."""
+    file = folder / "adapter_config.json"
+    if file.is_file():
+        base = read_json(file).get("base_model_name_or_path")
+        made_for = f" for {base}" if isinstance(base, str) and base else ""
+        raise ModelError(
+            f"{model_name(folder)} holds an adapter{made_for} beside the model, which cannot be applied: merge it into "
+            "the model, or move its two files, adapter_config.json and adapter_model, to another folder.",
+            str(file),
+        )
 
 
 def _counts(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -382,8 +435,8 @@ def _check_layers(folder: Path, config: Mapping[str, Any], tensors: int) -> None
     for name, value in _counts(text if isinstance(text, dict) else config):
         if name in _LAYERS and value > tensors:
             raise ModelError(
-                f"The config.json in {folder.name} says {value} for {name}, and there are {tensors} tensors: the two "
-                "do not belong together. Download the model again."
+                f"The config.json in {model_name(folder)} says {value} for {name}, and there are {tensors} tensors: "
+                "the two do not belong together. Download the model again."
             )
 
 
@@ -403,8 +456,8 @@ def _check_matrices(folder: Path, config: Mapping[str, Any], numbers: float) -> 
     ):
         if rows * width > numbers:
             raise ModelError(
-                f"The config.json in {folder.name} says {text[name]} for {name}, and the weights are too few for that: "
-                "the two do not belong together. Download the model again."
+                f"The config.json in {model_name(folder)} says {text[name]} for {name}, and the weights are too few "
+                "for that: the two do not belong together. Download the model again."
             )
 
 
@@ -428,14 +481,15 @@ def _check_tokenizer(folder: Path) -> None:
         if path.is_file():
             try:
                 if name == "tokenizer.json":
-                    check_tokenizer_json(path.read_bytes())
+                    check_tokenizer_json(path.read_bytes().removeprefix(BOM_UTF8))
                 else:
                     check_added_tokens(name, read_json(path))
             except OSError as error:
                 raise unreadable(path, error) from error
             except (ValueError, RecursionError, TypeError, AttributeError) as error:
                 raise ModelError(
-                    f"{name} in {folder.name} is damaged, or asks for more than any model needs: download it again.",
+                    f"{name} in {model_name(folder)} is damaged, or asks for more than any model needs: download it "
+                    "again.",
                     str(error),
                 ) from error
 
@@ -461,9 +515,9 @@ def unreadable(path: Path, error: OSError) -> ModelError:
 
 def _no_weights(folder: Path) -> ModelError:
     if _has_pickles(folder):
-        return _pickled(folder.name)
+        return _pickled(model_name(folder))
     return ModelError(
-        f"{folder.name} has no safetensors files: download the model's *.safetensors into it.", str(folder)
+        f"{model_name(folder)} has no safetensors files: download the model's *.safetensors into it.", str(folder)
     )
 
 
@@ -479,4 +533,4 @@ def _pickled(name: str) -> ModelError:
 
 
 def _damaged(path: Path, detail: str) -> ModelError:
-    return ModelError(f"{path.name} in {path.parent.name} is damaged: download it again.", detail)
+    return ModelError(f"{path.name} in {model_name(path.parent)} is damaged: download it again.", detail)

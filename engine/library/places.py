@@ -15,6 +15,9 @@ from platformdirs import user_cache_dir, user_data_dir
 from engine.library.child_process import POLL_S, Progress
 from engine.types import DiskFullError, ModelError
 
+SNAPSHOTS, CACHED = "snapshots", "models--"
+"""How the Hugging Face cache names the folder with all revisions of a model, and how a model's own folder begins."""
+
 
 def data_dir() -> Path:
     """Where models and conversations are kept: the user's data directory, or HEADSTART_DATA_DIR where that is set."""
@@ -38,6 +41,15 @@ def blocks_dir() -> Path:
 def models_dir() -> Path:
     """Where fetched and converted models lie."""
     return data_dir() / "models"
+
+
+def model_name(path: Path) -> str:
+    """What a model is called: the name of its folder or file.
+
+    The Hugging Face cache keeps a model in `models--ORG--NAME/snapshots/REVISION`, and there it is called ORG/NAME.
+    """
+    is_snapshot = path.parent.name == SNAPSHOTS and path.parent.parent.name.startswith(CACHED)
+    return "/".join(path.parent.parent.name.split("--")[1:]) if is_snapshot else path.name
 
 
 def require_space(folder: Path, needed: int) -> None:

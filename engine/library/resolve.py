@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+from contextlib import suppress
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from engine.library import download
 from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, unreadable
 from engine.library.child_process import Progress
 from engine.library.convert import run_converter
-from engine.library.places import alone, explain, models_dir, require_space
+from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space
 from engine.types import ModelError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct"
@@ -87,17 +88,37 @@ def _place(path: str) -> Path:
     if not is_there:
         raise ModelError(f"There is no model at {place}: check the path.")
     if place.is_dir():
+        place = _snapshot(place)
         ggufs = sorted(place.glob("*.gguf"))
         if len(ggufs) == 1 and not (place / "config.json").exists():
             return ggufs[0]
         if ggufs and not (place / "config.json").exists():
             raise ModelError(
-                f"{place.name} holds {len(ggufs)} GGUF files: choose one of them.", "\n".join(map(str, ggufs))
+                f"{model_name(place)} holds {len(ggufs)} GGUF files: choose one of them.", "\n".join(map(str, ggufs))
             )
         return place
     if not is_gguf(place):
         raise refuse_foreign(place)
     return place
+
+
+def _snapshot(folder: Path) -> Path:
+    """The newest revision of a model where `folder` is its folder in the Hugging Face cache; any other folder itself.
+
+    The cache holds all of a model's revisions, and notes which one a download of the main branch brought last. Raises
+    ModelError where none is there.
+    """
+    snapshots = folder / SNAPSHOTS
+    if not folder.name.startswith(CACHED) or not snapshots.is_dir():
+        return folder
+    with suppress(OSError, ValueError):
+        newest = snapshots / (folder / "refs" / "main").read_text(encoding="ascii").strip()
+        if newest.parent == snapshots and newest.is_dir():
+            return newest
+    revisions = sorted((path.stat().st_mtime_ns, path) for path in snapshots.iterdir() if path.is_dir())
+    if not revisions:
+        raise ModelError(f"{folder.name} holds no downloaded revision of its model: download it again.", str(folder))
+    return revisions[-1][1]
 
 
 def _default(progress: Progress) -> Path:

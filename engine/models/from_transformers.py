@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
 from engine.cache.store import KVLayout, Lane
-from engine.library.check import numbers_in_weights
+from engine.library.check import numbers_in_weights, without_marks
+from engine.library.places import model_name
 from engine.llama.checkpoint import CLASSES, end_ids, has_plain_layers
 from engine.llama.forward import LlamaForward
 from engine.llama.weights import Sizes, Weights
@@ -110,7 +111,8 @@ def read_config(folder: Path) -> PreTrainedConfig:
     """The configuration of a model. Raises ModelError where its prefixes could not be reused exactly."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    with without_marks(folder) as readable:
+        config = AutoConfig.from_pretrained(readable, local_files_only=True, trust_remote_code=False)
     check_reusable(config)
     return config
 
@@ -124,18 +126,19 @@ def open_network(
     """
     interface.register()
     _refuse_larger(config, folder)
-    model, found = AutoModelForCausalLM.from_pretrained(
-        folder,
-        config=config,
-        dtype=dtype,
-        attn_implementation=interface.NAME,
-        use_safetensors=True,
-        local_files_only=True,
-        trust_remote_code=False,
-        output_loading_info=True,
-    )
+    with without_marks(folder) as readable:
+        model, found = AutoModelForCausalLM.from_pretrained(
+            readable,
+            config=config,
+            dtype=dtype,
+            attn_implementation=interface.NAME,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
     if missing := sorted(found["missing_keys"]):
-        raise ModelError(f"{folder.name} lacks some of its weights. Download it again.", ", ".join(missing))
+        raise ModelError(f"{model_name(folder)} lacks some of its weights. Download it again.", ", ".join(missing))
     model.eval().requires_grad_(False)
     network = TransformersNetwork(model.to(device), bits)
     if not fits(model):  # those that it fits are tested class by class
@@ -154,8 +157,8 @@ def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:
     made = sum(parameter.numel() for parameter in model.parameters())
     if made > 2 * numbers_in_weights(folder):
         raise ModelError(
-            f"The config.json in {folder.name} describes a larger model than its weights are: the two do not belong "
-            "together. Download the model again.",
+            f"The config.json in {model_name(folder)} describes a larger model than its weights are: the two do not "
+            "belong together. Download the model again.",
             f"{type(model).__name__}: {made:,} numbers",
         )
 

@@ -6,6 +6,7 @@ transformers (`engine.models.from_transformers`).
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 import traceback
@@ -19,7 +20,8 @@ import torch
 from torch import Tensor
 
 from engine.cache.store import KVLayout, Lane, is_out_of_memory
-from engine.library.check import LEAST_POSITIONS, tokenizer_class
+from engine.library.check import LEAST_POSITIONS, read_json, tokenizer_class, without_marks
+from engine.library.places import model_name
 from engine.llama import checkpoint
 from engine.models.choice import NUMBER_TYPES, checkpoint_bytes, choose_device, choose_dtype
 from engine.models.support import NO_NUMBERS
@@ -28,6 +30,10 @@ from engine.types import Device, Dtype, ModelError, ReuseClass
 
 NAMES = {dtype: name for name, dtype in NUMBER_TYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
+MISTRALS = {"mistral", "mistral3", "ministral", "ministral3", "pixtral", "voxtral"}
+WRONG_SPLIT = json.dumps(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|")[1:-1]
+"""How the rule begins by which Llama-3 splits a text, as tokenizer.json writes it."""
+MISTRAL_MARK = '"[INST]"'
 LIBRARIES = {"engine", "torch", "transformers", "tokenizers", "safetensors", "numpy"}
 """Without one of these nothing runs: that it cannot be imported is never a model's fault."""
 OUR_MISTAKES = (AttributeError, NameError, AssertionError, TypeError)
@@ -77,7 +83,7 @@ class LoadedModel:
         self.network = network
         self.tokenizer = tokenizer
         self.path = path
-        self.name = Path(path).name
+        self.name = model_name(Path(path))
         self.layout = network.layout
         self.architecture = network.architecture
         self.context_length = network.context_length
@@ -145,13 +151,17 @@ def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
         with _LOADING:
             network, tokenizer = _open(path, where, dtype)
             if network.context_length < LEAST_POSITIONS:
-                raise ModelError(f"{path.name} reads {network.context_length} tokens only. Choose another model.")
+                raise ModelError(
+                    f"{model_name(path)} reads {network.context_length} tokens only. Choose another model."
+                )
             return LoadedModel(network, tokenizer, str(path))
     except Exception as error:  # whatever a foreign config or checkpoint brings transformers to raise
         if isinstance(error, ModelError) or is_out_of_memory(error) or _is_our_fault(error):
             raise
         detail = "".join(traceback.format_exception(error))
-        raise ModelError(f"{path.name} cannot be opened as a chat model. Choose another model.", detail) from error
+        raise ModelError(
+            f"{model_name(path)} cannot be opened as a chat model. Choose another model.", detail
+        ) from error
 
 
 def _is_our_fault(error: Exception) -> bool:
@@ -200,17 +210,34 @@ def _open_network(path: Path, where: torch.device, dtype: Dtype) -> Network:
     number, bits = choose_dtype(dtype, where, text.hidden_size, own, checkpoint_bytes(path))
     if not checkpoint.has_plain_layers(config.to_dict()):
         if dtype in ("int4", "int8"):
-            raise ModelError(f"{path.name} can be run in bf16 or fp32 only. Choose one of these number types.")
+            raise ModelError(f"{model_name(path)} can be run in bf16 or fp32 only. Choose one of these number types.")
         bits = None
     return from_transformers.open_network(config, path, number, where, bits)
 
 
 def _open_tokenizer(path: Path) -> Any:
     """The fast tokenizer of a folder; through transformers' list of classes only where it asks for one of its own."""
-    if (path / "tokenizer.json").is_file() and tokenizer_class(path) in FAST_TOKENIZERS:
-        from transformers import PreTrainedTokenizerFast
+    with without_marks(path) as folder:
+        if (folder / "tokenizer.json").is_file() and tokenizer_class(folder) in FAST_TOKENIZERS:
+            from transformers import PreTrainedTokenizerFast
 
-        return PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
-    from transformers import AutoTokenizer
+            return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **_repair(folder))
+        from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **_repair(folder))
+
+
+def _repair(folder: Path) -> dict[str, bool]:
+    """What a tokenizer that was exported wrong needs to be told to transformers.
+
+    Mistral's models of 2025 were exported with the rule by which Llama-3 splits a text into words, in place of their
+    own (transformers' `fix_mistral_regex` says more). They are known by that rule beside Mistral's own marks: a model
+    of Mistral's form that really has Llama-3's tokenizer keeps it.
+    """
+    try:
+        model_type = read_json(folder / "config.json").get("model_type")
+        text = (folder / "tokenizer.json").read_text(encoding="utf-8")
+    except (OSError, ValueError, ModelError):
+        return {}
+    is_wrong = model_type in MISTRALS and WRONG_SPLIT in text and MISTRAL_MARK in text
+    return {"fix_mistral_regex": True} if is_wrong else {}

@@ -12,7 +12,7 @@ from engine.cache.store import KVStore, is_out_of_memory
 from engine.library import resolve as library
 from engine.library.child_process import Progress
 from engine.library.fingerprint import content_digest
-from engine.library.places import blocks_dir
+from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import matmul_is_faster
 from engine.machine import arithmetic
 from engine.models.choice import default_cache_bytes
@@ -41,7 +41,8 @@ def open_model(
     except (MemoryError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise OutOfMemoryError(
-                f"There is not enough memory to load {path.name}. Close other programs or choose a smaller model.",
+                f"There is not enough memory to load {model_name(path)}. Close other programs or choose a smaller "
+                "model.",
                 str(error),
             ) from error
         raise
