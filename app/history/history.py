@@ -95,6 +95,7 @@ class History:
         self.presets = PresetTable(self.file, clock)
         self.notice = self.file.notice
         self._clock = clock
+        self._listed: tuple[int, list[ConversationEntry]] = (-1, [])
         try:
             self._close_interrupted()
         except HeadstartError as error:  # reading still works, and the next start tries again
@@ -116,27 +117,45 @@ class History:
         found: list[ConversationEntry] = []
         for entries in self.search(search):
             found = entries
-        return found
+        return list(found)
 
     def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
         """As `conversations`, in pieces: what was found so far, again and again until every message was looked at.
 
-        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between.
+        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between. A piece
+        that adds nothing gives the same list once more.
         """
-        entries = [read_entry(row) for row in self.file.rows(_ENTRIES)]
-        wanted = needle.casefold()
+        entries = self._entries()
+        if not (wanted := needle.casefold()):
+            yield entries
+            return
         found = {entry.id for entry in entries if wanted in entry.title.casefold()}
-        for more in self._holding(wanted) if wanted else [set[int]()]:
-            found |= more
-            yield [entry for entry in entries if entry.id in found]
+        listed = [entry for entry in entries if entry.id in found]
+        for rows in self._pieces():
+            more = {owner for _, owner, text in rows if owner not in found and wanted in text.casefold()}
+            if more:
+                found |= more
+                listed = [entry for entry in entries if entry.id in found]
+            yield listed
+            if len(found) == len(entries):
+                return
 
-    def _holding(self, wanted: str) -> Iterator[set[int]]:
-        """The conversations with this in a message, piece by piece."""
+    def _entries(self) -> list[ConversationEntry]:
+        """All conversations, newest first; read once until anything is changed. Nobody else writes into the file."""
+        changes, entries = self._listed
+        if changes != self.file.db.total_changes:
+            entries = [read_entry(*row) for row in self.file.query(_ENTRIES)]
+            if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
+                self._listed = (self.file.db.total_changes, entries)
+        return entries
+
+    def _pieces(self) -> Iterator[list[tuple[int, int, str]]]:
+        """Every message, piece by piece; one piece at least."""
         last = EVERY_ID
         while True:
             with self.file.speaking():
                 rows = self._piece(last)
-            yield {owner for _, owner, text in rows if wanted in text.casefold()}
+            yield rows
             if not rows:
                 return
             last = rows[-1][0] - 1
