@@ -16,12 +16,13 @@ from pathlib import Path
 from app.history.file import HistoryFile
 from app.history.presets import PresetTable
 from app.history.records import (
+    LAST_MOMENT,
+    UNREADABLE_TITLE,
     Conversation,
     ConversationEntry,
     StoredMessage,
     pack_ids,
     read_conversation,
-    read_entry,
     read_message,
     read_stats,
     read_title,
@@ -50,7 +51,10 @@ following parents so comes to an end, whatever the file holds."""
 
 _CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
     {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong FROM conversation c"""
-_ENTRIES = "SELECT id, title, updated FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"
+_ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}'),
+    iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0)
+    FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"""
+"""There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out,
     m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
@@ -144,7 +148,7 @@ class History:
         """All conversations, newest first; read once until anything is changed. Nobody else writes into the file."""
         changes, entries = self._listed
         if changes != self.file.db.total_changes:
-            entries = [read_entry(*row) for row in self.file.query(_ENTRIES)]
+            entries = list(map(ConversationEntry._make, self.file.query(_ENTRIES)))
             if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
                 self._listed = (self.file.db.total_changes, entries)
         return entries

@@ -140,15 +140,6 @@ def read_conversation(row: Row) -> Conversation:
     )
 
 
-def read_entry(number: int, title: Any, updated: Any) -> ConversationEntry:
-    """A line of the list of conversations. There may be ten thousand, and nobody is told which values are of no use:
-    so it is read without a `Row`."""
-    is_moment = type(updated) is float and 0 <= updated <= LAST_MOMENT
-    return ConversationEntry(
-        number, title if isinstance(title, str) else UNREADABLE_TITLE, updated if is_moment else 0.0
-    )
-
-
 def read_message(row: Row) -> StoredMessage:
     """A message, from a row that has a column for each of its fields."""
     row.check("is_parent_wrong", "parent_id")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from PySide6.QtCore import (
     QModelIndex,
@@ -48,8 +48,21 @@ class ListWords:
     estimate: str = "estimated for the conversation as it stands, without your next message"
 
 
+class Listed(Protocol):
+    """What the list shows as a row: whatever has these. `updated` is in seconds since the epoch."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def updated(self) -> float: ...
+
+
 class ConversationRow(NamedTuple):
-    """One conversation, or one system prompt, in the list. `updated` is in seconds since the epoch."""
+    """One row, for what has other names for these."""
 
     id: int
     title: str
@@ -122,7 +135,7 @@ class ConversationList(QListView):
         self.clicked.connect(self._open)
         self.verticalScrollBar().valueChanged.connect(self.looked_at)
 
-    def show_rows(self, rows: Sequence[ConversationRow], current: int) -> None:
+    def show_rows(self, rows: Sequence[Listed], current: int) -> None:
         """Show these rows, the one with the id `current` chosen."""
         self._rows.replace(rows)
         self.show_current(current)
@@ -136,7 +149,7 @@ class ConversationList(QListView):
             self.clearSelection()
 
     @property
-    def rows(self) -> tuple[ConversationRow, ...]:
+    def rows(self) -> tuple[Listed, ...]:
         """What is shown."""
         return tuple(self._rows.rows)
 
@@ -210,11 +223,11 @@ class _Rows(QStringListModel):
     def __init__(self, parent: QWidget, words: ListWords) -> None:
         super().__init__(parent)
         self._words = words
-        self.rows: Sequence[ConversationRow] = ()
+        self.rows: Sequence[Listed] = ()
         self.badges: dict[int, Badge] = {}
         self._places: dict[int, int] = {}
 
-    def replace(self, rows: Sequence[ConversationRow]) -> None:
+    def replace(self, rows: Sequence[Listed]) -> None:
         """Show other rows."""
         self.rows = tuple(rows)
         self._places = {row.id: place for place, row in enumerate(self.rows)}
@@ -261,7 +274,7 @@ class _RowDelegate(QStyledItemDelegate):
         return QSize(0, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _AnyIndex) -> None:
-        row: ConversationRow = index.data(Qt.ItemDataRole.UserRole)
+        row: Listed = index.data(Qt.ItemDataRole.UserRole)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
         focused = chosen and bool(option.state & QStyle.StateFlag.State_HasFocus)
@@ -283,7 +296,7 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setBrush(QColor(colours.hover if chosen else colours.bubble))
         painter.drawRoundedRect(box, 6, 6)
 
-    def _paint_title(self, painter: QPainter, box: QRect, row: ConversationRow, chosen: bool) -> None:
+    def _paint_title(self, painter: QPainter, box: QRect, row: Listed, chosen: bool) -> None:
         font = theme.text_font(bold=chosen)
         painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         painter.setFont(font)
@@ -291,7 +304,7 @@ class _RowDelegate(QStyledItemDelegate):
         title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, title)
 
-    def _paint_below(self, painter: QPainter, box: QRect, row: ConversationRow, badge: Badge | None) -> None:
+    def _paint_below(self, painter: QPainter, box: QRect, row: Listed, badge: Badge | None) -> None:
         colours = theme.current()
         if badge:
             painter.setPen(QPen(QColor(colours.reused if badge.is_warm else colours.edge), 1.2))

@@ -74,7 +74,8 @@ def test_a_first_that_does_not_listen_yet_is_asked_again(qtbot: QtBot, window: Q
     )
     command = [sys.executable, "-c", asks, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as second:
-        assert second.stdin and second.stdout
+        assert second.stdin
+        assert second.stdout
         assert second.stdout.readline() == "none\n"
         first = OneWindow(window, path)
         second.stdin.write("\n")
