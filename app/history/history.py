@@ -141,7 +141,7 @@ class History:
                 found |= more
                 listed = [entry for entry in entries if entry.id in found]
             yield listed
-            if len(found) == len(entries):
+            if len(listed) == len(entries):
                 return
 
     def _entries(self) -> list[ConversationEntry]:
