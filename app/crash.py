@@ -18,6 +18,7 @@ from PySide6.QtCore import QMessageLogContext, QMetaObject, QObject, Qt, QtMsgTy
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.files import keep_private
 from app.widgets.plain import message_box
 
 log = logging.getLogger("headstart.crash")
@@ -55,6 +56,7 @@ class CrashHooks(QObject):
         qInstallMessageHandler(self._on_qt_message)
         try:
             self._fault_file = self._fault_path.open("a", encoding="utf-8")
+            keep_private(self._fault_path)
             faulthandler.enable(self._fault_file)
         except OSError:
             log.warning("no fault log: %s cannot be written", self._fault_path)

@@ -126,6 +126,7 @@ def active_timers() -> list[QTimer]:
     """The QTimers made by Python that are running."""
     if not any(shiboken6.isValid(timer) and timer.isActive() for timer in TIMERS):
         return []
+    gc.unfreeze()  # a first load in this process leaves out what was there before
     gc.collect()  # one that nobody can reach any more is no timer left behind
     return [timer for timer in TIMERS if shiboken6.isValid(timer) and timer.isActive()]
 

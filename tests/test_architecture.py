@@ -57,6 +57,11 @@ QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {"history", "words", "files", "placeholders", "settings", "command"}
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf", "accelerate"}
+PRIVATE_READS = 40
+"""How often tests may name a private attribute of an object that is not their own: each stands in the way of whoever
+changes what nobody else sees."""
+NAMED_SO_BY_A_LIBRARY = {"_replace", "_asdict", "_fields", "_attn_implementation", "_C"}
+"""Public, whatever they look like."""
 
 
 def sources() -> list[str]:
@@ -199,9 +204,32 @@ def imported_from(node: ast.AST, library: str) -> list[ast.alias]:
     return []
 
 
+def private_reads(source: str) -> list[str]:
+    """The private attributes, by their objects, that a file names of others than itself, its class and its base."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
+    private = [node for node in nodes if node.attr.startswith("_") and not node.attr.startswith("__")]
+    own = ("self", "cls", "super()")
+    return [
+        ast.unparse(node)
+        for node in private
+        if node.attr not in NAMED_SO_BY_A_LIBRARY and ast.unparse(node.value) not in own
+    ]
+
+
 def test_files_keep_the_rules() -> None:
     found = [breach for path in sources() for breach in violations(path, (ROOT / path).read_text(encoding="utf-8"))]
     assert found == []
+
+
+def test_tests_use_public_names() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    found = [read for source in sources for read in private_reads(source)]
+    assert len(found) <= PRIVATE_READS, sorted(found)
+
+
+def test_private_reads_are_counted() -> None:
+    source = "engine._worker.idle\nself._a + cls._b + super()._c()\nrow._replace(x=1)\nx.__class__\nself.a._b = 1"
+    assert sorted(private_reads(source)) == ["engine._worker", "self.a._b"]
 
 
 @pytest.mark.parametrize("top", ["engine", "app"])

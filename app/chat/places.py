@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
-from app.chat.branch import said_together
 from app.history.records import StoredMessage
 from app.words import ordinal_message
 from engine import Divergence
@@ -35,8 +35,14 @@ def index_in(branch: Sequence[StoredMessage], message_index: int, had_system_pro
     """
     if message_index < had_system_prompt:
         return -1
-    lengths = [len(group) for group in said_together(branch[left_out:])]
-    return left_out + sum(lengths[: message_index - had_system_prompt + 1]) - 1
+    ends = (place for place in range(left_out, len(branch)) if not _goes_on(branch, place))
+    return next(islice(ends, message_index - had_system_prompt, None), max(left_out, len(branch)) - 1)
+
+
+def _goes_on(branch: Sequence[StoredMessage], place: int) -> bool:
+    """Whether this message and the next one are sent as one, as `said_together` puts them; without making the groups,
+    since whoever opens a long chat asks about each of its answers."""
+    return place + 1 < len(branch) and branch[place].role == branch[place + 1].role == "user"
 
 
 def ordinal_place(branch: Sequence[StoredMessage], index: int) -> str:

@@ -16,12 +16,13 @@ from pathlib import Path
 from app.history.file import HistoryFile
 from app.history.presets import PresetTable
 from app.history.records import (
+    LAST_MOMENT,
+    UNREADABLE_TITLE,
     Conversation,
     ConversationEntry,
     StoredMessage,
     pack_ids,
     read_conversation,
-    read_entry,
     read_message,
     read_stats,
     read_title,
@@ -50,7 +51,10 @@ following parents so comes to an end, whatever the file holds."""
 
 _CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
     {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong FROM conversation c"""
-_ENTRIES = "SELECT id, title, updated FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"
+_ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}'),
+    iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0)
+    FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"""
+"""There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out,
     m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
@@ -95,6 +99,7 @@ class History:
         self.presets = PresetTable(self.file, clock)
         self.notice = self.file.notice
         self._clock = clock
+        self._listed: tuple[int, list[ConversationEntry]] = (-1, [])
         try:
             self._close_interrupted()
         except HeadstartError as error:  # reading still works, and the next start tries again
@@ -116,27 +121,45 @@ class History:
         found: list[ConversationEntry] = []
         for entries in self.search(search):
             found = entries
-        return found
+        return list(found)
 
     def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
         """As `conversations`, in pieces: what was found so far, again and again until every message was looked at.
 
-        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between.
+        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between. A piece
+        that adds nothing gives the same list once more.
         """
-        entries = [read_entry(row) for row in self.file.rows(_ENTRIES)]
-        wanted = needle.casefold()
+        entries = self._entries()
+        if not (wanted := needle.casefold()):
+            yield entries
+            return
         found = {entry.id for entry in entries if wanted in entry.title.casefold()}
-        for more in self._holding(wanted) if wanted else [set[int]()]:
-            found |= more
-            yield [entry for entry in entries if entry.id in found]
+        listed = [entry for entry in entries if entry.id in found]
+        for rows in self._pieces():
+            more = {owner for _, owner, text in rows if owner not in found and wanted in text.casefold()}
+            if more:
+                found |= more
+                listed = [entry for entry in entries if entry.id in found]
+            yield listed
+            if len(listed) == len(entries):
+                return
 
-    def _holding(self, wanted: str) -> Iterator[set[int]]:
-        """The conversations with this in a message, piece by piece."""
+    def _entries(self) -> list[ConversationEntry]:
+        """All conversations, newest first; read once until anything is changed. Nobody else writes into the file."""
+        changes, entries = self._listed
+        if changes != self.file.db.total_changes:
+            entries = list(map(ConversationEntry._make, self.file.query(_ENTRIES)))
+            if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
+                self._listed = (self.file.db.total_changes, entries)
+        return entries
+
+    def _pieces(self) -> Iterator[list[tuple[int, int, str]]]:
+        """Every message, piece by piece; one piece at least."""
         last = EVERY_ID
         while True:
             with self.file.speaking():
                 rows = self._piece(last)
-            yield {owner for _, owner, text in rows if wanted in text.casefold()}
+            yield rows
             if not rows:
                 return
             last = rows[-1][0] - 1

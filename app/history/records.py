@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import date
-from functools import cache
-from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from functools import cache, partial
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from app.placeholders import Cure
 from engine import Divergence, HeadstartError, Role, Sampling, TurnStats
@@ -58,8 +58,7 @@ class StoredMessage:
     unread: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationEntry:
+class ConversationEntry(NamedTuple):
     """A conversation as a line of the list of them. `updated` is in seconds since the epoch."""
 
     id: int
@@ -139,11 +138,6 @@ def read_conversation(row: Row) -> Conversation:
         seen_from_id=row.read("seen_from_id", read_id, None),
         unread=tuple(row.unread),
     )
-
-
-def read_entry(row: Row) -> ConversationEntry:
-    """A line of the list of conversations."""
-    return ConversationEntry(row.id, read_title(row), row.read("updated", read_moment, 0.0))
 
 
 def read_message(row: Row) -> StoredMessage:
@@ -270,32 +264,39 @@ def _made(kind: type[T], values: Any) -> T:
     """
     if not isinstance(values, dict):
         raise ValueError("no JSON object")
-    hints = _hints(cast(Hashable, kind))
-    return kind(**{name: _fitting(value, hints[name]) for name, value in values.items() if name in hints})
-
-
-def _fitting(value: Any, hint: Any) -> Any:
-    """The value as a field of this type takes it. Raises ValueError where it does not fit."""
-    if is_dataclass(hint) and isinstance(hint, type):
-        return _made(hint, value)
-    if not _fits(value, hint):
-        raise ValueError(f"no {hint}")
-    return value
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of this type: a plain one, a union of such, or a Literal. Whole numbers are floats, too."""
-    choices = get_args(hint)
-    if get_origin(hint) is Literal:
-        return value in choices
-    if choices:
-        return any(_fits(value, choice) for choice in choices)
-    if hint in (int, float):
-        is_number = type(value) is int or type(value) is hint
-        return is_number and -LARGEST_NUMBER <= value <= LARGEST_NUMBER  # no number at all (NaN) is refused, too
-    return type(value) is hint
+    readers = _readers(cast(Hashable, kind))
+    return kind(**{name: readers[name](value) for name, value in values.items() if name in readers})
 
 
 @cache
-def _hints(kind: Hashable) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _readers(kind: Hashable) -> dict[str, Callable[[Any], Any]]:
+    """What reads each field of a dataclass. Found once: a long chat has thousands of fields."""
+    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """What gives a value as a field of this type takes it, and raises ValueError where it does not fit."""
+    if is_dataclass(hint) and isinstance(hint, type):
+        return partial(_made, hint)
+    fits = _check(hint)
+
+    def read(value: Any) -> Any:
+        if not fits(value):
+            raise ValueError(f"no {hint}")
+        return value
+
+    return read
+
+
+def _check(hint: Any) -> Callable[[Any], bool]:
+    """What says whether a value is of this type: a plain one, a union of such, or a Literal. Whole numbers are floats,
+    too."""
+    choices = get_args(hint)
+    if get_origin(hint) is Literal:
+        return lambda value: value in choices
+    if choices:
+        checks = [_check(choice) for choice in choices]
+        return lambda value: any(check(value) for check in checks)
+    if hint in (int, float):  # no number at all (NaN) is refused, too
+        return lambda value: type(value) in (int, hint) and -LARGEST_NUMBER <= value <= LARGEST_NUMBER
+    return lambda value: type(value) is hint

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.history.records import ConversationEntry
 
 Found = Sequence[ConversationEntry]
+GROWTH = 1.25
+"""How much longer what was found must be than what is shown before all of it is shown, except at the end."""
 
 
 class ListSearch(QObject):
     """Runs one search at a time. `search` gives what was found so far, piece by piece.
 
-    Signals: found(entries) at once with the first piece, then whenever there is more. Where the same text is searched
-    for again, because a conversation changed, only at the end: what is shown does not shrink in between.
+    Signals: found(entries) at once with the first pieces, then whenever there is clearly more, and at the end. Where
+    the same text is searched for again, because a conversation changed, only at the end: what is shown does not shrink
+    in between.
     """
 
     found = Signal(object)
@@ -29,7 +33,7 @@ class ListSearch(QObject):
         self._newest: Found = ()
         self._shown: Found | None = None
         self._timer = QTimer(self)
-        self._timer.timeout.connect(self._go_on)
+        self._timer.timeout.connect(self._read)
 
     def start(self, needle: str) -> None:
         """Search for this text, in place of what was searched for before; "" finds all."""
@@ -37,25 +41,28 @@ class ListSearch(QObject):
         self._needle, self._pieces = needle, self._search(needle)
         self._newest, self._shown = (), None
         self._timer.start(0)
-        self._go_on()
-        self._go_on()  # the end, where one piece is all there is
+        self._read(2)  # the second says that one piece is all there is
 
     def stop(self) -> None:
         """Search no further."""
         self._timer.stop()
         self._pieces = iter(())
 
-    def _go_on(self) -> None:
-        piece = next(self._pieces, None)
-        if piece is None:
+    def _read(self, count: int = 1) -> None:
+        """Take the next pieces."""
+        for piece in islice(self._pieces, count):
+            self._newest, count = piece, count - 1
+        if count:
             self._timer.stop()
-            self._show(self._newest)
-        else:
-            self._newest = piece
-            if not self._is_again:
-                self._show(piece)
+            self._show()
+        elif not self._is_again and self._is_worth_showing():
+            self._show()
 
-    def _show(self, entries: Found) -> None:
-        if entries != self._shown:
-            self._shown = entries
-            self.found.emit(entries)
+    def _is_worth_showing(self) -> bool:
+        """Whether there is as much more as pays for drawing the rows anew: most of it stands below those in sight."""
+        return self._shown is None or len(self._newest) >= GROWTH * len(self._shown)
+
+    def _show(self) -> None:
+        if self._newest != self._shown:
+            self._shown = self._newest
+            self.found.emit(self._newest)

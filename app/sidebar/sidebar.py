@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.widgets.conversation_list import ConversationList, ConversationRow
+from app.widgets.conversation_list import ConversationList, Listed
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, elided, tool_tip
 from app.words import size, token_cost
@@ -87,7 +87,7 @@ class Sidebar(QFrame):
         column.addWidget(self.list, 1)
         column.addWidget(self.model_button)
 
-    def show_rows(self, rows: Sequence[ConversationRow], current: int) -> None:
+    def show_rows(self, rows: Sequence[Listed], current: int) -> None:
         """Show these conversations, or what to do where there are none."""
         self.list.show_rows(rows, current)
         self._nothing.setVisible(not rows)

@@ -19,9 +19,9 @@ COLUMN_WIDTH = 760
 """Lines longer than this are hard to read; a wider transcript stays this wide, in the middle."""
 FIRST_MESSAGES, FIRST_CHARACTERS = 50, 40_000
 """What is built of a long conversation when it is opened; the rest follows when it is scrolled to."""
-FIRST_IN_VIEW = 6
+FIRST_IN_VIEW = 4
 """How many messages are built before the event loop goes on; they fill the view, more or less."""
-STEP_S = 0.02
+STEP_S = 0.01
 """Seconds of one turn of the event loop after which no further message is begun; one is built in any case."""
 END_MARGIN = 4
 """Pixels from the end at which it still counts as in view."""

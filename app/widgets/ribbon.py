@@ -75,15 +75,20 @@ class Ribbon(QWidget):
 
     def cell_at(self, place: QPoint) -> int:
         """The cell under this place, -1 where there is none."""
-        number = int(place.x() / self._pitch)
+        number = int(place.x() / self.pitch)
         return number if 0 <= number < len(self._cells) else -1
+
+    def box(self, number: int) -> QRect:
+        """Where a cell lies, with the gap behind it."""
+        left = round(number * self.pitch)
+        return QRect(left, 0, round((number + 1) * self.pitch) - left, self.height())
 
     def sizeHint(self) -> QSize:
         return QSize(320, HIGH)
 
     @property
-    def _pitch(self) -> float:
-        """From one cell to the next; the row is as wide as the widget where the context is long enough."""
+    def pitch(self) -> float:
+        """Pixels from one cell to the next; the row is as wide as the widget where the context is long enough."""
         return max(PITCH, (self.width() + GAP) / max(1, self._room))
 
     @property
@@ -99,14 +104,10 @@ class Ribbon(QWidget):
         self.setAccessibleDescription(self.text_of(number).replace("\n", ", "))
         self.update()
 
-    def _box(self, number: int) -> QRect:
-        left = round(number * self._pitch)
-        return QRect(left, 0, round((number + 1) * self._pitch) - left, self.height())
-
     def _say(self, number: int, place: QPoint) -> None:
         if text := self.text_of(number):
             lines = [textwrap.fill(line, TIP_WIDTH) for line in text.split("\n")]
-            QToolTip.showText(place, "\n".join(lines), self, self._box(number))
+            QToolTip.showText(place, "\n".join(lines), self, self.box(number))
         else:
             QToolTip.hideText()
 
@@ -124,7 +125,7 @@ class Ribbon(QWidget):
             super().keyPressEvent(event)
             return
         self._go_to(max(0, min(self.current + step, len(self._cells) - 1)))
-        self._say(self.current, self.mapToGlobal(self._box(self.current).bottomLeft()))
+        self._say(self.current, self.mapToGlobal(self.box(self.current).bottomLeft()))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -148,7 +149,7 @@ class Ribbon(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pitch = self._pitch
+        pitch = self.pitch
         for number, cell in enumerate(self._cells):
             left = number * pitch
             for state, width in _widths(cell, pitch - GAP):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QThread
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication, QWidget
 
 PATIENCE_MS = 2000
+PAUSE_MS, PAUSES = 50, 40
+"""Between two times that a first is looked for, and how often."""
 _SHOWN = b"shown\n"
 
 
@@ -47,14 +50,25 @@ class OneWindow(QObject):
         QApplication.alert(window)
 
 
-def show_first(history_path: Path) -> bool:
-    """Bring the window of the Headstart that has these conversations open to the front. False where none answers."""
+def show_first(history_path: Path, pause: Callable[[], None] = lambda: QThread.msleep(PAUSE_MS)) -> bool:
+    """Bring the window of the Headstart that has these conversations open to the front. False where none answers.
+
+    A first that is just starting holds the lock before it listens: it is looked for again, with a `pause` in between.
+    """
     socket = QLocalSocket()
-    socket.connectToServer(socket_name(history_path))
-    is_shown = socket.waitForConnected(PATIENCE_MS) and socket.waitForReadyRead(PATIENCE_MS)
+    is_shown = _is_found(socket, socket_name(history_path), pause) and socket.waitForReadyRead(PATIENCE_MS)
     answer = socket.readAll().data() if is_shown else b""
     socket.abort()
     return answer == _SHOWN
+
+
+def _is_found(socket: QLocalSocket, name: str, pause: Callable[[], None]) -> bool:
+    for _ in range(PAUSES):
+        socket.connectToServer(name)
+        if socket.waitForConnected(PATIENCE_MS):
+            return True
+        pause()
+    return False
 
 
 def socket_name(history_path: Path) -> str:

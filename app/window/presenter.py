@@ -12,7 +12,6 @@ from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
-from app.widgets.conversation_list import ConversationRow
 from app.window.reuse_presenter import ReusePresenter
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
@@ -158,8 +157,7 @@ class Presenter(QObject):
         self._refresh_header()
 
     def _on_found(self, found: Sequence[ConversationEntry]) -> None:
-        rows = [ConversationRow(each.id, each.title, each.updated) for each in found]
-        self._window.sidebar.show_rows(rows, self._session.conversation.id)
+        self._window.sidebar.show_rows(found, self._session.conversation.id)
 
     def _on_message(self, message: StoredMessage) -> None:
         self._window.show_transcript(True)

@@ -95,7 +95,7 @@ class DiskTier:
         self.now = now
         self.files = DiskFiles(root)
         self.index = DiskIndex()
-        self._lock = FileLock(root / "lock")
+        self._lock = FileLock(root / "lock", mode=0o600)
         self._queue: dict[tuple[bool, str], QueuedPath] = {}
 
     @property

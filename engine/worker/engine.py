@@ -30,6 +30,12 @@ class Engine:
         """Held while the worker is given a command, closed or replaced: nothing is asked of one that will not hear."""
         self._worker = Worker(self._requests, self._conversations, clock)
 
+    @property
+    def worker(self) -> Worker:
+        """The thread that owns the model, for tests and measurements: whatever it holds is its own while it is busy, so
+        look at that, or change it, only when no request is open. Programs need nothing but the methods."""
+        return self._worker
+
     def load(self, spec: ModelSpec) -> int:
         """A worker that broke is replaced by a new one, without a model."""
         with self._lock:

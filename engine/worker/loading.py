@@ -79,7 +79,7 @@ def switch_model(
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
     budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
     fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
-    namespace = _namespace(model, spec, content_digest(Path(model.path), progress))
+    namespace = namespace_of(model, spec, content_digest(Path(model.path), progress))
     return PrefixCache(
         KVStore(model.layout, budget),
         namespace,
@@ -92,7 +92,7 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float],
     )
 
 
-def _namespace(model: LoadedModel, spec: ModelSpec, content: str) -> str:
+def namespace_of(model: LoadedModel, spec: ModelSpec, content: str) -> str:
     """A name for all that a cached block depends on besides its tokens: blocks of another namespace are never reused,
     in memory or on disk.
 

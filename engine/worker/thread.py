@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import queue
+import sys
 import threading
 import traceback
 from collections import deque
@@ -284,8 +285,13 @@ class Worker:
         past = {} if self.responder is None else dict(self.responder.past)
         let_go = None if self.responder is None else self._let_go
         with not_collected(self.responder is None):
+            is_first_import = "engine.worker.loading" not in sys.modules
             from engine.worker.loading import switch_model
 
+            if is_first_import:
+                # Modules and classes stay. To look for garbage among those of torch takes 0.1 s, in which no thread
+                # of the process goes on, the window's neither. No model is there yet: its remains are looked at.
+                gc.freeze()
             responder, model = switch_model(spec, self._clock, progress, make_room, let_go)
         if self.responder is not None:
             self.responder.cache.close_disk()

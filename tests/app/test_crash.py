@@ -120,3 +120,12 @@ def test_uninstall_puts_everything_back(qapp: object, tmp_path: Path) -> None:
     hooks.uninstall()
     assert (sys.excepthook, threading.excepthook) == before
     assert (tmp_path / "fault.log").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_nobody_else_can_read_what_crashed(hooks: CrashHooks) -> None:
+    hooks.uninstall()
+    fault_log = hooks.log_file.with_name("fault.log")
+    fault_log.chmod(0o644)  # as earlier versions left it
+    hooks.install()
+    assert fault_log.stat().st_mode & 0o777 == 0o600

@@ -27,9 +27,9 @@ GREEDY = Sampling(temperature=0, max_tokens=WRITTEN)
 
 def measure(player: Player, folder: Path, count: int) -> Iterator[Row]:
     """All rows of this module, `count` samples a side. The peer reads prompts in the number type that we do."""
-    assert player.engine._worker.responder is not None
+    assert player.engine.worker.responder is not None
     builder = PromptBuilder(AutoTokenizer.from_pretrained(folder))
-    with beside(Transformers, folder, player.engine._worker.responder.model.layout.dtype) as peer:
+    with beside(Transformers, folder, player.engine.worker.responder.model.layout.dtype) as peer:
         yield from _first_token(player, builder, peer, count)
     with beside(Transformers, folder, torch.bfloat16) as peer:
         yield from _decode(player, builder, peer, count)
@@ -160,7 +160,7 @@ def busy_process() -> Iterator[None]:
 @contextmanager
 def endless(engine: Engine) -> Iterator[None]:
     """Answers run to their full length: no token ends them, as `min_new_tokens` does for the peer."""
-    responder = engine._worker.responder
+    responder = engine.worker.responder
     assert responder is not None
     model: LoadedModel = responder.model
     ends, model.end_ids = model.end_ids, frozenset()

@@ -58,5 +58,5 @@ def _third_turn(player: Player) -> float:
 
 
 def _wait_until_idle(player: Player) -> None:
-    while player.engine._worker.idle_work is not None:
+    while player.engine.worker.idle_work is not None:
         time.sleep(0.02)

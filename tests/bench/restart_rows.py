@@ -76,7 +76,7 @@ def _size(player: Player, data: Path) -> Row:
 
 
 def _wait_until_written(engine: Engine) -> None:
-    while engine._worker.idle_work is not None:
+    while engine.worker.idle_work is not None:
         time.sleep(0.02)
 
 

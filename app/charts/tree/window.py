@@ -41,7 +41,8 @@ class TreeWindow(QWidget):
         self.setWindowTitle("Shared prefixes – Headstart")
         self.setAutoFillBackground(True)
         self.view = TreeView(theme)
-        self._said, self._said_of = "", -1
+        self._said = ""
+        self._said_of: int | None = None
         self._totals, self._legend = label(SMALL), Legend(legend(), theme, ground="page")
         self._name, self._figures, self._text = label(BODY, bold=True), label(SMALL), label(SMALL)
         self._text.setFont(code_font())
@@ -113,9 +114,10 @@ class TreeWindow(QWidget):
         super().hideEvent(event)
         self.visibility_changed.emit()
 
-    def _looked_at(self) -> int:
+    def _looked_at(self) -> int | None:
+        """The number of the run that is looked at; runs on disk have numbers below 0."""
         node = self.view.current_node
-        return node.block if node else -1
+        return node.block if node else None
 
     def _describe(self) -> None:
         if self._said_of != self._looked_at():

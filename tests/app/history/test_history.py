@@ -122,6 +122,31 @@ def test_search_looks_in_titles_and_messages_in_any_case(history: History, needl
     assert [conversation.title for conversation in history.conversations(needle)] == found
 
 
+def test_a_search_looks_on_behind_what_is_not_listed(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A conversation that another program gave the id 0 is none of ours."""
+    monkeypatch.setattr("app.history.history.PIECE_MESSAGES", 1)
+    one, two = start(history, "a word"), start(history, "a word")
+    columns = "title, system_prompt, sampling, day, created, updated"
+    history.file.change(
+        f"INSERT INTO conversation(id, {columns}) SELECT 0, {columns} FROM conversation WHERE id = ?", two
+    )
+    write(history, 0, "a word")
+    assert [conversation.id for conversation in history.conversations("word")] == [two, one]
+
+
+def test_the_list_holds_nothing_that_was_taken_back(history: History) -> None:
+    kept = start(history, "Kept")
+
+    def change() -> None:
+        start(history, "Taken back")
+        assert len(history.conversations()) == 2
+        raise ValueError("No")
+
+    with pytest.raises(ValueError, match="No"), history.together():
+        change()
+    assert [conversation.id for conversation in history.conversations()] == [kept]
+
+
 def test_delete_takes_the_messages_along_and_no_id_comes_back(history: History) -> None:
     number = start(history, "1", "2")
     last = history.messages(number)[-1].id

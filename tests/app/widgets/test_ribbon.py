@@ -155,8 +155,8 @@ def test_a_long_text_is_wrapped_where_it_is_pointed_at(ribbon: Ribbon) -> None:
 def test_states_have_shapes_besides_their_colours(ribbon: Ribbon) -> None:
     ribbon.show_preview(preview(200, 180, 96, 192))
     image = ribbon.grab().toImage()
-    page = image.pixelColor(int(ribbon._pitch - GAP / 2), HIGH // 2)
-    pitch, top = ribbon._pitch, (HIGH - LOW) // 2
+    page = image.pixelColor(int(ribbon.pitch - GAP / 2), HIGH // 2)
+    pitch, top = ribbon.pitch, (HIGH - LOW) // 2
 
     def painted(cell: int, y: int, x: float = 0.5) -> bool:
         return image.pixelColor(int((cell + x * (1 - GAP / pitch)) * pitch), y) != page
@@ -232,13 +232,13 @@ def test_states_have_the_colours_of_the_charts(
 ) -> None:
     monkeypatch.setattr(theme, "_current", worn)
     image = ribbon.grab().toImage()
-    middle = [image.pixelColor(int((cell + 0.4) * ribbon._pitch), HIGH // 2 - 2).name() for cell in (1, 8, 12)]
+    middle = [image.pixelColor(int((cell + 0.4) * ribbon.pitch), HIGH // 2 - 2).name() for cell in (1, 8, 12)]
     assert middle == [worn.pinned, worn.reused, worn.computed]
 
 
 def _column(ribbon: Ribbon, number: int) -> tuple[bool, ...]:
     """Which pixels down the middle of a cell are painted: its shape without its colours."""
     image = ribbon.grab().toImage()
-    x = ribbon._box(number).center().x()
+    x = ribbon.box(number).center().x()
     ground = image.pixelColor(0, 0)
     return tuple(image.pixelColor(x, y) != ground for y in range(image.height()))

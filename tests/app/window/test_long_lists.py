@@ -7,8 +7,10 @@ from datetime import date
 from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.history.history import PIECE_MESSAGES, History
+from app.sidebar.list_search import ListSearch
 from engine import Divergence, Sampling, TtftParts, TurnStats
 from tests.app.window.conftest import Screen, settle
 
@@ -66,6 +68,30 @@ def test_a_search_lets_the_window_go_on_between_its_pieces(tmp_path: Path, make_
     count = len(statements)
     settle()
     assert len(statements) == count  # it has come to its end
+
+
+def test_the_list_is_read_once_until_something_changes(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:
+    write_many_chats(tmp_path / "history.sqlite3", 5)
+    screen = make_screen()
+    statements: list[str] = []
+    screen.application.history.file.db.set_trace_callback(statements.append)
+    screen.window.sidebar.search.setText("Chat 3")
+    statements.clear()
+    screen.window.sidebar.search.clear()
+    assert (len(screen.window.sidebar.list.rows), statements) == (5, [])
+    screen.session.rename(1, "Another name")
+    assert screen.window.sidebar.list.rows[-1].title == "Another name"
+
+
+def test_what_is_found_is_drawn_when_it_is_clearly_more(qtbot: QtBot) -> None:
+    """Every row is laid out anew each time: so not after each piece."""
+    counts = (10, 11, 12, 13, 20, 21, 22, 22, 22)
+    search, drawn = ListSearch(lambda needle: iter([["row"] * count for count in counts])), []
+    search.found.connect(lambda rows: drawn.append(len(rows)))
+    search.start("row")
+    qtbot.waitUntil(lambda: bool(drawn) and drawn[-1] == 22)
+    settle()
+    assert drawn == [11, 20, 22]
 
 
 def test_what_was_found_stays_while_a_chat_changes(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:

@@ -36,7 +36,7 @@ def second_start(qtbot: QtBot, path: Path) -> bool:
     """What `show_first` says in another process, while this one is the first Headstart."""
     asks = (
         "import sys, pathlib; from app.window.one_window import show_first; "
-        "sys.exit(show_first(pathlib.Path(sys.argv[1])))"
+        "sys.exit(show_first(pathlib.Path(sys.argv[1]), lambda: None))"
     )
     second = subprocess.Popen([sys.executable, "-c", asks, str(path)], cwd=ROOT)
     qtbot.waitUntil(lambda: second.poll() is not None, timeout=60_000)
@@ -59,9 +59,29 @@ def test_a_socket_left_behind_is_taken_over(qtbot: QtBot, window: QWidget, tmp_p
     stale = Path(left.fullServerName())
     left.close()
     stale.touch()
-    assert not show_first(path)
+    assert not show_first(path, lambda: None)
     first = OneWindow(window, path)
     assert second_start(qtbot, path)
+    first.close()
+
+
+def test_a_first_that_does_not_listen_yet_is_asked_again(qtbot: QtBot, window: QWidget, tmp_path: Path) -> None:
+    """The second start says when it has found none, and goes on once there is one."""
+    path = tmp_path / "history.sqlite3"
+    asks = (
+        "import sys, pathlib; from app.window.one_window import show_first; "
+        "sys.exit(show_first(pathlib.Path(sys.argv[1]), lambda: (print('none', flush=True), input())))"
+    )
+    command = [sys.executable, "-c", asks, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as second:
+        assert second.stdin
+        assert second.stdout
+        assert second.stdout.readline() == "none\n"
+        first = OneWindow(window, path)
+        second.stdin.write("\n")
+        second.stdin.flush()
+        qtbot.waitUntil(lambda: second.poll() is not None, timeout=60_000)
+    assert second.returncode == 1
     first.close()
 
 

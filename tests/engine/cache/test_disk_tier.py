@@ -541,7 +541,7 @@ def test_a_second_program_leaves_the_folder_alone(
 def test_only_the_user_may_look_into_the_folder(reopen: Open) -> None:
     tier = reopen()
     keep(tier, ONE)
-    modes = {path.stat().st_mode & 0o077 for path in tier.files.root.rglob("*") if path.name != "lock"}
+    modes = {path.stat().st_mode & 0o077 for path in tier.files.root.rglob("*")}
     assert modes == {0}
 
 

@@ -151,7 +151,7 @@ def test_a_chat_is_deleted_also_where_another_program_has_the_folder(
     first = start()
     ask(first)
     second = Driver(engine)
-    model = first.engine._worker.responder
+    model = first.engine.worker.responder
     assert model is not None
     load(second, Path(model.model.path))
     assert second.engine.cache_view().disk_note
@@ -234,15 +234,15 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
     from engine import machine as device
     from engine.worker import loading
 
-    responder = start().engine._worker.responder
+    responder = start().engine.worker.responder
     assert responder is not None
     model, spec = responder.model, ModelSpec(dtype="fp32")
-    names = [loading._namespace(model, spec, "weights")]
+    names = [loading.namespace_of(model, spec, "weights")]
     layout = model.layout
     one_head = replace(layout, groups=(replace(layout.groups[0], kv_heads=1),))
     for other in (one_head, replace(layout, dtype=torch.bfloat16)):
         monkeypatch.setattr(model, "layout", other)
-        names.append(loading._namespace(model, spec, "weights"))
+        names.append(loading.namespace_of(model, spec, "weights"))
     monkeypatch.setattr(model, "layout", layout)
     for target, value in (
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
@@ -252,7 +252,7 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
     ):
         with monkeypatch.context() as patch:
             patch.setattr(target, lambda *_, value=value: value)
-            names.append(loading._namespace(model, spec, "weights"))
+            names.append(loading.namespace_of(model, spec, "weights"))
     assert len(set(names)) == len(names)
     assert device.arithmetic("cpu") in names[0]
 

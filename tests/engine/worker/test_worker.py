@@ -182,8 +182,8 @@ def test_a_request_is_cancelled_while_it_waits(driver: Driver, monkeypatch: pyte
 def test_cancel_in_prefill_and_in_decode(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within one chunk and within one token; the next request is answered as if nothing had happened."""
     cold = driver.finished(driver.engine.submit(request(use_cache=False)))
-    assert driver.engine._worker.responder is not None
-    driver.engine._worker.responder.chunk_tokens = 32
+    assert driver.engine.worker.responder is not None
+    driver.engine.worker.responder.chunk_tokens = 32
     for first, written in ((1, 0), (2, 0), (6, 4)):
         with monkeypatch.context() as patch:
             driver.engine.clear_cache()
@@ -298,20 +298,20 @@ def test_closing_in_the_middle_ends_the_thread(
     """Issue 3 point 6: in prefill and in decode, with more requests waiting; nothing is held when it ends."""
     driver = Driver(engine)
     driver.end(engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=10**8)))
-    assert engine._worker.responder is not None
-    engine._worker.responder.chunk_tokens = 32
-    cache = engine._worker.responder.cache
+    assert engine.worker.responder is not None
+    engine.worker.responder.chunk_tokens = 32
+    cache = engine.worker.responder.cache
     gate = Gate(monkeypatch, first)
     for number in range(3):
         engine.submit(request(f"Where is parcel {number}? " * 8))
     assert gate.reached.wait(PATIENCE_S)
     closer = threading.Thread(target=engine.close, args=(PATIENCE_S,))
     closer.start()
-    while not engine._worker.is_closing:
+    while not engine.worker.is_closing:
         threading.Event().wait(0.001)
     gate.open.set()
     closer.join(PATIENCE_S)
-    assert not engine._worker.is_alive()
+    assert not engine.worker.is_alive()
     assert gate.calls == first, "not one more chunk"
     cache.check_integrity()
     assert not cache._runs

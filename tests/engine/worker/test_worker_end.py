@@ -60,7 +60,7 @@ def close_while(driver: Driver, gate: Gate) -> list[Event]:
     """Close the engine and open the gate then; what came."""
     closer = threading.Thread(target=driver.engine.close, args=(PATIENCE_S,))
     closer.start()
-    while not driver.engine._worker.is_closing:
+    while not driver.engine.worker.is_closing:
         threading.Event().wait(0.001)
     gate.open.set()
     closer.join(PATIENCE_S)
@@ -79,7 +79,7 @@ def test_whatever_is_open_at_the_end_ends_once(driver: Driver, held: Gate, tiny_
     events = close_while(driver, held)
     asked.append(engine.submit(request()))
     asked.append(engine.load(spec(tiny_folder)))
-    assert not engine._worker.is_alive(), "what is closed stays closed"
+    assert not engine.worker.is_alive(), "what is closed stays closed"
     events += engine.poll()
     counts = ends(events)
     assert all(counts[number] == 1 for number in asked), counts
@@ -94,7 +94,7 @@ def test_an_answer_that_was_just_finished_does_not_fail(driver: Driver, monkeypa
     def close_behind_it(requests: OpenRequests, event: Event) -> None:
         report(requests, event)
         if isinstance(event, Finished):
-            driver.engine._worker.is_closing = True
+            driver.engine.worker.is_closing = True
 
     monkeypatch.setattr(OpenRequests, "report", close_behind_it)
     asked = driver.engine.submit(request())
@@ -238,7 +238,7 @@ def test_a_thread_that_has_to_end_says_so_and_the_next_load_begins_anew(
         asked = break_thread(driver, patch)
         for number in asked:
             driver.end(number)
-        engine._worker.join(PATIENCE_S)
+        engine.worker.join(PATIENCE_S)
     told = [event for event in driver.events if isinstance(event, Failed)]
     assert told[0].is_model_gone
     assert "open the model again" in told[0].sentence
@@ -278,7 +278,7 @@ def test_an_order_in_the_last_moment_is_answered(
         assert engine.close(PATIENCE_S)
     else:
         monkeypatch.setattr(Worker, "_step", lambda _: sys.exit("broken"))
-        assert engine._worker.join(PATIENCE_S)
+        assert engine.worker.join(PATIENCE_S)
     assert answers[-1] == (CLOSED if is_closed else BROKEN)
     assert len(answers) == (1 if is_closed else 2), "a broken engine says so by itself, too"
     monkeypatch.undo()

@@ -110,8 +110,8 @@ class Scarce:
 
 
 def model_of(driver: Driver) -> object:
-    assert driver.engine._worker.responder is not None
-    return driver.engine._worker.responder.model
+    assert driver.engine.worker.responder is not None
+    return driver.engine.worker.responder.model
 
 
 def test_no_memory_for_a_first_model_is_a_sentence(
@@ -166,8 +166,8 @@ def test_the_cache_is_emptied_before_another_model_is_read(
     used = []
 
     def refuse(*_: object) -> None:
-        assert driver.engine._worker.responder is not None
-        used.append(driver.engine._worker.responder.cache.store.used_bytes)
+        assert driver.engine.worker.responder is not None
+        used.append(driver.engine.worker.responder.cache.store.used_bytes)
         raise ModelError("It is of no use.")
 
     with monkeypatch.context() as patch:
@@ -204,8 +204,8 @@ def test_a_number_type_and_a_mode_are_another_model(driver: Driver, tiny_folder:
     names = set()
     for changes in ({}, {"dtype": "bf16"}, {"exact": True}):
         driver.end(driver.engine.load(spec(tiny_folder, **changes)))
-        assert driver.engine._worker.responder is not None
-        names.add(driver.engine._worker.responder.cache.namespace)
+        assert driver.engine.worker.responder is not None
+        names.add(driver.engine.worker.responder.cache.namespace)
     assert len(names) == 3
 
 
@@ -222,9 +222,9 @@ def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_
     for number in range(5):
         driver.end(engine.load(spec(other_folder if number % 2 else tiny_folder)))
         driver.finished(engine.submit(request()))
-        assert engine._worker.responder is not None
-        gone.append(weakref.ref(engine._worker.responder.cache.store))
-        gone.append(weakref.ref(engine._worker.responder.model))
+        assert engine.worker.responder is not None
+        gone.append(weakref.ref(engine.worker.responder.cache.store))
+        gone.append(weakref.ref(engine.worker.responder.model))
     driver.quiet()
     gc.collect()
     assert [ref() is None for ref in gone] == [True] * 8 + [False] * 2
@@ -355,7 +355,7 @@ def test_an_error_when_idle_work_is_broken_off(
         else:
             driver.end(getattr(engine, then)(request()))
         driver.until(lambda: any(isinstance(event, Failed) for event in driver.of(BY_ITSELF)))
-    assert engine._worker.responder is None or engine._worker.is_alive()
+    assert engine.worker.responder is None or engine.worker.is_alive()
     if then != "close":
         driver.finished(engine.submit(request()))
 

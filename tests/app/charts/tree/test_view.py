@@ -241,6 +241,15 @@ def test_a_run_on_disk_only_cannot_be_kept_but_dropped(qtbot: QtBot, tree: TreeV
     assert dropped.args == [ON_DISK[2]]
 
 
+def test_a_sentence_gives_way_to_the_first_run_on_disk(window: TreeWindow) -> None:
+    """Its number is -1."""
+    window.show_view(view(ON_DISK), TITLES)
+    window.say("This run is no longer there.")
+    assert window.details == "This run is no longer there."
+    window.view.set_current(2)
+    assert "A jacket from" in window.details
+
+
 def test_a_theme_change_repaints_what_is_there(window: TreeWindow) -> None:
     at = window.view.mapTo(window, middle(window.view, 0) - QPoint(0, 60))
     for worn in (LIGHT, DARK, LIGHT):
