@@ -173,5 +173,5 @@ def _delete_by_index(root: Path, take_out: Callable[[DiskIndex], list[Entry]]) -
 def _folders(root: Path) -> list[Path]:
     try:
         return [path for path in root.iterdir() if path.is_dir() and not path.is_symlink()]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # the latter where there is no home, and so no place
         return []
