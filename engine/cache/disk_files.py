@@ -10,10 +10,13 @@ import stat
 import struct
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
 
-from engine.cache.blocks import DIGEST_LENGTH, next_digest
+from engine.cache.blocks import DIGEST_LENGTH, Key, next_digest
 from engine.cache.disk_index import DamagedIndexError, DiskIndex, Entry, index_path, owner_digest
 from engine.types import BLOCK_TOKENS, HeadstartError
 
@@ -31,6 +34,14 @@ NOT_DELETED = (
 )
 
 
+class Wanted(NamedTuple):
+    """A block as the index knows it, and what its file must say: the digest before it and its own ids."""
+
+    entry: Entry
+    before: str
+    key: Key
+
+
 class DiskFiles:
     """Reads, writes and deletes below `root`. Deleting never raises; reading and writing raise OSError where the system
     refuses: then nothing is known of what lies there."""
@@ -42,16 +53,52 @@ class DiskFiles:
         """Where a block lies."""
         return self.root / entry.folder / f"{entry.digest}.kv"
 
-    def read(self, entry: Entry, before: str, key: Sequence[int]) -> memoryview | None:
-        """The data of a block, None unless it is the one for the ids `key` behind the digest `before`, and whole."""
-        data = bytearray(self.path(entry).read_bytes() if is_file(self.path(entry)) else b"")
-        if len(data) < HEADER_BYTES:
-            return None
-        magic, checksum, _ = _SUM.unpack_from(data)
-        length, parent, *ids = _BODY.unpack_from(data, _SUM.size)
-        is_ours = (magic, parent.decode("ascii", "replace"), tuple(ids)) == (_MAGIC, before, tuple(key))
-        is_whole = length == len(data) - HEADER_BYTES and zlib.crc32(memoryview(data)[_SUM.size :]) == checksum
-        return memoryview(data)[HEADER_BYTES:] if is_ours and is_whole else None
+    def read(self, block: Wanted, data: memoryview) -> bool:
+        """Read the data of a block into `data`, which is as long. False unless it is the one wanted, and whole."""
+        path = self.path(block.entry)
+        if not is_file(path):
+            return False
+        with path.open("rb") as file:
+            head = file.read(HEADER_BYTES)
+            if len(head) < HEADER_BYTES or file.readinto(data) < len(data) or file.read(1):
+                return False
+        magic, checksum, _ = _SUM.unpack_from(head)
+        length, before, *ids = _BODY.unpack_from(head, _SUM.size)
+        found = (magic, length, before.decode("ascii", "replace"), tuple(ids))
+        is_ours = found == (_MAGIC, len(data), block.before, tuple(block.key))
+        is_whole = zlib.crc32(data, zlib.crc32(head[_SUM.size :])) == checksum
+        return is_ours and is_whole
+
+    def read_path(
+        self, blocks: Sequence[Wanted], nbytes: int, take: Callable[[int, memoryview], None], threads: int
+    ) -> tuple[int, bool]:
+        """Read blocks with several threads, each into a buffer of `nbytes` that it uses again, and give them to `take`
+        in any order: the number of a block, and its data. How many were read at the start without a gap, and whether
+        what is in the place of the next one is no good; False also where the system does not let us read it now.
+
+        Reading, the checksum and copying all go on beside other threads.
+        """
+        numbers: SimpleQueue[int] = SimpleQueue()
+        for number in range(len(blocks)):
+            numbers.put(number)
+
+        def work() -> tuple[int, bool]:
+            data = memoryview(bytearray(nbytes))
+            with suppress(Empty):
+                while True:
+                    number = numbers.get_nowait()
+                    try:
+                        is_good = self.read(blocks[number], data)
+                    except OSError:
+                        return number, False
+                    if not is_good:
+                        return number, True
+                    take(number, data)
+            return len(blocks), False
+
+        with ThreadPoolExecutor(threads, "headstart-disk") as others:
+            helping = [others.submit(work) for _ in range(threads - 1)]
+            return min(work(), *(future.result() for future in helping), (len(blocks), False))
 
     def read_ids(self, entry: Entry) -> Sequence[int]:
         """The token ids of a block, none where they are not those that it is named after. Its data is not read."""

@@ -22,6 +22,7 @@ from engine.cache.disk_files import (
     HEADER_BYTES,
     NOT_DELETED,
     DiskFiles,
+    Wanted,
     delete,
     delete_all_files,
     delete_index,
@@ -40,6 +41,9 @@ SPARED_BYTES = 64 << 20
 
 MOST_QUEUED = 32
 """Paths that wait for their turn to be written; the oldest is given up first."""
+
+READERS = 2
+"""Threads that read, check and copy blocks, where a lane can be written by several."""
 
 OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
 DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
@@ -136,34 +140,26 @@ class DiskTier:
         digests = chain(space, block_keys(ids))[1:]
         return self._known(lambda: self.index.extent(digests), 0) * BLOCK_TOKENS
 
-    def read(self, space: str, ids: Sequence[int], first: int) -> Iterator[Tensor]:
-        """The blocks of `ids` from number `first` on, on the CPU, up to the first that is not there as it must be. That
-        one is deleted, with all behind it; one that the system does not let us read now stays."""
+    def fill(self, store: KVStore, lane: Lane, space: str, ids: Sequence[int], first: int) -> int:
+        """Read the blocks of `ids` from number `first` on into the lane, up to the first that is not there as it must
+        be; the number of that one. It is deleted, with all behind it; one that the system does not let us read now
+        stays."""
         keys = block_keys(ids)
         digests = chain(space, keys)
-        used: list[str] = []
         here: list[Entry] = self._known(lambda: self.index.path(digests[1:]), [])
-        try:
-            for number, entry in enumerate(here):
-                if number >= first:
-                    try:
-                        data = self.files.read(entry, digests[number], keys[number])
-                    except OSError:
-                        return
-                    if data is None or len(data) != self._layout.bytes_per_block:
-                        self._guarded(partial(self._remove, entry.digest))
-                        return
-                    yield torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
-                used.append(entry.digest)
-        finally:
-            self._guarded(lambda: self.index.touch(used, self.now()))
+        wanted = [Wanted(entry, digests[number], keys[number]) for number, entry in enumerate(here)][first:]
 
-    def fill(self, store: KVStore, lane: Lane, space: str, ids: Sequence[int], first: int) -> int:
-        """Read the blocks of `ids` from number `first` on into the lane; the number of the first that was not read."""
-        for number, tensor in enumerate(self.read(space, ids, first), first):
-            store.copy_in(lane, number * BLOCK_TOKENS, tensor.to(store.layout.device))
-            first = number + 1
-        return first
+        def take(number: int, data: memoryview) -> None:
+            block = torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
+            store.copy_in(lane, (first + number) * BLOCK_TOKENS, block)
+
+        threads = READERS if store.layout.device.type == "cpu" else 1
+        count, is_damaged = self.files.read_path(wanted, self._layout.bytes_per_block, take, threads)
+        if is_damaged:
+            self._guarded(partial(self._remove, wanted[count].entry.digest))
+        end = min(first, len(here)) + count
+        self._guarded(lambda: self.index.touch([entry.digest for entry in here[:end]], self.now()))
+        return first + count
 
     def enqueue(self, space: str, ids: Sequence[int], owner: str, *, is_kept: bool = False) -> None:
         """Have what is cached of `ids` written when there is time: what is kept first, then the newest. Nothing is

@@ -30,7 +30,7 @@ def test_a_block_that_cannot_be_read_now_is_a_miss_and_stays(
     tier = reopen()
     keep(tier, ONE + TWO)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", _raising(error))
+        patch.setattr(Path, "open", _raising(error))
         assert read(tier, ONE + TWO) == 0
     assert (read(tier, ONE + TWO), len(files(tier))) == (2, 2)
 
@@ -175,7 +175,7 @@ def test_a_budget_below_nothing_is_refused() -> None:
 
 
 def _raising(error: OSError) -> Callable[..., bytes]:
-    def refused(path: Path, **_: object) -> bytes:
+    def refused(path: Path, *_: object, **__: object) -> bytes:
         raise error
 
     return refused
