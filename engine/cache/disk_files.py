@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from engine.cache.blocks import DIGEST_LENGTH, Key, next_digest
 from engine.cache.disk_index import DamagedIndexError, DiskIndex, Entry, index_path, owner_digest
+from engine.private_file import write_private
 from engine.types import BLOCK_TOKENS, HeadstartError
 
 _MAGIC = b"HSBLOCK1"
@@ -112,22 +113,13 @@ class DiskFiles:
         return ids if next_digest(before.decode("ascii", "replace"), ids) == entry.digest else ()
 
     def write(self, entry: Entry, before: str, key: Sequence[int], data: memoryview) -> bool:
-        """Write a block: under another name first, so that half a block is never seen. False where something that is
-        not ours has its name, such as a folder."""
+        """Write a block. False where something that is not ours has its name, such as a folder."""
         path = self.path(entry)
-        draft = path.with_suffix(".tmp")
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        delete(draft)
-        if path.is_dir() or os.path.lexists(draft):
+        if path.is_dir():
             return False
         body = _BODY.pack(len(data), before.encode("ascii"), *key)
-        try:
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.writelines((_SUM.pack(_MAGIC, zlib.crc32(data, zlib.crc32(body)), 0), body, data))
-            os.replace(draft, path)
-        except BaseException:
-            delete(draft)
-            raise
+        write_private(path, (_SUM.pack(_MAGIC, zlib.crc32(data, zlib.crc32(body)), 0), body, data))
         return True
 
     def delete(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -162,20 +154,27 @@ def keep_only_files(root: Path, conversations: Collection[str]) -> None:
 
 
 def delete_all_files(root: Path, folder: str | None = None) -> None:
-    """Delete what every model has on disk, or one of them, where no tier is open to do it."""
+    """Delete what every model has on disk, or one of them, where no tier is open to do it. Raises HeadstartError where
+    something is left."""
     with suppress(HeadstartError):  # a block without its file is a miss
         _delete_by_index(root, lambda index: index.clear(folder))
-    for path in DiskFiles(root).paths():
-        if folder in (None, path.parent.name):
-            delete(path)
+    if not _delete_paths(root, folder):
+        raise HeadstartError(not_cleared(root))
 
 
-def delete_index(root: Path) -> None:
-    """Delete an index that cannot be used, and all blocks with it."""
-    for name in ("", "-journal", "-wal", "-shm"):
-        delete(index_path(root).with_name(index_path(root).name + name))
-    for path in DiskFiles(root).paths():
-        delete(path)
+def delete_index(root: Path) -> bool:
+    """Delete an index that cannot be used, and all blocks with it; whether nothing is left."""
+    index = index_path(root)
+    is_gone = delete_all([index.with_name(index.name + name) for name in ("", "-journal", "-wal", "-shm")])
+    return _delete_paths(root) and is_gone
+
+
+def not_cleared(root: Path) -> str:
+    """What is said where not everything could be deleted."""
+    return (
+        "Not everything that is kept on disk could be deleted now. Start Headstart again and delete it once more, or "
+        f"delete the folder {root} yourself."
+    )
 
 
 def delete(path: Path) -> bool:
@@ -187,6 +186,11 @@ def delete(path: Path) -> bool:
     except OSError:
         return os.path.isdir(path)
     return True
+
+
+def delete_all(paths: Sequence[Path]) -> bool:
+    """Delete every file that can be; whether none is left."""
+    return False not in [delete(path) for path in paths]
 
 
 def is_file(path: Path) -> bool:
@@ -206,8 +210,9 @@ def _delete_by_index(root: Path, take_out: Callable[[DiskIndex], list[Entry]]) -
     try:
         index.open(index_path(root))
         gone = take_out(index)
-    except DamagedIndexError:  # nobody knows whose they are
-        delete_index(root)
+    except DamagedIndexError as error:  # nobody knows whose they are
+        if not delete_index(root):
+            raise HeadstartError(not_cleared(root), str(error)) from error
     except OSError as error:
         raise HeadstartError(NOT_DELETED, str(error)) from error
     else:
@@ -217,8 +222,17 @@ def _delete_by_index(root: Path, take_out: Callable[[DiskIndex], list[Entry]]) -
         index.close()
 
 
+def _delete_paths(root: Path, folder: str | None = None) -> bool:
+    """Delete the files of every model, or of one; whether none is left."""
+    try:
+        paths = [path for path in DiskFiles(root).paths() if folder in (None, path.parent.name)]
+    except OSError:  # nobody can tell what is there
+        return False
+    return delete_all(paths)
+
+
 def _folders(root: Path) -> list[Path]:
     try:
         return [path for path in root.iterdir() if path.is_dir() and not path.is_symlink()]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
