@@ -165,7 +165,7 @@ class CacheView:
     `pinned_bytes`: blocks kept on request (system prompts). `live_bytes`: the working buffer and the blocks of running
     requests. `reusable_bytes`: blocks that may be evicted. `evicted_bytes` counts up since the model was loaded.
     `nodes` is filled by `Engine.cache_view` only, empty in the events sent after each turn. `disk_bytes` lie on disk,
-    for all models, outside this budget; `disk_note` says in a sentence why nothing is kept there, where that is so.
+    for all models, outside this budget; `disk_note` says in a sentence why nothing is kept there, or could be deleted.
     `overhead_bytes` is about what the engine keeps in main memory beside keys and values, outside this budget, too: the
     token ids of the tree, texts, the last turn of each conversation, cold times.
     """

@@ -10,11 +10,15 @@ import stat
 import struct
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
 
-from engine.cache.blocks import DIGEST_LENGTH, next_digest
+from engine.cache.blocks import DIGEST_LENGTH, Key, next_digest
 from engine.cache.disk_index import DamagedIndexError, DiskIndex, Entry, index_path, owner_digest
+from engine.private_file import write_private
 from engine.types import BLOCK_TOKENS, HeadstartError
 
 _MAGIC = b"HSBLOCK1"
@@ -31,6 +35,14 @@ NOT_DELETED = (
 )
 
 
+class Wanted(NamedTuple):
+    """A block as the index knows it, and what its file must say: the digest before it and its own ids."""
+
+    entry: Entry
+    before: str
+    key: Key
+
+
 class DiskFiles:
     """Reads, writes and deletes below `root`. Deleting never raises; reading and writing raise OSError where the system
     refuses: then nothing is known of what lies there."""
@@ -42,16 +54,52 @@ class DiskFiles:
         """Where a block lies."""
         return self.root / entry.folder / f"{entry.digest}.kv"
 
-    def read(self, entry: Entry, before: str, key: Sequence[int]) -> memoryview | None:
-        """The data of a block, None unless it is the one for the ids `key` behind the digest `before`, and whole."""
-        data = bytearray(self.path(entry).read_bytes() if is_file(self.path(entry)) else b"")
-        if len(data) < HEADER_BYTES:
-            return None
-        magic, checksum, _ = _SUM.unpack_from(data)
-        length, parent, *ids = _BODY.unpack_from(data, _SUM.size)
-        is_ours = (magic, parent.decode("ascii", "replace"), tuple(ids)) == (_MAGIC, before, tuple(key))
-        is_whole = length == len(data) - HEADER_BYTES and zlib.crc32(memoryview(data)[_SUM.size :]) == checksum
-        return memoryview(data)[HEADER_BYTES:] if is_ours and is_whole else None
+    def read(self, block: Wanted, data: memoryview) -> bool:
+        """Read the data of a block into `data`, which is as long. False unless it is the one wanted, and whole."""
+        path = self.path(block.entry)
+        if not is_file(path):
+            return False
+        with path.open("rb") as file:
+            head = file.read(HEADER_BYTES)
+            if len(head) < HEADER_BYTES or file.readinto(data) < len(data) or file.read(1):
+                return False
+        magic, checksum, _ = _SUM.unpack_from(head)
+        length, before, *ids = _BODY.unpack_from(head, _SUM.size)
+        found = (magic, length, before.decode("ascii", "replace"), tuple(ids))
+        is_ours = found == (_MAGIC, len(data), block.before, tuple(block.key))
+        is_whole = zlib.crc32(data, zlib.crc32(head[_SUM.size :])) == checksum
+        return is_ours and is_whole
+
+    def read_path(
+        self, blocks: Sequence[Wanted], nbytes: int, take: Callable[[int, memoryview], None], threads: int
+    ) -> tuple[int, bool]:
+        """Read blocks with several threads, each into a buffer of `nbytes` that it uses again, and give them to `take`
+        in any order: the number of a block, and its data. How many were read at the start without a gap, and whether
+        what is in the place of the next one is no good; False also where the system does not let us read it now.
+
+        Reading, the checksum and copying all go on beside other threads.
+        """
+        numbers: SimpleQueue[int] = SimpleQueue()
+        for number in range(len(blocks)):
+            numbers.put(number)
+
+        def work() -> tuple[int, bool]:
+            data = memoryview(bytearray(nbytes))
+            with suppress(Empty):
+                while True:
+                    number = numbers.get_nowait()
+                    try:
+                        is_good = self.read(blocks[number], data)
+                    except OSError:
+                        return number, False
+                    if not is_good:
+                        return number, True
+                    take(number, data)
+            return len(blocks), False
+
+        with ThreadPoolExecutor(threads, "headstart-disk") as others:
+            helping = [others.submit(work) for _ in range(threads - 1)]
+            return min(work(), *(future.result() for future in helping), (len(blocks), False))
 
     def read_ids(self, entry: Entry) -> Sequence[int]:
         """The token ids of a block, none where they are not those that it is named after. Its data is not read."""
@@ -65,22 +113,13 @@ class DiskFiles:
         return ids if next_digest(before.decode("ascii", "replace"), ids) == entry.digest else ()
 
     def write(self, entry: Entry, before: str, key: Sequence[int], data: memoryview) -> bool:
-        """Write a block: under another name first, so that half a block is never seen. False where something that is
-        not ours has its name, such as a folder."""
+        """Write a block. False where something that is not ours has its name, such as a folder."""
         path = self.path(entry)
-        draft = path.with_suffix(".tmp")
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        delete(draft)
-        if path.is_dir() or os.path.lexists(draft):
+        if path.is_dir():
             return False
         body = _BODY.pack(len(data), before.encode("ascii"), *key)
-        try:
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.writelines((_SUM.pack(_MAGIC, zlib.crc32(data, zlib.crc32(body)), 0), body, data))
-            os.replace(draft, path)
-        except BaseException:
-            delete(draft)
-            raise
+        write_private(path, (_SUM.pack(_MAGIC, zlib.crc32(data, zlib.crc32(body)), 0), body, data))
         return True
 
     def delete(self, entries: Sequence[Entry]) -> list[Entry]:
@@ -115,20 +154,27 @@ def keep_only_files(root: Path, conversations: Collection[str]) -> None:
 
 
 def delete_all_files(root: Path, folder: str | None = None) -> None:
-    """Delete what every model has on disk, or one of them, where no tier is open to do it."""
+    """Delete what every model has on disk, or one of them, where no tier is open to do it. Raises HeadstartError where
+    something is left."""
     with suppress(HeadstartError):  # a block without its file is a miss
         _delete_by_index(root, lambda index: index.clear(folder))
-    for path in DiskFiles(root).paths():
-        if folder in (None, path.parent.name):
-            delete(path)
+    if not _delete_paths(root, folder):
+        raise HeadstartError(not_cleared(root))
 
 
-def delete_index(root: Path) -> None:
-    """Delete an index that cannot be used, and all blocks with it."""
-    for name in ("", "-journal", "-wal", "-shm"):
-        delete(index_path(root).with_name(index_path(root).name + name))
-    for path in DiskFiles(root).paths():
-        delete(path)
+def delete_index(root: Path) -> bool:
+    """Delete an index that cannot be used, and all blocks with it; whether nothing is left."""
+    index = index_path(root)
+    is_gone = delete_all([index.with_name(index.name + name) for name in ("", "-journal", "-wal", "-shm")])
+    return _delete_paths(root) and is_gone
+
+
+def not_cleared(root: Path) -> str:
+    """What is said where not everything could be deleted."""
+    return (
+        "Not everything that is kept on disk could be deleted now. Start Headstart again and delete it once more, or "
+        f"delete the folder {root} yourself."
+    )
 
 
 def delete(path: Path) -> bool:
@@ -140,6 +186,11 @@ def delete(path: Path) -> bool:
     except OSError:
         return os.path.isdir(path)
     return True
+
+
+def delete_all(paths: Sequence[Path]) -> bool:
+    """Delete every file that can be; whether none is left."""
+    return False not in [delete(path) for path in paths]
 
 
 def is_file(path: Path) -> bool:
@@ -159,8 +210,9 @@ def _delete_by_index(root: Path, take_out: Callable[[DiskIndex], list[Entry]]) -
     try:
         index.open(index_path(root))
         gone = take_out(index)
-    except DamagedIndexError:  # nobody knows whose they are
-        delete_index(root)
+    except DamagedIndexError as error:  # nobody knows whose they are
+        if not delete_index(root):
+            raise HeadstartError(not_cleared(root), str(error)) from error
     except OSError as error:
         raise HeadstartError(NOT_DELETED, str(error)) from error
     else:
@@ -170,8 +222,17 @@ def _delete_by_index(root: Path, take_out: Callable[[DiskIndex], list[Entry]]) -
         index.close()
 
 
+def _delete_paths(root: Path, folder: str | None = None) -> bool:
+    """Delete the files of every model, or of one; whether none is left."""
+    try:
+        paths = [path for path in DiskFiles(root).paths() if folder in (None, path.parent.name)]
+    except OSError:  # nobody can tell what is there
+        return False
+    return delete_all(paths)
+
+
 def _folders(root: Path) -> list[Path]:
     try:
         return [path for path in root.iterdir() if path.is_dir() and not path.is_symlink()]
-    except (FileNotFoundError, NotADirectoryError):  # the latter where there is no home, and so no place
+    except (FileNotFoundError, NotADirectoryError):
         return []

@@ -7,6 +7,7 @@ says nothing about them.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sqlite3
 import stat
@@ -148,8 +149,9 @@ class DiskIndex:
 
     def path(self, digests: Sequence[str]) -> list[Entry]:
         """The blocks at the start of a path that are here."""
-        found = [self._rows(f"{_BLOCK} WHERE digest = ?", digest) for digest in digests[: self.extent(digests)]]
-        return [Entry(*rows[0]) for rows in found if rows]
+        path = "(SELECT key AS number, value FROM json_each(?))"
+        query = f"{_BLOCK} JOIN {path} ON digest = value ORDER BY number"
+        return [Entry(*row) for row in self._rows(query, json.dumps(digests))]
 
     def own(self, digests: Sequence[str], owner: str, now: int) -> None:
         """Note that a conversation uses these blocks, which are the start of a path."""

@@ -22,11 +22,13 @@ from engine.cache.disk_files import (
     HEADER_BYTES,
     NOT_DELETED,
     DiskFiles,
-    delete,
+    Wanted,
+    delete_all,
     delete_all_files,
     delete_index,
     forget_files,
     keep_only_files,
+    not_cleared,
 )
 from engine.cache.disk_index import INDEX_VERSION, DamagedIndexError, DiskIndex, Entry, index_path, owner_digest
 from engine.cache.store import KVLayout, KVStore, Lane, is_out_of_memory
@@ -40,6 +42,9 @@ SPARED_BYTES = 64 << 20
 
 MOST_QUEUED = 32
 """Paths that wait for their turn to be written; the oldest is given up first."""
+
+READERS = 2
+"""Threads that read, check and copy blocks, where a lane can be written by several."""
 
 OTHER_HEADSTART = "Another Headstart keeps its prompts on disk, so this one keeps them in memory only."
 DISK_FULL = "The disk is full, so nothing more is kept on disk this time: free some space and start Headstart again."
@@ -103,8 +108,9 @@ class DiskTier:
         """Bytes of all blocks on disk, those of other models too."""
         return self._known(lambda: self.index.used_bytes, 0)
 
-    def open(self) -> None:
-        """Take the folder, as the only process, and see what lies there."""
+    def open(self, names: dict[str, str] | None = None) -> None:
+        """Take the folder, as the only process, and see what lies there. `names` are added to, and outlive the tier."""
+        self.names = self.names if names is None else names
         if self._asked_bytes != 0 and not self.is_on:
             self._take_folder()
 
@@ -118,12 +124,15 @@ class DiskTier:
         self._lock.release(force=True)
 
     def set_budget(self, budget_bytes: int | None) -> None:
-        """Change the budget at once; 0 deletes everything of every model and switches the tier off."""
+        """Change the budget at once; 0 deletes everything of every model and switches the tier off. Raises
+        HeadstartError where something is left."""
         self._asked_bytes = check_disk_budget(budget_bytes)
         if budget_bytes == 0:
-            delete_all_files(self.files.root)  # also what another program that holds the folder has there
-            self.close()
-            self.note = ""
+            try:
+                delete_all_files(self.files.root)  # also what another program that holds the folder has there
+            finally:
+                self.close()
+                self.note = ""
         elif not self.is_on:
             self._take_folder()
         elif self._guarded(self._choose_budget):
@@ -136,34 +145,26 @@ class DiskTier:
         digests = chain(space, block_keys(ids))[1:]
         return self._known(lambda: self.index.extent(digests), 0) * BLOCK_TOKENS
 
-    def read(self, space: str, ids: Sequence[int], first: int) -> Iterator[Tensor]:
-        """The blocks of `ids` from number `first` on, on the CPU, up to the first that is not there as it must be. That
-        one is deleted, with all behind it; one that the system does not let us read now stays."""
+    def fill(self, store: KVStore, lane: Lane, space: str, ids: Sequence[int], first: int) -> int:
+        """Read the blocks of `ids` from number `first` on into the lane, up to the first that is not there as it must
+        be; the number of that one. It is deleted, with all behind it; one that the system does not let us read now
+        stays."""
         keys = block_keys(ids)
         digests = chain(space, keys)
-        used: list[str] = []
         here: list[Entry] = self._known(lambda: self.index.path(digests[1:]), [])
-        try:
-            for number, entry in enumerate(here):
-                if number >= first:
-                    try:
-                        data = self.files.read(entry, digests[number], keys[number])
-                    except OSError:
-                        return
-                    if data is None or len(data) != self._layout.bytes_per_block:
-                        self._guarded(partial(self._remove, entry.digest))
-                        return
-                    yield torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
-                used.append(entry.digest)
-        finally:
-            self._guarded(lambda: self.index.touch(used, self.now()))
+        wanted = [Wanted(entry, digests[number], keys[number]) for number, entry in enumerate(here)][first:]
 
-    def fill(self, store: KVStore, lane: Lane, space: str, ids: Sequence[int], first: int) -> int:
-        """Read the blocks of `ids` from number `first` on into the lane; the number of the first that was not read."""
-        for number, tensor in enumerate(self.read(space, ids, first), first):
-            store.copy_in(lane, number * BLOCK_TOKENS, tensor.to(store.layout.device))
-            first = number + 1
-        return first
+        def take(number: int, data: memoryview) -> None:
+            block = torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
+            store.copy_in(lane, (first + number) * BLOCK_TOKENS, block)
+
+        threads = READERS if store.layout.device.type == "cpu" else 1
+        count, is_damaged = self.files.read_path(wanted, self._layout.bytes_per_block, take, threads)
+        if is_damaged:
+            self._guarded(partial(self._remove, wanted[count].entry.digest))
+        end = min(first, len(here)) + count
+        self._guarded(lambda: self.index.touch([entry.digest for entry in here[:end]], self.now()))
+        return first + count
 
     def enqueue(self, space: str, ids: Sequence[int], owner: str, *, is_kept: bool = False) -> None:
         """Have what is cached of `ids` written when there is time: what is kept first, then the newest. Nothing is
@@ -209,15 +210,16 @@ class DiskTier:
             keep_only_files(self.files.root, conversations)
 
     def drop(self, digest: str) -> None:
-        """Delete the block of this name and all behind it."""
+        """Delete the block of this name and all behind it. Raises HeadstartError where something is left."""
         self._queue = {place: path for place, path in self._queue.items() if digest not in path.digests}
-        self._guarded(partial(self._remove, digest))
+        self._delete_surely(lambda: self.index.remove(digest), not_cleared(self.files.root))
 
     def clear(self) -> None:
-        """Delete every block of this model; also where the tier could not be opened, as `forget` does."""
+        """Delete every block of this model; also where the tier could not be opened, as `forget` does. Raises
+        HeadstartError where something is left."""
         self._queue.clear()
         if self.is_on:
-            self._guarded(lambda: self.files.delete(self.index.clear(self.folder)))
+            self._delete_surely(lambda: self.index.clear(self.folder), not_cleared(self.files.root))
         elif self._asked_bytes != 0:
             delete_all_files(self.files.root, self.folder)
 
@@ -249,7 +251,7 @@ class DiskTier:
             self._lock.acquire(blocking=False)
             self._open_index()
             self._choose_budget()
-            self._match_files()
+            is_clean = self._match_files()
             self._make_room(0)
         except Timeout:
             self._switch_off(OTHER_HEADSTART)
@@ -258,7 +260,10 @@ class DiskTier:
             self._switch_off(note_of(self.files.root, error), error)
             return
         self.is_on = True
-        self.note = self.note if self.note == DISK_FULL else ""  # until something was written
+        if not is_clean:
+            self.note = not_cleared(self.files.root)
+        elif self.note != DISK_FULL:  # which is said until something was written
+            self.note = ""
         self.files.remove_empty_folders()
 
     def _open_index(self) -> None:
@@ -270,15 +275,14 @@ class DiskTier:
             delete_index(self.files.root)
             self.index.open(index_path(self.files.root))
 
-    def _match_files(self) -> None:
+    def _match_files(self) -> bool:
         """Delete the files that the index does not know, which a program that was killed leaves, and take out the
-        blocks whose files are gone."""
+        blocks whose files are gone. Whether no unknown file is left."""
         known = {self.files.path(entry): entry.digest for entry in self.index.entries().values()}
-        for path in self.files.paths():
-            if known.pop(path, None) is None:
-                delete(path)
+        unknown = [path for path in self.files.paths() if known.pop(path, None) is None]
         for digest in known.values():
             self._remove(digest)
+        return delete_all(unknown)
 
     def _write_path(self, place: tuple[bool, str], path: QueuedPath, cached: Cached) -> Iterator[None]:
         """Claim what is there for its owner, then write what is missing, as long as nobody calls it off."""
@@ -313,7 +317,7 @@ class DiskTier:
         if not self.index.add(entry, owner_digest(path.owner)):
             return
         if self.files.write(entry, before, path.keys[number], data):
-            self.note = ""
+            self.note = "" if self.note in (DISK_FULL, ALMOST_FULL) else self.note
         else:
             self.index.remove(digest)
 
@@ -335,18 +339,18 @@ class DiskTier:
     def _remove(self, digest: str) -> None:
         self.files.delete(self.index.remove(digest))
 
-    def _delete_surely(self, take_out: Callable[[], list[Entry]]) -> None:
-        """Delete what the user does not want to be there. Files that the system does not let us delete go when the
-        folder is opened again: the index does not know them any more."""
+    def _delete_surely(self, take_out: Callable[[], list[Entry]], sentence: str = NOT_DELETED) -> None:
+        """Delete what the user does not want to be there, or raise HeadstartError with the sentence. Files that the
+        system does not let us delete go when the folder is opened again: the index does not know them any more."""
         try:
             left = self.files.delete(take_out())
         except OSError as error:
             self._switch_off(note_of(self.files.root, error), error)
-            if not isinstance(error, DamagedIndexError):
-                raise HeadstartError(NOT_DELETED, str(error)) from error
+            if not isinstance(error, DamagedIndexError) or self.note == not_cleared(self.files.root):
+                raise HeadstartError(sentence, str(error)) from error
         else:
             if left:
-                raise HeadstartError(NOT_DELETED)
+                raise HeadstartError(sentence)
 
     def _choose_budget(self) -> None:
         if self._asked_bytes is not None:
@@ -373,8 +377,8 @@ class DiskTier:
 
     def _switch_off(self, note: str, error: OSError | None = None) -> None:
         self.close()
-        if isinstance(error, DamagedIndexError):  # nobody knows any more whose the blocks are
-            delete_index(self.files.root)
+        if isinstance(error, DamagedIndexError) and not delete_index(self.files.root):
+            note = not_cleared(self.files.root)  # nobody knows any more whose the blocks are
         self.note = note
         log.warning("%s %s", note, error or "")
 

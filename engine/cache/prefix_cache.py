@@ -6,7 +6,7 @@ after every forward pass; `finish` publishes full blocks and unpins. Nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -195,28 +195,6 @@ class PrefixCache:
         for run in self._runs:
             run.is_forgotten |= run.owner == owner
         self.disk.forget(owner)
-
-    def open_disk(self, names: dict[str, str]) -> None:
-        """Take the folder on disk and reuse what lies there. `names` says which conversation the index means by a
-        digest; it is added to and outlives this cache."""
-        self.disk.names = names
-        self.disk.open()
-
-    def close_disk(self) -> None:
-        """Leave the folder on disk to others. Safe to call twice."""
-        self.disk.close()
-
-    def set_disk_budget(self, nbytes: int | None) -> None:
-        """Change what may be kept on disk, for all models; None takes the default, 0 deletes what is there."""
-        self.disk.set_budget(nbytes)
-
-    def keep_only(self, conversations: Collection[str]) -> None:
-        """Delete from disk what none of these conversations used."""
-        self.disk.keep_only(conversations)
-
-    def clear_disk(self) -> None:
-        """Delete what is on disk of this model."""
-        self.disk.clear()
 
     def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
         """How many tokens at the start of `ids` are kept resident."""

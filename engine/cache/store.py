@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,6 +16,9 @@ from engine.types import BLOCK_TOKENS
 
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "MPS backend out of memory")
 """What torch says in plain RuntimeErrors: on the CPU, on the CPU under Windows, on MPS."""
+
+LEAST_HUGE_BYTES = 4 << 20
+"""Below that huge pages would be mostly empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ class Lane:
 
     def _buffer(self, group: LayerGroup, dim: int) -> Tensor:
         shape = (len(group.layers), group.kv_heads, self.capacity, dim)
-        return torch.empty(shape, dtype=self.layout.dtype, device=self.layout.device)
+        return _lane_memory(math.prod(shape), self.layout).view(shape)
 
 
 class KVStore:
@@ -224,9 +229,10 @@ class KVStore:
             self.copy_in(lane, start + i * BLOCK_TOKENS, self._blocks[block])
 
     def copy_in(self, lane: Lane, start: int, block: Tensor) -> None:
-        """Copy one block's numbers, as `block` gives them, into the lane from token `start` on."""
+        """Copy one block's numbers, as `block` gives them, into the lane from token `start` on. A block may be on the
+        CPU also where the lane is not. Several threads may do this at once, for different places."""
         for buffer, part in zip(_buffers(lane), self._parts(block), strict=True):
-            buffer[:, :, start : start + BLOCK_TOKENS] = part
+            _copy(part, buffer[:, :, start : start + BLOCK_TOKENS])
 
     def tensors(self, blocks: Sequence[int]) -> list[Tensor]:
         """What published blocks hold, each in one stretch. They are final: not to be written to."""
@@ -241,7 +247,7 @@ class KVStore:
         elements = self.layout.elements_per_token * BLOCK_TOKENS
         tensor = torch.empty(elements, dtype=self.layout.dtype, device=self.layout.device)
         for buffer, part in zip(_buffers(lane), self._parts(tensor), strict=True):
-            part.copy_(buffer[:, :, start : start + BLOCK_TOKENS])
+            _copy(buffer[:, :, start : start + BLOCK_TOKENS], part)
         return tensor
 
     def _parts(self, tensor: Tensor) -> list[Tensor]:
@@ -277,6 +283,31 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether the device had no memory; but for CUDA torch raises a plain RuntimeError for it."""
     said = any(words in str(error) for words in _NO_MEMORY)
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (isinstance(error, RuntimeError) and said)
+
+
+def _lane_memory(count: int, layout: KVLayout) -> Tensor:
+    """`count` numbers of any value. On the CPU in huge pages (2 MB instead of 4 kB) where the system gives them to
+    whoever asks: the first write to each small page costs more than what is written, and a lane has tens of thousands.
+    Raises MemoryError."""
+    nbytes = count * layout.dtype.itemsize
+    if layout.device.type != "cpu" or nbytes < LEAST_HUGE_BYTES or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return torch.empty(count, dtype=layout.dtype, device=layout.device)
+    try:
+        pages = mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(str(error)) from error
+    with suppress(OSError):  # a system without them
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return torch.frombuffer(pages, dtype=layout.dtype)
+
+
+def _copy(source: Tensor, target: Tensor) -> None:
+    """Copy numbers as they are. On the CPU in this thread alone: for a block torch's threads would wait for each other
+    longer than they copy, and in another thread than the engine's it would begin a second team of them."""
+    if source.device.type == target.device.type == "cpu":
+        np.copyto(target.view(torch.uint8).numpy(), source.view(torch.uint8).numpy())
+    else:
+        target.copy_(source)
 
 
 def _buffers(lane: Lane) -> list[Tensor]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from engine.library.check import every_weight_file
 from engine.library.child_process import Progress
 from engine.library.places import blocks_dir
+from engine.private_file import write_private
 
 STAGE = "Checking the weights"
 PIECE_BYTES = 8 << 20
@@ -88,13 +87,6 @@ def _write_known(known: dict[str, str]) -> None:
     try:
         path = _known_path()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        try:
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                json.dump(newest, file)
-            os.replace(draft, path)
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
+        write_private(path, [json.dumps(newest).encode()])
     except (OSError, RuntimeError) as error:
         log.info("The hashes of the weights are not remembered: %s", error)

@@ -353,7 +353,7 @@ class Responder:
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
-        self.cache.clear_disk()
+        self.cache.disk.clear()
 
     def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises

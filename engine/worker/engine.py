@@ -60,7 +60,7 @@ class Engine:
     def set_disk_budget(self, budget_bytes: int | None) -> None:
         self._order(
             lambda worker: worker.change_disk(
-                lambda responder: responder.cache.set_disk_budget(budget_bytes),
+                lambda responder: responder.cache.disk.set_budget(budget_bytes),
                 lambda root: None if check_disk_budget(budget_bytes) != 0 else delete_all_files(root),
             )
         )

@@ -172,7 +172,7 @@ class Worker:
         """Delete from disk what none of these conversations used."""
         self._conversations.update((owner_digest(conversation), conversation) for conversation in living)
         delete = partial(keep_only_files, conversations=living)
-        self.change_disk(lambda responder: responder.cache.keep_only(living), delete)
+        self.change_disk(lambda responder: responder.cache.disk.keep_only(living), delete)
 
     # The life of the thread.
 
@@ -256,7 +256,7 @@ class Worker:
         """Write what waits for it, and leave the folder to others."""
         if self.responder is not None:
             self._guarded(partial(self._write_waiting, self.responder))
-            self._guarded(self.responder.cache.close_disk)
+            self._guarded(self.responder.cache.disk.close)
 
     def _guarded(self, command: Callable[[], None], request_id: int = BY_ITSELF) -> None:
         """Carry out a command; what goes wrong is reported with this id, and the thread lives on."""
@@ -294,10 +294,10 @@ class Worker:
                 gc.freeze()
             responder, model = switch_model(spec, self._clock, progress, make_room, let_go)
         if self.responder is not None:
-            self.responder.cache.close_disk()
+            self.responder.cache.disk.close()
         responder.take_over(past)
         self.responder, self.idle_work = responder, None
-        self._guarded(partial(responder.cache.open_disk, self._conversations))  # the model answers without it
+        self._guarded(partial(responder.cache.disk.open, self._conversations))  # the model answers without it
         self._guarded(self._refresh_view)
         yield responder.view(request_id)
         yield Loaded(request_id, model)
@@ -321,7 +321,7 @@ class Worker:
 
     def _let_go(self) -> None:
         """No model is there any more: all its memory is free, and its folder on disk."""
-        self._loaded().cache.close_disk()
+        self._loaded().cache.disk.close()
         self.responder, self.idle_work, self._view = None, None, EMPTY_VIEW
         gc.collect()
 

@@ -148,7 +148,7 @@ class DeletionMachine(RuleBasedStateMachine):
         """The comparison comes while paths still wait to be written: those of the deleted chat are not written any
         more. (What the responder would still compute for it goes afterwards.)"""
         del self.letters[chat.name]
-        self.responder.cache.keep_only(list(self.letters))
+        self.responder.cache.disk.keep_only(list(self.letters))
         list(self.responder.write_back())
         self.holds()
         self.responder.forget(chat.name)

@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.cache.blocks import Key, block_keys, chain
 from engine.cache.disk_files import HEADER_BYTES
 from engine.cache.disk_tier import DiskTier
+from engine.cache.store import KVStore
 from engine.types import BLOCK_TOKENS
 from tests.engine.fake_kv import LAYOUT
 
@@ -34,12 +35,14 @@ def keep(tier: DiskTier, ids: list[int], owner: str = "chat", space: str = "mode
 
 
 def read(tier: DiskTier, ids: list[int], first: int = 0, space: str = "model") -> int:
-    """How many blocks are read back, each one as it was written."""
-    blocks = list(tier.read(space, ids, first))
-    for block, key in zip(blocks, block_keys(ids)[first:], strict=False):
-        assert torch.equal(block, tensor(key))
+    """How many blocks are read back from number `first` on, each one as it was written."""
+    store = KVStore(LAYOUT, 10**7)
+    lane = store.new_lane(len(ids))
+    end = tier.fill(store, lane, space, ids, first)
+    blocks = store.tensors(store.publish(lane, first * BLOCK_TOKENS, end - first))
+    assert all(torch.equal(block, tensor(key)) for block, key in zip(blocks, block_keys(ids)[first:], strict=False))
     tier.check()
-    return len(blocks)
+    return end - first
 
 
 def files(tier: DiskTier) -> list[Path]:

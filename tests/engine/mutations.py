@@ -95,16 +95,14 @@ MUTATIONS = (
     Mutation(
         "a split forgets the pin", "tree.py", "node.last_used, node.pins, node.hits", "node.last_used, 0, node.hits"
     ),
-    Mutation("believe any file on disk", "disk_files.py", "if is_ours and is_whole else None", ""),
-    Mutation("believe a damaged file", "disk_files.py", "if is_ours and is_whole else None", "if is_ours else None"),
-    Mutation(
-        "believe another block's file", "disk_files.py", "if is_ours and is_whole else None", "if is_whole else None"
-    ),
+    Mutation("believe any file on disk", "disk_files.py", "return is_ours and is_whole", "return True"),
+    Mutation("believe a damaged file", "disk_files.py", "return is_ours and is_whole", "return is_ours"),
+    Mutation("believe another block's file", "disk_files.py", "return is_ours and is_whole", "return is_whole"),
     Mutation(
         "read from disk into the wrong place",
         "disk_tier.py",
-        "copy_in(lane, number * BLOCK_TOKENS,",
-        "copy_in(lane, (number + 1) * BLOCK_TOKENS,",
+        "copy_in(lane, (first + number) * BLOCK_TOKENS,",
+        "copy_in(lane, (first + number + 1) * BLOCK_TOKENS,",
     ),
     Mutation(
         "count what could not be read",
@@ -118,9 +116,9 @@ MUTATIONS = (
     Mutation("write for a deleted conversation", "prefix_cache.py", "run.is_forgotten |= run.owner == owner", "pass"),
     Mutation(
         "delete what cannot be read now",
-        "disk_tier.py",
-        "except OSError:\n                        return",
-        "except OSError:\n                        data = None",
+        "disk_files.py",
+        "except OSError:\n                        return number, False",
+        "except OSError:\n                        return number, True",
     ),
     Mutation("a run of the view hides a fork", "picture.py", " and last not in self._forks", ""),
     Mutation("drop more than a run", "picture.py", "above in self._forks or ", ""),

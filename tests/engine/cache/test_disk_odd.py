@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from engine.cache.disk_files import forget_files, keep_only_files
 from engine.cache.disk_index import DiskIndex, Entry, index_path
 from engine.cache.disk_tier import DiskTier, no_disk
 from engine.types import HeadstartError, InvalidRequestError, ModelSpec
-from tests.engine.disk_driver import BLOCK_BYTES, ONE, TWO, Open, files, keep, read
+from tests.engine.disk_driver import BLOCK_BYTES, ONE, TWO, Open, digest, files, keep, read
 from tests.engine.fake_kv import LAYOUT
 
 PASSING = [OSError(errno.EMFILE, "Too many open files"), OSError(errno.EIO, "I/O error"), PermissionError(13, "no")]
@@ -30,7 +31,7 @@ def test_a_block_that_cannot_be_read_now_is_a_miss_and_stays(
     tier = reopen()
     keep(tier, ONE + TWO)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", _raising(error))
+        patch.setattr(Path, "open", _raising(error))
         assert read(tier, ONE + TWO) == 0
     assert (read(tier, ONE + TWO), len(files(tier))) == (2, 2)
 
@@ -101,6 +102,40 @@ def test_files_that_cannot_be_removed_are_no_deletion(
     assert (tier.is_on, len(files(tier))) == (is_open, 2)
     tier = reopen()
     assert (tier.is_on, len(files(tier)), read(tier, ONE), read(tier, TWO)) == (True, 1, 0, 1)
+
+
+ORDERS = ["clear", "nothing", "forget", "keep_only"]
+
+
+@pytest.mark.parametrize(("order", "is_open"), [*product(ORDERS, [True, False]), ("drop", True)])
+@pytest.mark.parametrize("is_damaged", [True, False])
+def test_what_could_not_be_deleted_is_said(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, is_open: bool, order: str, is_damaged: bool
+) -> None:
+    """Whatever was to be deleted, and where the index is damaged, too. The next start says it as long as something is
+    left, and deletes it when it can."""
+    tier = reopen()
+    keep(tier, ONE, owner="gone")
+    if is_damaged:
+        with index_path(tier.files.root).open("r+b") as file:
+            file.write(b"x" * 50_000)
+    if not is_open:
+        tier.close()
+    orders: dict[str, Callable[[], None]] = {
+        "clear": tier.clear,
+        "nothing": partial(tier.set_budget, 0),
+        "drop": partial(tier.drop, digest(ONE)),
+        "forget": partial(tier.forget, "gone"),
+        "keep_only": partial(tier.keep_only, ["here"]),
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", _raising(PermissionError(13, "held by another program")))
+        with pytest.raises(HeadstartError, match=r"could (not )?be deleted now"):
+            orders[order]()
+        if not is_damaged:
+            assert "could be deleted now" in reopen().note
+    tier = reopen()
+    assert (tier.is_on, tier.note, files(tier)) == (True, "", [])
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "read-only"])
@@ -175,7 +210,7 @@ def test_a_budget_below_nothing_is_refused() -> None:
 
 
 def _raising(error: OSError) -> Callable[..., bytes]:
-    def refused(path: Path, **_: object) -> bytes:
+    def refused(path: Path, *_: object, **__: object) -> bytes:
         raise error
 
     return refused

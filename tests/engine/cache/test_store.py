@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import mmap
+
 import pytest
 import torch
 
-from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup, is_out_of_memory
+from engine.cache.store import LEAST_HUGE_BYTES, KVLayout, KVStore, Lane, LayerGroup, is_out_of_memory
 from engine.types import BLOCK_TOKENS
 from tests.engine.fake_kv import LAYOUT, NAN, FlakyStore
 from tests.engine.inside import block_parts, lane_buffers, real_bytes
@@ -159,4 +162,22 @@ def test_a_device_without_memory_raises_memory_error(monkeypatch: pytest.MonkeyP
         store.new_lane(16)
     with pytest.raises(MemoryError, match="allocate"):
         store.publish(lane, 0, 1)
+    assert store.used_bytes == lane.nbytes
+
+
+def test_a_large_lane_that_the_system_has_no_memory_for_raises_memory_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets its memory from the system itself, in huge pages where there are such."""
+    if not hasattr(mmap, "MADV_HUGEPAGE"):
+        pytest.skip("this system has no huge pages to ask for")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    tokens = LEAST_HUGE_BYTES // 16
+    store = KVStore(LAYOUT, 2 * tokens * LAYOUT.bytes_per_token)
+    lane = filled_lane(store, tokens)
+    assert all(buffer.data_ptr() % mmap.PAGESIZE == 0 for buffer in lane_buffers(lane) if buffer.nbytes >= 4 << 20)
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    with pytest.raises(MemoryError, match="allocate"):
+        store.new_lane(tokens)
     assert store.used_bytes == lane.nbytes

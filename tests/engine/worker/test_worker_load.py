@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine import Engine
-from engine.cache.prefix_cache import PrefixCache
+from engine.cache.disk_tier import DiskTier
 from engine.cache.store import KVStore, Lane
 from engine.events import BY_ITSELF, CacheView, Failed, Loaded, Loading, Matched
 from engine.models.loaded import LoadedModel
@@ -57,7 +57,7 @@ def test_a_model_is_loaded_although_its_folder_on_disk_cannot_be_opened(
         raise ValueError("odd")
 
     with monkeypatch.context() as patch:
-        patch.setattr(PrefixCache, "open_disk", fail)
+        patch.setattr(DiskTier, "open", fail)
         assert isinstance(driver.end(driver.engine.load(spec(other_folder))), Loaded)
     assert any(isinstance(event, Failed) and "odd" in event.detail for event in driver.of(BY_ITSELF))
     driver.finished(driver.engine.submit(request()))
