@@ -16,6 +16,12 @@ HALF = "\N{REPLACEMENT CHARACTER}"
 WRITTEN = "\ufde1"
 """What stands in a marked text for a U+FFFD that the model wrote: no character at all, so no model writes this one."""
 
+CONTROL, CONTROL_END = "\ufde3", "\ufde4"
+"""Around the name of a special token where it is to be seen in a text: no characters at all, so that a text that merely
+spells the name out is told from the token."""
+
+_NAMED = re.compile(f"{CONTROL}[^{CONTROL_END}]*{CONTROL_END}")
+
 _BORDER = "\ufde2"
 """Between the names of two tokens while they are looked through as one text."""
 
@@ -38,7 +44,7 @@ class TokenText:
         self._tokenizer = tokenizer
         self._backend = tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()
-        self._special_ids = {index for index, token in added.items() if token.special}
+        self.special_names = {index: token.content for index, token in added.items() if token.special}
         self._spellings = self._known_spellings()
 
     def plain(self, ids: Sequence[int]) -> str:
@@ -51,12 +57,24 @@ class TokenText:
         text = self.plain(ids)
         if HALF not in text or self._backend.decoder is None:
             return text
-        names = (self._backend.id_to_token(index) for index in ids if index not in self._special_ids)
+        names = (self._backend.id_to_token(index) for index in ids if index not in self.special_names)
         spelled = _BORDER.join(name for name in names if name is not None)
         for pattern, replacement in self._spellings:
             spelled = pattern.sub(replacement, spelled)
         decoded: str = self._backend.decoder.decode(spelled.split(_BORDER))
         return decoded
+
+    def spelled(self, ids: Sequence[int]) -> str:
+        """The text with the name of every special token at its place, as `as_control` writes it."""
+        parts: list[str] = []
+        run: list[int] = []
+        for index in ids:
+            if index in self.special_names:
+                parts += [self.plain(run), as_control(self.special_names[index])]
+                run = []
+            else:
+                run.append(index)
+        return "".join([*parts, self.plain(run)])
 
     def _known_spellings(self) -> list[tuple[re.Pattern[str], str]]:
         """The ways in which this tokenizer's tokens can spell U+FFFD."""
@@ -71,3 +89,13 @@ class TokenText:
 def readable(marked: str) -> str:
     """A marked text as it is shown: without half characters, and with every U+FFFD that the model wrote."""
     return marked.replace(HALF, "").replace(WRITTEN, HALF)
+
+
+def as_control(name: str) -> str:
+    """The name of a special token as it stands in a text where it is to be seen."""
+    return f"{CONTROL}{name}{CONTROL_END}"
+
+
+def without_control(text: str) -> str:
+    """A text without the special tokens in it."""
+    return _NAMED.sub("", text)
