@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 
 from engine.prompt.marks import AnswerFormat
-from engine.prompt.parts import LONGEST_HEADER, AnswerReader, Part
+from engine.prompt.parts import AnswerReader, Part
 from engine.prompt.token_text import as_control
 from engine.types import Tool
 from tests.engine.tiny_models import make_tokenizer
@@ -79,7 +80,7 @@ CASES = {
     "thought that the prompt closes": (CLOSED, "<think> is a tag.", "", "<think> is a tag.", ()),
     "unfinished thought": (THINK, "<think>\nWhy? </thi", "Why? </thi", "", ()),
     "unfinished thought of the prompt": (OPENED, "Why?\n\n", "Why?", "", ()),
-    "thought about thoughts": (THINK, "<think>a <think> b</think>`<think>` opens.", "a <think> b", "`<think>` opens.", ()),
+    "thought about thoughts": (THINK, "<think>a <think></think>`<think>` opens.", "a <think>", "`<think>` opens.", ()),
     "second thought is text": (THINK, "<think>a</think><think>b</think>", "a", "<think>b</think>", ()),
     "thought in the middle is text": (THINK, "The <think> tag, </think>.", "", "The <think> tag, </think>.", ()),
     "seed": (Form("</seed:think>", ("<seed:think>", "</seed:think>")), "<seed:think>a</seed:think>b", "a", "b", ()),
@@ -94,7 +95,8 @@ CASES = {
     "apriel": (APRIEL, "a\n[BEGIN FINAL RESPONSE]\nb\n[END FINAL RESPONSE]\n", "a", "b", ()),
     "apertus": (
         APERTUS,
-        '<|inner_prefix|>a<|inner_suffix|>b<|tools_prefix|>[{"get_weather": ' + JSON + '}, {"now": {}}]<|tools_suffix|>',
+        '<|inner_prefix|>a<|inner_suffix|>b<|tools_prefix|>[{"get_weather": '
+        f'{JSON}}}, {{"now": {{}}}}]<|tools_suffix|>',
         "a",
         "b",
         (ROME, NOW),
@@ -109,7 +111,8 @@ CASES = {
     "command, call": (
         COMMAND,
         '<|START_THINKING|>a<|END_THINKING|><|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "get_weather", '
-        f'"parameters": {JSON}}},\n    {{"tool_call_id": "1", "tool_name": "now", "parameters": {{}}}}\n]<|END_ACTION|>',
+        f'"parameters": {JSON}}},\n    {{"tool_call_id": "1", "tool_name": "now", "parameters": {{}}}}\n]'
+        "<|END_ACTION|>",
         "a",
         "",
         (("get_weather", {"city": "Rome", "days": 3}, "0"), ("now", {}, "1")),
@@ -144,7 +147,7 @@ CASES = {
         "c",
         (),
     ),
-    "harmony, cut in a header": (HARMONY, "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>ana", "a", "", ()),
+    "harmony, cut in a header": (HARMONY, "<|channel|>analysis<|message|>a<|end|><|start|>assist", "a", "", ()),
     "harmony without a channel": (HARMONY, "It left. " * 30, "", "It left. " * 30, ()),
     "harmony without a channel, short": (HARMONY, "It left.", "", "It left.", ()),
     "solar": (
@@ -179,17 +182,17 @@ CASES = {
         "",
         (OSLO,),
     ),
-    "hermes, cut": (HERMES, 'b\n<tool_call>\n{"name": "now", "argum', "", 'b\n<tool_call>\n{"name": "now", "argum', ()),
-    "hermes, broken": (HERMES, '<tool_call>\n{"name": 7}\n</tool_call> c', "", '<tool_call>\n{"name": 7}\n</tool_call> c', ()),
-    "hermes, quoted": (HERMES, "Write `<tool_call>{}</tool_call>` for it.", "", "Write `<tool_call>{}</tool_call>` for it.", ()),
+    "hermes, cut": (HERMES, 'b\n<tool_call>\n{"name": "now", "argum', "", None, ()),
+    "hermes, broken": (HERMES, '<tool_call>\n{"name": 7}\n</tool_call> c', "", None, ()),
+    "hermes, quoted": (HERMES, "Write `<tool_call>{}</tool_call>` for it.", "", None, ()),
     "hermes, in code": (
         HERMES,
         '```xml\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>\n```\n',
         "",
-        '```xml\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>\n```\n',
+        None,
         (),
     ),
-    "hermes, told of": (HERMES, "The tag <tool_call> begins a call.", "", "The tag <tool_call> begins a call.", ()),
+    "hermes, told of": (HERMES, "The tag <tool_call> begins a call.", "", None, ()),
     "hermes, told of, then called": (
         HERMES,
         'I use <tool_call> now: <tool_call>{"name": "now"}</tool_call>',
@@ -229,14 +232,15 @@ CASES = {
     ),
     "minimax, list": (
         Form("</tool_calls>"),
-        f'<tool_calls>\n{{"name": "get_weather", "arguments": {JSON}}}\n{{"name": "now", "arguments": {{}}}}\n</tool_calls>',
+        f'<tool_calls>\n{{"name": "get_weather", "arguments": {JSON}}}\n{{"name": "now", "arguments": {{}}}}\n'
+        "</tool_calls>",
         "",
         "",
         (ROME, NOW),
     ),
     "nemotron": (Form("</TOOLCALL>"), '<TOOLCALL>[{"name": "now", "arguments": {}}]</TOOLCALL>', "", "", (NOW,)),
     "minicpm": (
-        Form("<function name=\""),
+        Form('<function name="'),
         '<function name="get_weather"><param name="city">Rome</param><param name="days">3</param></function>',
         "",
         "",
@@ -244,7 +248,7 @@ CASES = {
     ),
     "deepseek-v3.2": (
         Form("</think> ｜DSML｜"),
-        "b\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"get_weather\">\n<｜DSML｜parameter name=\"city\" "
+        'b\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n<｜DSML｜parameter name="city" '
         'string="true">Rome</｜DSML｜parameter>\n<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>\n'
         "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
         "",
@@ -298,9 +302,15 @@ CASES = {
         "",
         (ROME, NOW),
     ),
-    "llama-3.1, other JSON": (LLAMA, '{"city": "Rome"}', "", '{"city": "Rome"}', ()),
-    "llama-3.1, unknown tool": (LLAMA, '{"name": "Ann", "args": {}}', "", '{"name": "Ann", "args": {}}', ()),
-    "llama-3.1, built in": (LLAMA, '<|python_tag|>search.call(query="Rome")', "", "", (("search", {"query": "Rome"}, ""),)),
+    "llama-3.1, other JSON": (LLAMA, '{"city": "Rome"}', "", None, ()),
+    "llama-3.1, unknown tool": (LLAMA, '{"name": "Ann", "args": {}}', "", None, ()),
+    "llama-3.1, built in": (
+        LLAMA,
+        '<|python_tag|>search.call(query="Rome")',
+        "",
+        "",
+        (("search", {"query": "Rome"}, ""),),
+    ),
     "functionary-3.1": (Form("<function="), f"b<function=get_weather>{JSON}</function>", "", "b", (ROME,)),
     "functionary-3.2": (FUNCTIONARY, f"all\nb>>>get_weather\n{JSON}>>>now\n{{}}", "", "b", (ROME, NOW)),
     "functionary-3.2, call": (FUNCTIONARY, f"get_weather\n{JSON}", "", "", (ROME,)),
@@ -339,7 +349,7 @@ CASES = {
         "b",
         (ROME,),
     ),
-}  # fmt: skip
+}
 
 
 @cache
@@ -383,7 +393,7 @@ def test_every_format_in_every_cut(name: str, data: st.DataObject) -> None:
     single = pieces(written, form.special)
     cuts = data.draw(st.sets(st.integers(1, max(1, len(single) - 1))))
     ends = [0, *sorted(cuts), len(single)]
-    joined = ["".join(single[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+    joined = ["".join(single[start:end]) for start, end in itertools.pairwise(ends)]
     assert read(form, joined) == (thought, written if text is None else text, calls)
 
 
