@@ -92,6 +92,12 @@ class LoadedModel:
         """The text of ids."""
         return TokenText(self.tokenizer)
 
+    @cached_property
+    def unknown_ids(self) -> frozenset[int]:
+        """Rows of the vocabulary for which the tokenizer has no token."""
+        name_of = self.tokenizer.backend_tokenizer.id_to_token
+        return frozenset(index for index in range(self.vocabulary) if name_of(index) is None)
+
     @property
     def device(self) -> torch.device:
         """Where the weights are."""

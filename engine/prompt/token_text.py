@@ -44,7 +44,8 @@ class TokenText:
         self._tokenizer = tokenizer
         self._backend = tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()
-        self.special_names = {index: token.content for index, token in added.items() if token.special}
+        self._special_ids = {index for index, token in added.items() if token.special}
+        self.special_names = {index: added[index].content for index in self._special_ids}
         self._spellings = self._known_spellings()
 
     def plain(self, ids: Sequence[int]) -> str:
@@ -57,7 +58,7 @@ class TokenText:
         text = self.plain(ids)
         if HALF not in text or self._backend.decoder is None:
             return text
-        names = (self._backend.id_to_token(index) for index in ids if index not in self.special_names)
+        names = (self._backend.id_to_token(index) for index in ids if index not in self._special_ids)
         spelled = _BORDER.join(name for name in names if name is not None)
         for pattern, replacement in self._spellings:
             spelled = pattern.sub(replacement, spelled)
