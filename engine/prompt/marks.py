@@ -127,7 +127,7 @@ BARE_JSON = Marks("call", "{", is_first=True, begins="{")
 """A tool call that is a JSON object and nothing else, as of Llama-3.1."""
 
 _WORD = r"(?:\w+[:_])?"
-_THOUGHT_ENDS = re.compile(rf"</({_WORD}(?:think|thinking|thought|thoughts|reasoning)(?::\w+)?)>", re.IGNORECASE)
+_THOUGHTS = re.compile(rf"</?({_WORD}(?:think|thinking|thought|thoughts|reasoning)(?::\w+)?)>", re.IGNORECASE)
 _CALL_ENDS = re.compile(rf"</({_WORD}tool_?calls?(?::\w+)?)>", re.IGNORECASE)
 
 
@@ -156,9 +156,9 @@ def _control(template: str, special: list[str]) -> Iterator[Marks]:
 
 
 def _tags(template: str, added: str) -> Iterator[Marks]:
-    """Marks as XML has them. Many templates name only the closing one: they cut the thought off in front of it. Some
-    say nothing about thoughts, although there are tokens for these marks."""
-    for name in dict.fromkeys(_THOUGHT_ENDS.findall(template + added)):
+    """Marks as XML has them. Of a thought's many templates name only one: they open it when they ask for an
+    answer, or cut it off. Some say nothing about thoughts, although there are tokens for these marks."""
+    for name in dict.fromkeys(_THOUGHTS.findall(template + added)):
         yield Marks("thought", f"<{name}>", f"</{name}>")
     if "<response></response>" in template:  # Granite-3
         yield Marks("answer", "<response>", "</response>", is_first=True)
