@@ -63,7 +63,9 @@ def _behind(
 ) -> str:
     """The first of these tokens that the template writes behind the answer, and that does not stand within answers; ""
     where there is none."""
-    text = _written(tokenizer, messages, tools).rpartition(_ANSWER)[2]
+    _, answer, text = _written(tokenizer, messages, tools).rpartition(_ANSWER)
+    if not answer:  # the template leaves it out
+        return ""
     places = {text.find(name): name for name in sorted(names, key=len) if name in text and not form.is_inside(name)}
     return places[min(places)] if places else ""
 

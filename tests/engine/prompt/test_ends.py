@@ -35,6 +35,7 @@ ENDS: dict[str, tuple[str, tuple[str, ...], set[str]]] = {
     "command": (COMMAND, COMMAND_TOKENS, {"<|END|>"}),
     "glm": (GLM, ("<|user|>", "<|assistant|>", "<think>", "</think>"), {"<|user|>"}),
     "after a tool call": (TOOLS, ("<|eom|>", "<|eot|>"), {"<|eom|>", "<|eot|>"}),
+    "calls that the template leaves out": ("{{ '<s>' }}" + CHATML + "{# </tool_call> #}", (), {"<|im_end|>"}),
     "a token that ends thoughts, too": (SOLAR, ("<|begin|>", "<|end|>", "<|reason|>"), set()),
     "text only": ("{% for m in messages %}{{ m['role'] + ': ' + m['content'] + '\n\n' }}{% endfor %}", (), set()),
     "refuses": ("{{ raise_exception('no') }}", (), set()),

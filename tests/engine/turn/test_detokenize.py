@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -12,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models
 from transformers import PreTrainedTokenizerFast
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from engine.prompt.token_text import HALF, TokenText, readable
+from engine.prompt.token_text import CONTROL, CONTROL_END, HALF, TokenText, readable, without_control
 from engine.turn.detokenize import MOST_TOKENS, Detokenizer, StopStrings
 from tests.engine.tiny_models import SPECIAL, make_tokenizer
 
@@ -100,6 +101,16 @@ def test_no_tokens_at_all_show_half_a_character(ids: list[int]) -> None:
     whole, parts = shown(ids)
     assert whole == whole_characters(ids) == readable(decode(ids))
     assert sum(part.count(HALF) for part in parts) == whole.count(HALF)
+
+
+@given(st.lists(st.integers(0, 332), max_size=30))
+def test_special_tokens_are_shown_by_their_names_where_they_are_asked_for(ids: list[int]) -> None:
+    """They come at their place, and take nothing of the text around them, however many bytes of it are there yet."""
+    names = text_of().special_names
+    detokenizer = Detokenizer(decode, names)
+    text = "".join(map(detokenizer.add, ids)) + detokenizer.finish()
+    assert without_control(text) == whole_characters(ids)
+    assert re.findall(f"{CONTROL}(.*?){CONTROL_END}", text) == [names[index] for index in ids if index in names]
 
 
 @given(st.lists(st.sampled_from([0xE2, 0x82, 0xAC, 0xF0, 0x9F, 0x99, 0x82, 0xEF, 0xBF, 0xBD, 0x61]), max_size=60))

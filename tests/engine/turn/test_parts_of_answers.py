@@ -159,3 +159,15 @@ def test_the_end_of_a_final_part_ends_the_answer() -> None:
     written = "<|channel|>final<|message|>It left.<|end|><|start|>user<|message|>Why?"
     finished = play(HARMONY, written, HARMONY_TOKENS, "<|return|>")
     assert (finished.text, finished.reason) == ("It left.", "end")
+
+
+def test_a_row_that_no_token_has_is_never_drawn() -> None:
+    """The vocabulary of this model has 400 rows, its tokenizer fewer: rows that were never trained may win."""
+    tokenizer = make_tokenizer()
+    loaded = LoadedModel(TransformersNetwork(make_llama(400)), tokenizer, "/nowhere/padded")
+    assert loaded.unknown_ids == set(range(len(tokenizer), 400))
+    responder = make_responder(Scripted(loaded, [399, 333, len(tokenizer)] * 40))
+    for sampling in (GREEDY, replace(GREEDY, temperature=2.0, seed=1)):
+        *_, last = events(responder, Request((ASKED,), sampling))
+        assert isinstance(last, Finished)
+        assert all(token < len(tokenizer) for token in last.token_ids)
