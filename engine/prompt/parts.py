@@ -74,6 +74,7 @@ class AnswerReader:
         self._is_doubtful = False
         self._recipient = ""  # the tool that a header named
         self._unread = ""
+        self._given = ""  # of a mark that the prompt began, and that is no text if it comes to nothing
         self._may_think = True
         self._has_shown = {False: False, True: False}
         self._code = _Code()
@@ -117,7 +118,7 @@ class AnswerReader:
             elif marks.kind == "thought" and prompt_end.endswith(marks.closes):
                 self._may_think = False
         if prompt_end.endswith(">>>") and any(marks.opens.startswith(">>>") for marks in self._marks):
-            self._unread = ">>>"
+            self._unread = self._given = ">>>"
 
     def _read(self, *, is_last: bool = False) -> Iterator[Part]:
         """Read on as far as it is certain what is what."""
@@ -183,7 +184,7 @@ class AnswerReader:
 
     def _open(self, marks: Marks) -> None:
         self._before, self._place = self._place, _Place(marks)
-        self._body, self._recipient = [], ""
+        self._body, self._recipient, self._given = [], "", ""
         self._head = marks.begins if marks.kind == "call" and not marks.is_control else ""
         self._is_doubtful = marks.kind == "call" and not marks.is_control
         self._may_think = self._may_think and marks.kind != "thought"
@@ -260,6 +261,7 @@ class AnswerReader:
         """Hand out a text, but for blanks at its end that may turn out to stand at the end of its part."""
         marks, is_fresh, blanks, is_untouched = self._place
         is_thought = self.is_thought
+        text, self._given = text[len(self._given) :], self._given[len(text) :]
         if not is_thought:
             self._code.add(text)
         text = blanks + text

@@ -15,7 +15,7 @@ from tokenizers import AddedToken
 
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.parts import AnswerReader, Part
-from engine.prompt.token_text import as_control
+from engine.prompt.token_text import CONTROL, CONTROL_END, as_control
 from engine.types import Tool
 from tests.engine.tiny_models import make_tokenizer
 
@@ -313,6 +313,7 @@ CASES = {
     ),
     "functionary-3.1": (Form("<function="), f"b<function=get_weather>{JSON}</function>", "", "b", (ROME,)),
     "functionary-3.2": (FUNCTIONARY, f"all\nb>>>get_weather\n{JSON}>>>now\n{{}}", "", "b", (ROME, NOW)),
+    "functionary-3.2, neither": (FUNCTIONARY, ">It left.", "", ">It left.", ()),
     "functionary-3.2, call": (FUNCTIONARY, f"get_weather\n{JSON}", "", "", (ROME,)),
     "lfm2": (
         Form("", ("<|tool_call_start|>", "<|tool_call_end|>")),
@@ -387,17 +388,62 @@ def read(
 
 
 @pytest.mark.parametrize("name", CASES)
-@given(data=st.data())
-def test_every_format_in_every_cut(name: str, data: st.DataObject) -> None:
+def test_every_format_character_by_character_and_at_every_cut(name: str) -> None:
     form, written, thought, text, calls = CASES[name]
+    expected = (thought, written if text is None else text, calls)
     single = pieces(written, form.special)
-    cuts = data.draw(st.sets(st.integers(1, max(1, len(single) - 1))))
-    ends = [0, *sorted(cuts), len(single)]
-    joined = ["".join(single[start:end]) for start, end in itertools.pairwise(ends)]
-    assert read(form, joined) == (thought, written if text is None else text, calls)
+    assert read(form, single) == expected
+    for cut in range(len(single)):
+        assert read(form, ["".join(single[:cut]), "".join(single[cut:])]) == expected
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_every_format_character_by_character(name: str) -> None:
+@given(name=st.sampled_from(list(CASES)), data=st.data())
+def test_every_format_in_any_cuts(name: str, data: st.DataObject) -> None:
     form, written, thought, text, calls = CASES[name]
-    assert read(form, pieces(written, form.special)) == (thought, written if text is None else text, calls)
+    parts = data.draw(cut_up(pieces(written, form.special)))
+    assert read(form, parts) == (thought, written if text is None else text, calls)
+
+
+@st.composite
+def cut_up(draw: st.DrawFn, single: list[str]) -> list[str]:
+    """The same in larger pieces."""
+    ends = [0, *sorted(draw(st.sets(st.integers(1, max(1, len(single) - 1))))), len(single)]
+    return ["".join(single[start:end]) for start, end in itertools.pairwise(ends)]
+
+
+def fragments(form: Form) -> list[str]:
+    """What may stand in an answer in this format: its marks, parts of them, calls, code, blanks, words."""
+    marks = [side for one in format_of(form).marks for side in (one.opens, one.closes) if side]
+    cut = [mark[: len(mark) // 2] for mark in marks if CONTROL not in mark]
+    return [*marks, *cut, *WORDS]
+
+
+WORDS = (
+    "a",
+    " ",
+    "\n",
+    "`",
+    "```",
+    "{",
+    '{"name": "now"}',
+    '"',
+    "[",
+    "]",
+    "analysis",
+    "to=now",
+    "now",
+    "all",
+    ">>>",
+    "<",
+)
+
+
+@given(form=st.sampled_from(list({form: None for form, *_ in CASES.values()})), data=st.data())
+def test_whatever_is_written_the_cuts_change_nothing(form: Form, data: st.DataObject) -> None:
+    """Marks in any order, whole and in parts: the same comes of it however it is cut, and no mark of a special token
+    is shown."""
+    written = "".join(data.draw(st.lists(st.sampled_from(fragments(form)), max_size=12)))
+    single = re.findall(f"{CONTROL}.*?{CONTROL_END}|.", written, re.DOTALL)
+    thought, text, calls = read(form, data.draw(cut_up(single)))
+    assert (thought, text, calls) == read(form, single)
+    assert CONTROL not in thought + text
