@@ -14,7 +14,7 @@ from typing import Any
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.rendering import RENDERER, TemplateEndlessError, TemplateRefusedError
 
-_ANSWER, _THOUGHT = "\ue000answer\ue001", "\ue000thought\ue001"
+_ANSWER, _THOUGHT, _RESULT = "\ue000answer\ue001", "\ue000thought\ue001", "\ue000result\ue001"
 """Texts that no template writes itself."""
 
 _SHORTEST = 3
@@ -29,6 +29,7 @@ _TOOL = {
         "parameters": {"type": "object", "properties": {"what": {"type": "string"}}},
     },
 }
+_FOUND = {"role": "tool", "name": "look_up", "tool_call_id": "call12345", "content": _RESULT}
 _CALL = {"id": "call12345", "type": "function", "function": {"name": "look_up", "arguments": {"what": _ANSWER}}}
 
 
@@ -42,12 +43,12 @@ def template_ends(tokenizer: Any, form: AnswerFormat) -> frozenset[int]:
     thoughtful = {**answer, **dict.fromkeys(("reasoning_content", "reasoning", "thinking"), _THOUGHT)}
     call = {"role": "assistant", "content": "", "tool_calls": [_CALL]}
     between = _written(tokenizer, [_QUESTION, thoughtful]).partition(_THOUGHT)[2].partition(_ANSWER)[0]
-    behind = [_behind(tokenizer, [_QUESTION, answer], form, names)]
-    if not behind[0]:
-        behind = [_behind(tokenizer, [_QUESTION, answer, _QUESTION], form, names)]
+    behind = [_behind(tokenizer, [_QUESTION, answer, *next_one], form, names) for next_one in ([], [_QUESTION])]
+    behind_call = []
     if any(marks.kind in ("call", "header") for marks in form.marks):
-        behind.append(_behind(tokenizer, [_QUESTION, call], form, special, [_TOOL]))
-    return frozenset(names[name] for name in behind if name and name not in between)
+        behind_call = [_behind(tokenizer, [_QUESTION, call, *more], form, special, [_TOOL]) for more in ([], [_FOUND])]
+    first = [next(filter(None, found), "") for found in (behind, behind_call)]
+    return frozenset(names[name] for name in first if name and name not in between)
 
 
 def _counts(name: str) -> bool:
@@ -61,11 +62,12 @@ def _behind(
     names: Mapping[str, int],
     tools: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The first of these tokens that the template writes behind the answer, and that does not stand within answers; ""
-    where there is none."""
+    """The first of these tokens that the template writes behind the answer, in front of what a tool returned, and that
+    does not stand within answers; "" where there is none."""
     _, answer, text = _written(tokenizer, messages, tools).rpartition(_ANSWER)
     if not answer:  # the template leaves it out
         return ""
+    text = text.partition(_RESULT)[0]
     places = {text.find(name): name for name in sorted(names, key=len) if name in text and not form.is_inside(name)}
     return places[min(places)] if places else ""
 

@@ -96,8 +96,9 @@ class AnswerReader:
 
     def finish(self) -> list[Part]:
         """What was held back, at the end of the answer. A call that is whole but for its closing mark counts."""
-        if held := self._held():
-            self._unread = self._unread.removesuffix(_begun(self._unread[-held:]))
+        held = self._held()
+        if held and self._unread[-held:].startswith(CONTROL):  # it was to be a mark
+            self._unread = self._unread[:-held]
         parts = [*self._read(is_last=True)]
         if self._place.marks.kind == "call":
             parts += self._end_call("")
@@ -303,11 +304,6 @@ class _Code:
     def _go_on(self, text: str) -> None:
         self._ticks += text.count("`")
         self._line = (self._line + text[:_HEAD]).lstrip()[:3]
-
-
-def _begun(held: str) -> str:
-    """A mark that was cut off, where it is sure that it was to be one: a special token begins it."""
-    return held if held.startswith(CONTROL) else ""
 
 
 def _is_fence(line: str) -> bool:

@@ -35,6 +35,14 @@ ENDS: dict[str, tuple[str, tuple[str, ...], set[str]]] = {
     "command": (COMMAND, COMMAND_TOKENS, {"<|END|>"}),
     "glm": (GLM, ("<|user|>", "<|assistant|>", "<think>", "</think>"), {"<|user|>"}),
     "after a tool call": (TOOLS, ("<|eom|>", "<|eot|>"), {"<|eom|>", "<|eot|>"}),
+    "glm, calls": (
+        GLM.replace(
+            ".strip() }}",
+            ".strip() + (message['tool_calls'] | tojson if message['tool_calls'] else '') }}{# </tool_call> #}",
+        ),
+        ("<|user|>", "<|tool|>"),
+        {"<|user|>", "<|tool|>"},
+    ),
     "calls that the template leaves out": ("{{ '<s>' }}" + CHATML + "{# </tool_call> #}", (), {"<|im_end|>"}),
     "a token that ends thoughts, too": (SOLAR, ("<|begin|>", "<|end|>", "<|reason|>"), set()),
     "text only": ("{% for m in messages %}{{ m['role'] + ': ' + m['content'] + '\n\n' }}{% endfor %}", (), set()),
@@ -51,5 +59,5 @@ def test_what_the_template_writes_behind_an_answer_ends_it(name: str, is_special
     tokenizer.add_tokens([AddedToken(each, special=is_special) for each in names], special_tokens=is_special)
     found = template_ends(tokenizer, AnswerFormat.of(tokenizer))
     if not is_special:
-        ends = ends - {"<|call|>", "<|eom|>"}  # behind a tool call only special ones count
+        ends = ends - {"<|call|>", "<|eom|>", "<|tool|>"}  # behind a tool call only special ones count
     assert set(tokenizer.convert_ids_to_tokens(sorted(found))) == ends
