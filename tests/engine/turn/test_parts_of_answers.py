@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
-from tokenizers import AddedToken
+from tokenizers import AddedToken, Tokenizer, models
 from torch import Tensor
+from transformers import PreTrainedTokenizerFast
 
 from engine.cache.store import Lane
 from engine.events import Finished, TextDelta
@@ -161,11 +162,18 @@ def test_the_end_of_a_final_part_ends_the_answer() -> None:
     assert (finished.text, finished.reason) == ("It left.", "end")
 
 
+def tokenizer_with_holes() -> PreTrainedTokenizerFast:
+    backend = Tokenizer(models.WordLevel({"a": 0, "b": 1, "c": 7, "d": 350}, unk_token="a"))
+    return PreTrainedTokenizerFast(tokenizer_object=backend)
+
+
 def test_a_row_that_no_token_has_is_never_drawn() -> None:
     """The vocabulary of this model has 400 rows, its tokenizer fewer: rows that were never trained may win."""
     tokenizer = make_tokenizer()
     loaded = LoadedModel(TransformersNetwork(make_llama(400)), tokenizer, "/nowhere/padded")
     assert loaded.unknown_ids == set(range(len(tokenizer), 400))
+    with_holes = LoadedModel(loaded.network, tokenizer_with_holes(), "/nowhere/holes")
+    assert with_holes.unknown_ids == set(range(400)) - {0, 1, 7, 350}
     responder = make_responder(Scripted(loaded, [399, 333, len(tokenizer)] * 40))
     for sampling in (GREEDY, replace(GREEDY, temperature=2.0, seed=1)):
         *_, last = events(responder, Request((ASKED,), sampling))
