@@ -92,6 +92,8 @@ CONTROL_MARKS = (
     Marks("call", "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"),  # Kimi-K2
     Marks("call", "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),  # DeepSeek
     Marks("call", "<|tool_call_start|>", "<|tool_call_end|>"),  # LFM2
+    Marks("call", "<|python_start|>", "<|python_end|>"),  # Llama-4
+    Marks("call", "<|action_start|><|plugin|>", "<|action_end|>"),  # InternLM
 )
 """Pairs that no text is likely to hold."""
 
@@ -160,10 +162,9 @@ def _tags(template: str, added: str) -> Iterator[Marks]:
     answer, or cut it off. Some say nothing about thoughts, although there are tokens for these marks."""
     for name in dict.fromkeys(_THOUGHTS.findall(template + added)):
         yield Marks("thought", f"<{name}>", f"</{name}>")
-    if "<response></response>" in template:  # Granite-3
-        yield Marks("answer", "<response>", "</response>", is_first=True)
-    if "<answer>" in template and "</answer>" in template and "</think>" in template:  # Hunyuan
-        yield Marks("answer", "<answer>", "</answer>", is_first=True)
+    for name in ("response", "answer"):  # Granite-3 and ERNIE, Hunyuan
+        if "</think>" in template and f"<{name}>" in template and f"</{name}>" in template:
+            yield Marks("answer", f"<{name}>", f"</{name}>", is_first=True)
     for name in dict.fromkeys(_CALL_ENDS.findall(template)):
         yield Marks("call", f"<{name}>", f"</{name}>")
     for name in ("function_calls", "tool_calls") if "｜DSML｜" in template else ():  # DeepSeek-V3.2 and later

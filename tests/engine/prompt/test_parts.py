@@ -322,6 +322,20 @@ CASES = {
         "b",
         (ROME, NOW),
     ),
+    "llama-4": (
+        Form("", ("<|python_start|>", "<|python_end|>")),
+        '<|python_start|>[get_weather(city="Rome", days=3), now()]<|python_end|>',
+        "",
+        "",
+        (ROME, NOW),
+    ),
+    "internlm": (
+        Form("", ("<|action_start|>", "<|plugin|>", "<|action_end|>")),
+        f'b<|action_start|><|plugin|>\n{{"name": "get_weather", "parameters": {JSON}}}<|action_end|>',
+        "",
+        "b",
+        (ROME,),
+    ),
     "granite-3": (
         Form("<|tool_call|>", ("<|tool_call|>",)),
         '<|tool_call|>[{"name": "now", "arguments": {}}]',
