@@ -59,6 +59,14 @@ class AnswerFormat:
         marks = tuple(dict.fromkeys(_known(text, names, added)))
         return cls(marks, names if marks else {})
 
+    @property
+    def thought_ends(self) -> frozenset[int]:
+        """The special tokens that close a thought: the answer goes on behind them, whatever a config says."""
+        ends = {marks.closes for marks in self.marks if marks.kind == "thought"}
+        if any(marks.kind == "header" for marks in self.marks):
+            ends.add(as_control(HARMONY_PARTS["thought"].closes))
+        return frozenset(index for index, name in self.names.items() if as_control(name) in ends)
+
     def is_inside(self, name: str) -> bool:
         """Whether a token stands within answers, as a mark of theirs or between the parts of a tool call."""
         return name in INSIDE or any(name in marks.opens + marks.closes for marks in self.marks)

@@ -54,7 +54,10 @@ BLOCK_TEXT_BYTES = 32_000_000
 class Responder:
     """Answers requests with one loaded model, one at a time. `clock` gives seconds. Prompts are read in chunks of
     `chunk_tokens` at most, but in exact mode, where they follow the cache's grid. The last turns are remembered within
-    `past_bytes`, to explain the next ones."""
+    `past_bytes`, to explain the next ones.
+
+    `format` is how the model marks the parts of its answers. `end_ids` end one: the tokens that its configs name, and
+    those with which its chat template ends answers."""
 
     def __init__(
         self,
@@ -73,7 +76,8 @@ class Responder:
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
         self.builder = PromptBuilder(model.tokenizer, model.vocabulary)
         self.format = AnswerFormat.of(model.tokenizer)
-        self.end_ids = model.end_ids | template_ends(model.tokenizer, self.format)
+        ends = template_ends(model.tokenizer, self.format)
+        self.end_ids = (model.end_ids | ends) - self.format.thought_ends
         self._known = KnownTokens(model.vocabulary, model.unknown_ids)
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}

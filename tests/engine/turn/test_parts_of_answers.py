@@ -129,6 +129,13 @@ def test_an_answer_comes_in_its_parts(name: str) -> None:
     assert finished.stats.thought_tokens < len(finished.token_ids)
 
 
+def test_what_closes_a_thought_does_not_end_the_answer() -> None:
+    """Some GGUF files of GPT-OSS name the token behind every part as their end."""
+    case = CASES["gpt-oss"]
+    finished = play(case.template, case.written + "<|end|>", case.special, "<|end|>")
+    assert (finished.thought, finished.text, finished.reason) == (case.thought, case.text, "end")
+
+
 def test_a_model_without_marks_shows_them_as_text() -> None:
     written = "<think>\nThe answer</think> <tool_call>{}</tool_call>"
     finished = play(CHATML, written)
