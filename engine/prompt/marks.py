@@ -44,10 +44,12 @@ class Marks:
 @dataclass(frozen=True, slots=True)
 class AnswerFormat:
     """How one model writes answers. `names` are the special tokens that are to be seen in its text by their names, as
-    `as_control` writes them; without any `marks` there are none, and an answer is its text."""
+    `as_control` writes them; without any `marks` there are none, and an answer is its text. `ids` are the tokens that
+    are marks, or a part of one: an answer may need them more than once."""
 
     marks: tuple[Marks, ...] = ()
     names: Mapping[int, str] = field(default_factory=dict)
+    ids: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, tokenizer: Any) -> AnswerFormat:
@@ -55,9 +57,10 @@ class AnswerFormat:
         template = tokenizer.chat_template or ""
         text = "\n".join(template.values()) if isinstance(template, dict) else template
         names = TokenText(tokenizer).special_names
-        added = "".join(map(str, tokenizer.added_tokens_decoder.values()))
-        marks = tuple(dict.fromkeys(_known(text, names, added)))
-        return cls(marks, names if marks else {})
+        added = {index: str(token) for index, token in tokenizer.added_tokens_decoder.items()}
+        marks = tuple(dict.fromkeys(_known(text, names, "".join(added.values()))))
+        form = cls(marks, names if marks else {})
+        return replace(form, ids=frozenset(index for index, name in added.items() if form.is_inside(name)))
 
     @property
     def thought_ends(self) -> frozenset[int]:

@@ -178,9 +178,9 @@ def _from_object(members: Mapping[str, str], is_keyed: bool) -> ToolCall:
     inner = members.get("function", "")
     if inner.startswith("{"):
         members = dict(_members(inner, 0))
-    name = json.loads(next(members[key] for key in _NAMES if key in members), strict=False)
+    name = json.loads(next((members[key] for key in _NAMES if key in members), "null"), strict=False)
     if not isinstance(name, str):
-        raise ValueError("the name is no text")
+        raise ValueError("the name is no text, or there is none")
     return call_of(name, next((members[key] for key in _ARGUMENTS if key in members), "{}"), call_id)
 
 
@@ -189,7 +189,7 @@ def _from_functions(text: str, types: Mapping[str, Mapping[str, str]]) -> Iterat
     for name, body in (call.groups() for call in _one_by_one(_FUNCTION, text)):
         values = {
             key: _value(_without_breaks(value), "string" if kind == "true" else types.get(name, {}).get(key, ""))
-            for key, kind, value in _PARAMETER.findall(body)
+            for key, kind, value in (one.groups() for one in _one_by_one(_PARAMETER, body.strip()))
         }
         if not values and body.strip():
             yield call_of(name, body)

@@ -228,7 +228,7 @@ class Responder:
         generator = make_generator(sampling)
         text = self._written(turn)
         told = self._clock()
-        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids | self.end_ids)
+        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids | self.end_ids | self.format.ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             logits = penalise(self._known(logits))

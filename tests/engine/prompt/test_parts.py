@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.parts import AnswerReader, Part
 from engine.prompt.token_text import CONTROL, CONTROL_END, as_control
+from engine.prompt.tool_call_text import read_calls
 from engine.types import Tool
 from tests.engine.tiny_models import make_tokenizer
 
@@ -461,3 +462,53 @@ def test_whatever_is_written_the_cuts_change_nothing(form: Form, data: st.DataOb
     thought, text, calls = read(form, data.draw(cut_up(single)))
     assert (thought, text, calls) == read(form, single)
     assert CONTROL not in thought + text
+
+
+CALL_PIECES = (
+    *(
+        '{"name": "now"}',
+        '{"name": "now", "arguments": {',
+        "}",
+        "{",
+        "[",
+        "]",
+        '"',
+        ",",
+        ":",
+        "(",
+        ")",
+        "=",
+        "now",
+        "1",
+        "-",
+    ),
+    *("<function=now>", "</function>", "<parameter=a>", "</parameter>", '<invoke name="now">', "</invoke>", "\\ud800"),
+    *(
+        "<arg_key>",
+        "</arg_key>",
+        "<arg_value>",
+        "</arg_value>",
+        "call:",
+        '<|"|>',
+        "[TOOL_CALLS]",
+        "[ARGS]",
+        ">>>",
+        "```",
+    ),
+    *("<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>", "\n", "\x00", "null", ".call("),
+)
+
+
+@given(st.lists(st.sampled_from(CALL_PIECES), max_size=14).map("".join), st.booleans())
+@example("[" * 100_000, False)
+@example("f(a=" + "-" * 100_000 + "1)", False)
+@example("f(a=" + "1+" * 10_000 + "1)", False)
+@example('{"name": "now", "arguments": {"a": ' + "9" * 10_000 + "}}", False)
+@example("<function=now>" + "<parameter=a>" * 5_000 + "</function>", False)
+@example("[TOOL_CALLS]" + "a" * 100_000, False)
+@example('{"name": "\\ud800"}', True)
+@example('{"arguments": {}}', False)
+def test_whatever_stands_in_a_call_is_a_call_or_none(text: str, is_keyed: bool) -> None:
+    for call in read_calls(text, (WEATHER, TIME), is_keyed=is_keyed):
+        assert isinstance(json.loads(call.arguments, strict=False), dict)
+        assert f"{call.name}{call.arguments}{call.id}".encode()
