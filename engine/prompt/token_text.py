@@ -48,6 +48,18 @@ class TokenText:
         self.special_names = {index: added[index].content for index in self._special_ids}
         self._spellings = self._known_spellings()
 
+    def spelled(self, ids: Sequence[int]) -> str:
+        """The text with the name of every special token at its place, as `as_control` writes it."""
+        parts: list[str] = []
+        run: list[int] = []
+        for index in ids:
+            if index in self.special_names:
+                parts += [self.plain(run), as_control(self.special_names[index])]
+                run = []
+            else:
+                run.append(index)
+        return "".join([*parts, self.plain(run)])
+
     def plain(self, ids: Sequence[int]) -> str:
         """The text as the tokenizer decodes it: U+FFFD stands for half characters and for those that were written."""
         text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
@@ -64,18 +76,6 @@ class TokenText:
             spelled = pattern.sub(replacement, spelled)
         decoded: str = self._backend.decoder.decode(spelled.split(_BORDER))
         return decoded
-
-    def spelled(self, ids: Sequence[int]) -> str:
-        """The text with the name of every special token at its place, as `as_control` writes it."""
-        parts: list[str] = []
-        run: list[int] = []
-        for index in ids:
-            if index in self.special_names:
-                parts += [self.plain(run), as_control(self.special_names[index])]
-                run = []
-            else:
-                run.append(index)
-        return "".join([*parts, self.plain(run)])
 
     def _known_spellings(self) -> list[tuple[re.Pattern[str], str]]:
         """The ways in which this tokenizer's tokens can spell U+FFFD."""
