@@ -14,13 +14,14 @@ from typing import Any
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.rendering import RENDERER, TemplateEndlessError, TemplateRefusedError
 
-_ANSWER, _THOUGHT, _RESULT = "\ue000answer\ue001", "\ue000thought\ue001", "\ue000result\ue001"
+_ANSWER, _THOUGHT, _NEXT = "\ue000answer\ue001", "\ue000thought\ue001", "\ue000next\ue001"
 """Texts that no template writes itself."""
 
 _SHORTEST = 3
 """Characters of the shortest token that counts: some tokenizers have added tokens for runs of blanks."""
 
 _QUESTION = {"role": "user", "content": "Hello"}
+_NEXT_ONE = {"role": "user", "content": _NEXT}
 _TOOL = {
     "type": "function",
     "function": {
@@ -29,7 +30,7 @@ _TOOL = {
         "parameters": {"type": "object", "properties": {"what": {"type": "string"}}},
     },
 }
-_FOUND = {"role": "tool", "name": "look_up", "tool_call_id": "call12345", "content": _RESULT}
+_FOUND = {"role": "tool", "name": "look_up", "tool_call_id": "call12345", "content": _NEXT}
 _CALL = {"id": "call12345", "type": "function", "function": {"name": "look_up", "arguments": {"what": _ANSWER}}}
 
 
@@ -43,7 +44,7 @@ def template_ends(tokenizer: Any, form: AnswerFormat) -> frozenset[int]:
     thoughtful = {**answer, **dict.fromkeys(("reasoning_content", "reasoning", "thinking"), _THOUGHT)}
     call = {"role": "assistant", "content": "", "tool_calls": [_CALL]}
     between = _written(tokenizer, [_QUESTION, thoughtful]).partition(_THOUGHT)[2].partition(_ANSWER)[0]
-    behind = [_behind(tokenizer, [_QUESTION, answer, *next_one], form, names) for next_one in ([], [_QUESTION])]
+    behind = [_behind(tokenizer, [_QUESTION, answer, *more], form, names) for more in ([], [_NEXT_ONE])]
     behind_call = []
     if any(marks.kind in ("call", "header") for marks in form.marks):
         behind_call = [_behind(tokenizer, [_QUESTION, call, *more], form, special, [_TOOL]) for more in ([], [_FOUND])]
@@ -62,12 +63,12 @@ def _behind(
     names: Mapping[str, int],
     tools: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The first of these tokens that the template writes behind the answer, in front of what a tool returned, and that
-    does not stand within answers; "" where there is none."""
+    """The first of these tokens that the template writes behind the answer, in front of what comes next, and that does
+    not stand within answers; "" where there is none."""
     _, answer, text = _written(tokenizer, messages, tools).rpartition(_ANSWER)
     if not answer:  # the template leaves it out
         return ""
-    text = text.partition(_RESULT)[0]
+    text = text.partition(_NEXT)[0]
     places = {text.find(name): name for name in sorted(names, key=len) if name in text and not form.is_inside(name)}
     return places[min(places)] if places else ""
 
