@@ -32,11 +32,13 @@ NOW = ("now", {}, "")
 
 @dataclass(frozen=True)
 class Form:
-    """A format: what of it a template knows, which of its marks are special tokens, and how the prompt ends."""
+    """A format: what of it a template knows, which of its marks are special tokens, how the prompt ends, and which
+    marks are tokens of the vocabulary that are not special."""
 
     knows: str
     special: tuple[str, ...] = ()
     prompt_end: str = ""
+    added: tuple[str, ...] = ()
 
 
 THINK = Form("content.split('</think>')")
@@ -74,6 +76,13 @@ CASES = {
     # name: format, what is written, thought, text, calls
     "plain": (Form("{{ message['content'] }}"), " <think>a</think>\n<tool_call>\n", "", None, ()),
     "thought": (THINK, "<think>\nWhy?\n\nSo.\n</think>\n\nIt left.\n", "Why?\n\nSo.", "It left.\n", ()),
+    "thought that only the tokenizer knows": (
+        Form("", added=("<think>", "</think>")),
+        "<think>a</think>b",
+        "a",
+        "b",
+        (),
+    ),
     "blanks before the thought": (THINK, "\n <think>Why?</think>It left.", "Why?", "It left.", ()),
     "no thought": (THINK, "\nIt left.", "", "\nIt left.", ()),
     "empty thought": (THINK, "<think>\n\n</think>\n\nIt left.", "", "It left.", ()),
@@ -374,6 +383,7 @@ def format_of(form: Form) -> AnswerFormat:
     tokenizer.add_special_tokens(
         {"additional_special_tokens": [AddedToken(name, special=True) for name in form.special]}
     )
+    tokenizer.add_tokens([AddedToken(name, special=False) for name in form.added])
     return AnswerFormat.of(tokenizer)
 
 
