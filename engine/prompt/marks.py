@@ -3,7 +3,7 @@
 A model writes what its chat template writes into the history, so the marks are looked for in the template's text. Marks
 that are special tokens count wherever the tokenizer has them: nothing but a part of an answer begins with one. All
 others are ordinary text, and a model that was not trained for them may well write them about something else: they count
-only where the template knows them.
+only where the template knows them, and those of a thought where the vocabulary has tokens for them.
 """
 
 from __future__ import annotations
