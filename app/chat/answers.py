@@ -26,7 +26,7 @@ class Answers(QObject):
             written in it, so that it is gone.
     Signals of the turn in view:
         matched(Matched), prefill_changed(Prefill).
-        text_added(int, str): more text of the answer with this id.
+        text_added(int, str), thought_added(int, str): more text of the answer with this id, or of its thought.
         stats_changed(int, TurnStats): figures of the answer with this id, so far.
     Signals of the model:
         model_changed(ModelInfo | None), loading_changed(Loading).
@@ -39,6 +39,7 @@ class Answers(QObject):
     matched = Signal(object)
     prefill_changed = Signal(object)
     text_added = Signal(object, str)
+    thought_added = Signal(object, str)
     stats_changed = Signal(object, object)
     model_changed = Signal(object)
     loading_changed = Signal(object)
@@ -202,10 +203,10 @@ class Answers(QObject):
 
     def _on_text(self, event: TextDelta) -> None:
         if turn := self._running.get(event.request_id):
-            turn.add(event.text)
+            turn.add(event.text, event.is_thought)
             self._advance(turn, "writing")
             if self._is_in_view(turn):
-                self.text_added.emit(turn.answer.id, event.text)
+                (self.thought_added if event.is_thought else self.text_added).emit(turn.answer.id, event.text)
 
     def _on_stats(self, event: TurnStats) -> None:
         if turn := self._running.get(event.request_id):
@@ -216,7 +217,8 @@ class Answers(QObject):
     def _on_finished(self, event: Finished) -> None:
         if turn := self._running.pop(event.request_id, None):
             turn.stats = event.stats
-            final = replace(turn.message(), content=event.text, token_ids=event.token_ids, finish_reason=event.reason)
+            parts = {"content": event.text, "thought": event.thought, "tool_calls": event.tool_calls}
+            final = replace(turn.message(), **parts, token_ids=event.token_ids, finish_reason=event.reason)
             self._end(turn, final)
         else:
             self._forget_ended(event.request_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -190,30 +191,30 @@ class Bridge(QObject):
 
 
 def merge(events: Iterable[Event]) -> list[Event]:
-    """Make events fewer without loss: join the text of each request, keep the newest of its Loading, Prefill and
-    TurnStats, and leave the rest as it was.
+    """Make events fewer without loss: join the text of each request, and that of its thought, keep the newest of its
+    Loading, Prefill and TurnStats, and leave the rest as it was.
 
     What belongs to a request comes out before its end, and in the order in which each kind first appeared.
     """
     merged: list[Event] = []
-    texts: dict[int, list[str]] = {}
+    texts: dict[tuple[int, bool], list[str]] = {}
     newest: dict[tuple[type, int], int] = {}
     for event in events:
         kind, request_id = type(event), event.request_id
-        if isinstance(event, TextDelta) and request_id in texts:
-            texts[request_id].append(event.text)
+        if isinstance(event, TextDelta) and (request_id, event.is_thought) in texts:
+            texts[request_id, event.is_thought].append(event.text)
         elif (kind, request_id) in newest:
             merged[newest[kind, request_id]] = event
         else:
             if isinstance(event, TextDelta):
-                texts[request_id] = [event.text]
+                texts[request_id, event.is_thought] = [event.text]
             if isinstance(event, _NEWEST_COUNTS):
                 newest[kind, request_id] = len(merged)
             merged.append(event)
     return [_joined(event, texts) for event in merged]
 
 
-def _joined(event: Event, texts: dict[int, list[str]]) -> Event:
+def _joined(event: Event, texts: dict[tuple[int, bool], list[str]]) -> Event:
     if isinstance(event, TextDelta):
-        return TextDelta(event.request_id, "".join(texts[event.request_id]))
+        return replace(event, text="".join(texts[event.request_id, event.is_thought]))
     return event
