@@ -69,6 +69,21 @@ def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str
     return reused, f"{stats.computed_tokens:,} computed", " · ".join(rest)
 
 
+def thought(stats: TurnStats | None, is_running: bool) -> str:
+    """The line over a thought: "Thinking… 2.1 s", "Thought for 3.2 s, 140 tokens"; less where less is known."""
+    if is_running:
+        return f"Thinking… {about_seconds(stats.thought_s)}" if stats and stats.thought_s else "Thinking…"
+    if stats is None or not stats.thought_tokens:
+        return "Thought"
+    return f"Thought for {about_seconds(stats.thought_s)}, {tokens(stats.thought_tokens)}"
+
+
+def shortened_line(text: str, most: int) -> str:
+    """A text on one line, of at most `most` characters."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def from_disk(count: int) -> str:
     """What is said behind a number of reused tokens: " (512 from disk)", or nothing where none were."""
     return f" ({count:,} from disk)" if count else ""

@@ -182,10 +182,12 @@ class Answers(QObject):
     def _on_loaded(self, event: Loaded) -> None:
         # Also a model that a later load is to replace answers from now on: the engine holds it, should that load fail.
         self.model = event.model
-        if event.request_id == self._loading_id:
+        is_newest = event.request_id == self._loading_id
+        if is_newest:
             self._loading_id = 0
+        self.model_changed.emit(event.model)  # before what waited is submitted: it may be adapted to the model
+        if is_newest:
             self._submit_queued()
-        self.model_changed.emit(event.model)
         self.progressed.emit()
 
     def _on_matched(self, event: Matched) -> None:
@@ -217,9 +219,8 @@ class Answers(QObject):
     def _on_finished(self, event: Finished) -> None:
         if turn := self._running.pop(event.request_id, None):
             turn.stats = event.stats
-            parts = {"content": event.text, "thought": event.thought, "tool_calls": event.tool_calls}
-            final = replace(turn.message(), **parts, token_ids=event.token_ids, finish_reason=event.reason)
-            self._end(turn, final)
+            written = replace(turn.message(), content=event.text, thought=event.thought, tool_calls=event.tool_calls)
+            self._end(turn, replace(written, token_ids=event.token_ids, finish_reason=event.reason))
         else:
             self._forget_ended(event.request_id)
 

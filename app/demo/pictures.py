@@ -128,7 +128,7 @@ def save_explainer(explained: Explained, path: Path) -> None:
     palette.setColor(QPalette.ColorRole.Window, QColor(theme.current().page))
     page.setPalette(palette)
     page.setAutoFillBackground(True)
-    answer = Answer(explained.content, Wishes())
+    answer = Answer(explained.content, Wishes(), {})
     without_tools(answer)
     answer.box.show_actions(explained.actions, advises=len(explained.actions) < 2)
     column = QVBoxLayout(page)

@@ -16,6 +16,7 @@ from pathlib import Path
 from app.history.file import HistoryFile
 from app.history.presets import PresetTable
 from app.history.records import (
+    NOTHING_CHOSEN,
     Conversation,
     ConversationEntry,
     StoredMessage,
@@ -168,7 +169,7 @@ class History:
         day: date,
         title: str = "",
         cures: tuple[Cure, ...] = (),
-        template: TemplateSettings = TemplateSettings(),
+        template: TemplateSettings = NOTHING_CHOSEN,
     ) -> Conversation:
         """A new conversation without messages."""
         now = self._clock()
@@ -261,7 +262,7 @@ class History:
         sent: str = "",
         filled: tuple[tuple[str, str], ...] = (),
         left_out: int = 0,
-        template: TemplateSettings = TemplateSettings(),
+        template: TemplateSettings = NOTHING_CHOSEN,
     ) -> StoredMessage:
         """A new message under `parent_id` (None: the first), which becomes the leaf."""
         now = self._clock()

@@ -39,6 +39,9 @@ class TemplateSettings:
     system_place: SystemPlace = "auto"
 
 
+NOTHING_CHOSEN = TemplateSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
     """One message of a conversation's tree. `thought`, `tool_calls` and `tool_call_id` are its other parts, as in
@@ -68,7 +71,7 @@ class StoredMessage:
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
-    template: TemplateSettings = TemplateSettings()
+    template: TemplateSettings = NOTHING_CHOSEN
     unread: tuple[str, ...] = ()
 
     @property
@@ -92,8 +95,8 @@ class Conversation:
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
     placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
     None: it sees everything. `template` is what the user chose of how the chat template makes its prompts, `notices`
-    are the sentences about that which the user has seen. `unread` names the columns whose value in the file is of no use, so that it was left
-    out."""
+    are the sentences about that which the user has seen. `unread` names the columns whose value in the file is of no
+    use, so that it was left out."""
 
     id: int
     title: str
@@ -105,7 +108,7 @@ class Conversation:
     leaf_id: int | None = None
     cures: tuple[Cure, ...] = ()
     seen_from_id: int | None = None
-    template: TemplateSettings = TemplateSettings()
+    template: TemplateSettings = NOTHING_CHOSEN
     notices: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
@@ -159,7 +162,7 @@ def read_conversation(row: Row) -> Conversation:
         leaf_id=row.read("leaf_id", read_id, None),
         cures=row.read("cures", read_cures, ()),
         seen_from_id=row.read("seen_from_id", read_id, None),
-        template=row.read("template", read_template, TemplateSettings()),
+        template=row.read("template", read_template, NOTHING_CHOSEN),
         notices=row.read("notices", read_texts, ()),
         unread=tuple(row.unread),
     )
@@ -193,7 +196,7 @@ def read_message(row: Row) -> StoredMessage:
         thought=row.read("thought", read_text, ""),
         tool_calls=row.read("tool_calls", read_tool_calls, ()),
         tool_call_id=row.read("tool_call_id", read_text, ""),
-        template=row.read("template", read_template, TemplateSettings()),
+        template=row.read("template", read_template, NOTHING_CHOSEN),
         unread=tuple(row.unread),
     )
 

@@ -51,6 +51,7 @@ class Presenter(QObject):
         session.message_added.connect(self._on_message)
         session.question_taken_back.connect(self._on_question_taken_back)
         session.answers.text_added.connect(self._on_text)
+        session.answers.thought_added.connect(self._on_thought)
         session.message_finished.connect(self._on_finished)
         session.answers.stats_changed.connect(self._on_stats)
         session.answers.prefill_changed.connect(self._on_prefill)
@@ -178,13 +179,17 @@ class Presenter(QObject):
 
     def _wait_for(self, message: StoredMessage) -> None:
         answer = self._window.transcript.answer(message.id)
-        if answer and not message.content:
+        if answer and not (message.content or message.thought):
             loading = self._session.state == "loading"
             answer.wait("waiting for the model to be loaded" if loading else "reading the prompt")
 
     def _on_text(self, message_id: int, text: str) -> None:
         if answer := self._window.transcript.answer(message_id):
             answer.append(text)
+
+    def _on_thought(self, message_id: int, text: str) -> None:
+        if answer := self._window.transcript.answer(message_id):
+            answer.append_thought(text)
 
     def _on_stats(self, message_id: int, stats: TurnStats) -> None:
         if answer := self._window.transcript.answer(message_id):
@@ -289,4 +294,6 @@ class Presenter(QObject):
             divergence_place=self._session.place_of_divergence(message),
             version=versions.index(message.id) + 1,
             versions=len(versions),
+            thought=message.thought,
+            tool_calls=message.tool_calls,
         )

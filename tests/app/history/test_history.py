@@ -14,7 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.history.history import History
-from app.history.records import StoredMessage, pack_ids, read_divergence, read_sampling, read_stats, to_json, unpack_ids
+from app.history.records import (
+    StoredMessage,
+    TemplateSettings,
+    pack_ids,
+    read_divergence,
+    read_sampling,
+    read_stats,
+    to_json,
+    unpack_ids,
+)
 from engine import Divergence, HeadstartError, Sampling, ToolCall, TtftParts, TurnStats
 
 DAY = date(2026, 3, 14)
@@ -58,8 +67,12 @@ def test_changes_are_kept(history: History) -> None:
     history.rename(number, "New title")
     history.set_system_prompt(number, "New prompt")
     history.set_sampling(number, Sampling(top_k=5))
+    history.set_template(number, TemplateSettings("off", keep_thoughts=True, system_place="question"))
+    history.set_notices(number, ("One.", "Two."))
     changed = history.conversation(number)
     assert (changed.title, changed.system_prompt, changed.sampling) == ("New title", "New prompt", Sampling(top_k=5))
+    assert changed.template == TemplateSettings("off", keep_thoughts=True, system_place="question")
+    assert changed.notices == ("One.", "Two.")
 
 
 def test_an_answer_keeps_ids_figures_and_reason(history: History) -> None:
