@@ -181,11 +181,18 @@ def reading(done: int, total: int, seconds_left: float) -> str:
     return f"reading {done:,} of {total:,} tokens, {seconds_left:.1f} s left"
 
 
-def sampling(values: Sampling) -> str:
-    """The two settings most people change."""
-    if values.temperature == 0:
-        return "Greedy"
-    return f"Temperature {values.temperature:g} · top-p {values.top_p:g}"
+def sampling(values: Sampling, thinking: str = "") -> str:
+    """The two settings most people change, and what was chosen about thoughts."""
+    chosen = "Greedy" if values.temperature == 0 else f"Temperature {values.temperature:g} · top-p {values.top_p:g}"
+    return f"{chosen} · thinking {thinking}" if thinking else chosen
+
+
+def change_of_prompt(now: Preview, other: Preview) -> str:
+    """What it costs to send another prompt in place of the one of now: what is cached of this and not of the other, and
+    how much longer that is."""
+    again, longer = now.reused_tokens - other.reused_tokens, other.prompt_tokens - now.prompt_tokens
+    read = f"about {tokens(again)} are read again" if again > 1 else "nothing is read again"
+    return f"{read}, and each prompt is about {tokens(longer)} longer" if longer > 1 else read
 
 
 def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:

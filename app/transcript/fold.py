@@ -40,6 +40,7 @@ class Fold(QWidget):
         self._name = name
         self._text = ""
         self.line = FoldLine(self)
+        self.line.say(name)
         self.line.clicked.connect(self._on_clicked)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 4)

@@ -144,7 +144,6 @@ class Presenter(QObject):
             window.composer.stop_editing()
             window.header.stop_renaming()
         self._shown_id = conversation.id
-        window.composer.show_sampling(conversation.sampling)
         self._refresh_header()
         window.transcript.show_messages(self._contents(messages))
         window.show_transcript(bool(messages))
