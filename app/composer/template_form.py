@@ -66,6 +66,8 @@ class TemplateForm(QWidget):
         for name, label, field in rows:
             field.setAccessibleName(label)
             field.setAccessibleDescription(_ABOUT[name])
+            if isinstance(field, QComboBox):
+                field.view().setAccessibleName(label)
             field.setToolTip(tool_tip(_ABOUT[name]))
             self._form.addRow(Label(label, self), field)
             self.prices[name].setWordWrap(True)

@@ -154,7 +154,7 @@ class Dialogs(QObject):
     def _say_budget(self, asked_bytes: int) -> None:
         """Where the cache takes more than was asked for, the window says so, behind what it says already."""
         if self._session.model and (said := raised_budget(self._session.model, asked_bytes)):
-            self._window.notice.show_notice(" ".join(filter(None, (self._window.notice.text, said))))
+            self._window.notice.add_notice(said)
 
     def _on_loaded(self, event: Loaded) -> None:
         self._say_budget(self._session.answers.asked_cache_bytes)

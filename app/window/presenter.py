@@ -61,6 +61,7 @@ class Presenter(QObject):
         session.answers.loading_changed.connect(self._on_loading)
         session.answers.loading_stopped.connect(self._on_loading_stopped)
         session.error.connect(self._on_error)
+        session.noticed.connect(self._window.notice.add_notice)
         session.saving.stored_again.connect(self._window.notice.end_lasting)
 
     def _connect_window(self) -> None:
