@@ -191,7 +191,9 @@ def change_of_prompt(now: Preview, other: Preview) -> str:
     """What it costs to send another prompt in place of the one of now: what is cached of this and not of the other, and
     how much longer that is."""
     again, longer = now.reused_tokens - other.reused_tokens, other.prompt_tokens - now.prompt_tokens
-    read = f"about {tokens(again)} are read again" if again > 1 else "nothing is read again"
+    read = "nothing is read again"
+    if abs(again) > 1:
+        read = f"about {tokens(again)} are read again" if again > 0 else f"about {tokens(-again)} fewer are read"
     return f"{read}, and each prompt is about {tokens(longer)} longer" if longer > 1 else read
 
 

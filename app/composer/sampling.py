@@ -66,6 +66,11 @@ class SamplingForm(QWidget):
             field.valueChanged.connect(self._on_change)
             form.addRow(label, field)
 
+    @property
+    def label_width(self) -> int:
+        """Pixels of the widest label."""
+        return max(self.fontMetrics().horizontalAdvance(label) for label, _ in _ABOUT.values())
+
     def set_values(self, values: Sampling) -> None:
         """Show these values; nothing is signalled."""
         for name, field in self.fields.items():
@@ -103,7 +108,7 @@ class SamplingPopover(QWidget):
         self._button: QWidget | None = None
         self.form = SamplingForm(self)
         self.form.changed.connect(self._on_change)
-        self.template = TemplateForm(self)
+        self.template = TemplateForm(self.form.label_width, self)
         self.note = SoftLabel(self)
         self.advice_button = QPushButton("Makers' advice", self)
         self.advice_button.setToolTip("How the makers of this model advise to sample")

@@ -25,8 +25,8 @@ _ABOUT = {
     "keep_thoughts": "Earlier thoughts are given back to the model, where its chat template would drop them.",
     "system_place": "Where a system prompt goes that the chat template leaves out, refuses or moves.",
 }
-WIDTH = 344
-"""Pixels of the rows; a longer price wraps."""
+WIDTH, PRICE_BELOW = 344, 8
+"""Pixels of the rows, in which a longer price wraps, and between a price and the next row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Offered:
 class TemplateForm(QWidget):
     """A row for each choice that makes a difference, or that was made. Signals: changed(TemplateSettings) whenever the
     user changes one. Attributes: thinking, keep_thoughts, system_place: the fields; prices: what a change of each
-    costs, by their names."""
+    costs, by their names. The labels are at least `label_width` pixels wide."""
 
     changed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, label_width: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._settings, self._offered = NOTHING_CHOSEN, Offered()
         self.thinking, self.system_place = QComboBox(self), QComboBox(self)
@@ -69,10 +69,13 @@ class TemplateForm(QWidget):
             if isinstance(field, QComboBox):
                 field.view().setAccessibleName(label)
             field.setToolTip(tool_tip(_ABOUT[name]))
-            self._form.addRow(Label(label, self), field)
+            named = Label(label, self)
+            named.setMinimumWidth(label_width)
+            self._form.addRow(named, field)
             self.prices[name].setWordWrap(True)
             self.prices[name].setFixedWidth(WIDTH)
-            self.prices[name].setMinimumHeight(self.prices[name].fontMetrics().lineSpacing())
+            self.prices[name].setContentsMargins(0, 0, 0, PRICE_BELOW)
+            self.prices[name].setMinimumHeight(self.prices[name].fontMetrics().lineSpacing() + PRICE_BELOW)
             self._form.addRow(self.prices[name])
         self.thinking.activated.connect(lambda _: self._change(thinking=self.thinking.currentData()))
         self.system_place.activated.connect(lambda _: self._change(system_place=self.system_place.currentData()))

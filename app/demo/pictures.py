@@ -130,7 +130,7 @@ def save_explainer(explained: Explained, path: Path) -> None:
     page.setAutoFillBackground(True)
     answer = Answer(explained.content, Wishes(), {})
     without_tools(answer)
-    answer.box.show_actions(explained.actions, advises=len(explained.actions) < 2)
+    answer.box.show_actions(explained.actions, advice=None if len(explained.actions) < 2 else "")
     column = QVBoxLayout(page)
     column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
     column.addWidget(answer)

@@ -5,6 +5,7 @@ each)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QObject
 
@@ -29,19 +30,29 @@ from engine import Divergence
 
 Action = tuple[str, str, str]
 
+PROVE_ACTION = (PROVE, "Prove it", "Read the prompt of this turn with the cache and without.")
+
+
+class _Words(NamedTuple):
+    """What a cure of a chat template is called, what it does, and what is said once it is chosen."""
+
+    label: str
+    does: str
+    done: str
+
+
 _TEMPLATE_WORDS = {
-    KEEP_THOUGHTS: (
+    KEEP_THOUGHTS: _Words(
         "Keep thoughts in the history",
         "The model then gets its earlier thoughts back with each question.",
         "Thoughts stay in the history of this conversation from now on.",
     ),
-    SYSTEM_IN_QUESTION: (
+    SYSTEM_IN_QUESTION: _Words(
         "Keep the system prompt in the first question",
         "It then stands at the same place in each prompt.",
         "The system prompt stands in the first question of this conversation from now on.",
     ),
 }
-"""What the cures of a chat template are called, what they do, and what is said once one is chosen."""
 _READ_ONCE_MORE = (
     "The prompt is read once more; after that it stays the same. It can be undone where the temperature is set."
 )
@@ -83,23 +94,23 @@ class CureOffer(QObject):
     def _offer_with(self, messages: Sequence[MessageWidget]) -> None:
         newest = next((each for each in reversed(self._transcript.built) if isinstance(each, Answer)), None)
         for answer in (message for message in messages if isinstance(message, Answer)):
-            cures = self._cures(answer.content.id) if answer is newest else []
-            is_cured = is_moved_away(self._session.conversation, answer.content.divergence)
-            answer.box.show_actions(self._actions(answer, cures), advises=not cures and not is_cured)
+            cures, advice = self._cures(answer.content.id) if answer is newest else ((), None)
+            if is_moved_away(self._session.conversation, answer.content.divergence):
+                advice = ""
+            prove = (PROVE_ACTION,) if answer.content.finish_reason else ()
+            answer.box.show_actions((*cures, *prove), advice)
 
-    def _cures(self, answer_id: int) -> list[Action]:
+    def _cures(self, answer_id: int) -> tuple[tuple[Action, ...], str | None]:
+        """What helps against what this prompt was read again for, and what the box says of it, None: its own advice."""
         if culprit := self._culprit(answer_id):
-            return _cure_actions(culprit)
+            return _cure_actions(culprit), ""
         divergence = self._divergence(answer_id)
         if divergence and template_cure(self._session.conversation, divergence):
-            return [_template_action(divergence)]
-        return []
-
-    def _actions(self, answer: Answer, cures: Sequence[Action]) -> list[Action]:
-        actions = [*cures]
-        if answer.content.finish_reason:
-            actions.append((PROVE, "Prove it", "Read the prompt of this turn with the cache and without."))
-        return actions
+            words = _TEMPLATE_WORDS[divergence.cure or KEEP_THOUGHTS]
+            more = f"about {tokens(divergence.cure_tokens)} more in each prompt, " if divergence.cure_tokens else ""
+            action = (divergence.cure or KEEP_THOUGHTS, words.label, words.does)
+            return (action,), f"{words.label}: {more}all of it reused."
+        return (), None
 
     def _divergence(self, answer_id: int) -> Divergence | None:
         """Where the prompt of this answer left the cache; None where it is not the newest message."""
@@ -122,7 +133,7 @@ class CureOffer(QObject):
         divergence = self._divergence(answer_id)
         if divergence and (cured := template_cure(self._session.conversation, divergence)):
             self._session.set_template(cured)
-            self._say(f"{_TEMPLATE_WORDS[divergence.cure or KEEP_THOUGHTS][2]} {_READ_ONCE_MORE}")
+            self._say(f"{_TEMPLATE_WORDS[divergence.cure or KEEP_THOUGHTS].done} {_READ_ONCE_MORE}")
 
     def _cure_prompt(self, culprit: Culprit, key: str) -> None:
         cure = self._session.new_cure(culprit.name, "frozen") if key == FREEZE else Cure(culprit.name, "moved")
@@ -132,18 +143,12 @@ class CureOffer(QObject):
         self._offer()
 
 
-def _cure_actions(culprit: Culprit) -> list[Action]:
+def _cure_actions(culprit: Culprit) -> tuple[Action, ...]:
     shown = culprit.shown
     move = (MOVE, f"Move {shown} to the newest message", "It then stands at the end of each new question.")
     if culprit.pasted:
-        return [move]
-    return [(FREEZE, f"Freeze {shown} for this conversation", "It then stays as it was sent last."), move]
-
-
-def _template_action(divergence: Divergence) -> Action:
-    label, tip, _ = _TEMPLATE_WORDS[divergence.cure or KEEP_THOUGHTS]
-    more = f"about {tokens(divergence.cure_tokens)} more in each prompt, " if divergence.cure_tokens else ""
-    return divergence.cure or KEEP_THOUGHTS, f"{label}: {more}all of it reused", tip
+        return (move,)
+    return (FREEZE, f"Freeze {shown} for this conversation", "It then stays as it was sent last."), move
 
 
 def _done(culprit: Culprit, cure: Cure) -> str:

@@ -6,20 +6,19 @@ import json
 import re
 from contextlib import suppress
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.transcript.answer_view import AnswerView
 from app.widgets.icons import icon
-from app.widgets.plain import LINK_PADDING
 from app.words import shortened_line
 
-ICON = 12
-"""Pixels of the arrow in front of the line."""
-BAR_LEFT, BODY_LEFT = ICON // 2 + LINK_PADDING - 1, ICON + 2 * LINK_PADDING
-"""Where the bar beside the opened text stands, and the text itself."""
+HEIGHT, ICON, WORDS_LEFT = 22, 16, 18
+"""Pixels of the line, of the arrow in front of it, and where its words begin."""
+BAR_LEFT, BAR = 7, 2
+"""Where the bar beside the opened text stands, under the arrow, and how wide it is. The text is under the words."""
 LONGEST_LINE = 80
 """Characters of the line that are shown; the name of a tool may have any number."""
 
@@ -45,9 +44,9 @@ class Fold(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 4)
         self._column.setSpacing(4)
-        self._column.addWidget(self.line, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column.addWidget(self.line)
         self._body = QVBoxLayout()
-        self._body.setContentsMargins(BODY_LEFT, 0, 0, 4)
+        self._body.setContentsMargins(WORDS_LEFT, 0, 0, 4)
         self._column.addLayout(self._body)
 
     @property
@@ -108,45 +107,69 @@ class Fold(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.view is not None and self.is_open:
-            bar = QRectF(BAR_LEFT, self.view.y(), 2, self.view.height())
+            bar = QRectF(BAR_LEFT, self.view.y(), BAR, self.view.height())
             QPainter(self).fillRect(bar, QColor(theme.current().line))
 
 
-class FoldLine(QToolButton):
-    """The line of a fold: an arrow and a few words. It is checked while the fold is open."""
+class FoldLine(QAbstractButton):
+    """The line of a fold: an arrow and a few words, cut where there is no room; checked while the fold is open."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("fold")
         self.setCheckable(True)
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(ICON, ICON))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.set_open(False)
+
+    @property
+    def words(self) -> str:
+        """What the line says."""
+        return self.accessibleName()
 
     def say(self, line: str) -> None:
         """Show these words, on one line and not too many."""
         shown = shortened_line(line, LONGEST_LINE)
-        if shown != self.accessibleName():
+        if shown != self.words:
             self.setAccessibleName(shown)
-            self.setText(shown.replace("&", "&&"))
+            self.updateGeometry()
+            self.update()
 
     def set_open(self, is_open: bool) -> None:
         """The fold is open, or no longer."""
         self.setChecked(is_open)
-        self.setIcon(icon("open" if is_open else "next"))
         self.setAccessibleDescription("Open; Enter folds it" if is_open else "Folded; Enter opens it")
 
+    def sizeHint(self) -> QSize:
+        return QSize(WORDS_LEFT + self._metrics().horizontalAdvance(self.words) + 8, HEIGHT)
+
     def minimumSizeHint(self) -> QSize:
-        return QSize(1, self.sizeHint().height())
+        return QSize(1, HEIGHT)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
             super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours, frame = theme.current(), QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(QColor(colours.accent) if self.hasFocus() else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.hover) if self.underMouse() else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(frame, 4, 4)
+        arrow = QRect(0, (self.height() - ICON) // 2, ICON, ICON)
+        icon("open" if self.isChecked() else "next").paint(painter, arrow)
+        painter.setFont(theme.text_font(theme.SMALL))
+        painter.setPen(QColor(colours.text if self.underMouse() else colours.soft))
+        room = self.width() - WORDS_LEFT
+        shown = self._metrics().elidedText(self.words, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(WORDS_LEFT, 0, room, self.height()), Qt.AlignmentFlag.AlignVCenter, shown)
+
+    def _metrics(self) -> QFontMetrics:
+        return QFontMetrics(theme.text_font(theme.SMALL))
 
 
 def as_code(arguments: str) -> str:
