@@ -208,7 +208,7 @@ class Player(QObject):
         self._note(report, make_row(turn, "on", answer.stats), turns)
         self.rest()
         cold = self._answer_cold(answer, self._session.messages[:-1])
-        report.add_answers(turn, answer.content, cold.text)
+        report.add_answers(turn, answer.content, cold.text, answer.thought, cold.thought)
         parted = compare(turn, answer.token_ids, cold.token_ids, cold.margins)
         if parted is not None:
             report.parted.append(parted)
