@@ -161,7 +161,8 @@ class Bridge(QObject):
             self._poll_every(REST_EVERY_MS)
 
     def _fitting(self, request: Request) -> Request:
-        return request if request.thinking in self._thinking else replace(request, thinking="")
+        is_known = not request.thinking or request.thinking in self._thinking
+        return request if is_known else replace(request, thinking="")
 
     def _take(self) -> list[Event]:
         taken: list[Event] = []

@@ -76,8 +76,9 @@ class MessageWidget(QWidget):
         raise NotImplementedError
 
     def copy(self) -> None:
-        """Put the message's text on the clipboard."""
-        QGuiApplication.clipboard().setText(self.text)
+        """Put the message's text on the clipboard; one without text leaves there what there is."""
+        if self.text:
+            QGuiApplication.clipboard().setText(self.text)
 
     def end(self) -> None:
         """The message leaves the transcript: none of its timers goes on."""
@@ -226,6 +227,7 @@ class Answer(MessageWidget):
         self.note.end()
         self.view.show()
         self.tools.show()
+        self.tools.copy.setEnabled(True)
         self.view.append(text)
         self._say_thought()
 
@@ -239,6 +241,7 @@ class Answer(MessageWidget):
     def finish(self, content: MessageContent) -> None:
         super().finish(content)
         self.tools.setVisible(bool(content.text or content.finish_reason))
+        self.tools.copy.setEnabled(bool(content.text))
         self._show_parts(content)
         if content.finish_reason:
             self.note.end()

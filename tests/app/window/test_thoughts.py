@@ -119,6 +119,7 @@ def test_an_answer_stopped_in_its_thought_shows_that_open_and_is_sent_with_the_n
     assert (answer.thought.is_open, answer.view.isVisible()) == (True, False)
     assert answer.thought.line.words == "Thought for 0.20 s, 2 tokens"
     assert "stopped" in answer.strip.text
+    assert not answer.tools.copy.isEnabled()
     screen.ask("Go on")
     sent = screen.engine.requests[-1].messages[1]
     assert sent == Message("assistant", "", screen.session.messages[1].token_ids, "The user")
