@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -14,13 +14,11 @@ from app.transcript.divergence_box import DivergenceBox
 from app.transcript.fold import Fold, as_code
 from app.transcript.message_actions import MessageActions, Wishes
 from app.transcript.question_view import QuestionView
+from app.transcript.reading_note import ReadingNote
 from app.transcript.stat_strip import StatStrip
 from app.widgets.plain import SoftLabel
 from engine import Divergence, Prefill, Role, ToolCall, TurnStats
 
-APPEARS_AFTER_MS = 300
-BAR_WIDTH = 240
-"""When the note about reading appears, and how wide its bar is in pixels."""
 DIVIDER_HEIGHT, DIVIDER_GAP = 40, 12
 """Pixels of the line across the transcript, and beside the words in its middle."""
 
@@ -318,46 +316,3 @@ class Divider(QWidget):
         painter.setFont(font)
         painter.setPen(QColor(colours.soft))
         painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
-
-
-class ReadingNote(SoftLabel):
-    """How far a prompt is read, where its answer will be. It appears 0.3 s after a question was sent, where the answer
-    has not begun by then."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._share = 0.0
-        self.setFixedHeight(24)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(APPEARS_AFTER_MS)
-        self._patience.timeout.connect(self.show)
-        self.hide()
-
-    def begin(self, sentence: str) -> None:
-        """A question was sent; show this sentence if nothing else happens for 0.3 s."""
-        self._share = 0.0
-        self.setText(sentence)
-        self._patience.start()
-
-    def show_progress(self, progress: Prefill) -> None:
-        """Say how far the prompt is read."""
-        self._share = progress.done / progress.total if progress.total else 1.0
-        self.setText(words.reading(progress.done, progress.total, progress.seconds_left))
-        self.update()
-
-    def end(self) -> None:
-        """The answer begins, or will not come."""
-        self._patience.stop()
-        self.hide()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if not self._share:
-            return
-        painter = QPainter(self)
-        bar = QRectF(0, self.height() - 2, BAR_WIDTH, 2)
-        painter.fillRect(bar, QColor(theme.current().line))
-        bar.setWidth(BAR_WIDTH * self._share)
-        painter.fillRect(bar, QColor(theme.current().computed))
