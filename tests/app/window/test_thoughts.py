@@ -66,8 +66,10 @@ def test_it_is_opened_while_it_runs_and_copying_takes_the_answer_alone(make_scre
     assert thought.view is not None
     assert thought.view.toPlainText() == "The user"
     until_thinking(screen, 3)
+    thought.view.settle()
     assert thought.view.toPlainText() == "The user wants to know"
     screen.play()
+    thought.view.settle()
     assert thought.is_open
     assert thought.view.toPlainText() == "".join(THOUGHT).replace("*", "")
     screen.answer().tools.copy.click()
@@ -139,6 +141,7 @@ def test_tool_calls_are_folded_lines_with_their_arguments(make_screen: Callable[
     answer.calls[0].line.click()
     settle()
     assert answer.calls[0].view is not None
+    answer.calls[0].view.settle()
     assert answer.calls[0].view.toPlainText().replace("\u2028", "\n") == '{\n  "city": "Paris"\n}'
     assert answer.calls[0].line.y() <= answer.calls[0].view.y()
     screen.ask("Well?")
