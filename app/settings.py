@@ -93,7 +93,11 @@ class Settings:
         "at once.",
         span=(-1, MOST_MEGABYTES),
     )
-    sampling: Sampling = option(Sampling(), "How tokens are chosen in new conversations.")
+    sampling: Sampling = option(
+        Sampling(),
+        "How tokens are chosen in new conversations. As long as nothing is changed here, a model begins as its makers "
+        "advise.",
+    )
     system_prompt: str = option("", "System prompt of new conversations; empty for none.")
     too_long: TooLong = option(
         "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."

@@ -69,6 +69,21 @@ def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str
     return reused, f"{stats.computed_tokens:,} computed", " · ".join(rest)
 
 
+def thought(stats: TurnStats | None, is_running: bool) -> str:
+    """The line over a thought: "Thinking… 2.1 s", "Thought for 3.2 s, 140 tokens"; less where less is known."""
+    if is_running:
+        return f"Thinking… {about_seconds(stats.thought_s)}" if stats and stats.thought_s else "Thinking…"
+    if stats is None or not stats.thought_tokens:
+        return "Thought"
+    return f"Thought for {about_seconds(stats.thought_s)}, {tokens(stats.thought_tokens)}"
+
+
+def shortened_line(text: str, most: int) -> str:
+    """A text on one line, of at most `most` characters."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def from_disk(count: int) -> str:
     """What is said behind a number of reused tokens: " (512 from disk)", or nothing where none were."""
     return f" ({count:,} from disk)" if count else ""
@@ -166,11 +181,20 @@ def reading(done: int, total: int, seconds_left: float) -> str:
     return f"reading {done:,} of {total:,} tokens, {seconds_left:.1f} s left"
 
 
-def sampling(values: Sampling) -> str:
-    """The two settings most people change."""
-    if values.temperature == 0:
-        return "Greedy"
-    return f"Temperature {values.temperature:g} · top-p {values.top_p:g}"
+def sampling(values: Sampling, thinking: str = "") -> str:
+    """The two settings most people change, and what was chosen about thoughts."""
+    chosen = "Greedy" if values.temperature == 0 else f"Temperature {values.temperature:g} · top-p {values.top_p:g}"
+    return f"{chosen} · thinking {thinking}" if thinking else chosen
+
+
+def change_of_prompt(now: Preview, other: Preview) -> str:
+    """What it costs to send another prompt in place of the one of now: what is cached of this and not of the other, and
+    how much longer that is."""
+    again, longer = now.reused_tokens - other.reused_tokens, other.prompt_tokens - now.prompt_tokens
+    read = "nothing is read again"
+    if abs(again) > 1:
+        read = f"about {tokens(again)} are read again" if again > 0 else f"about {tokens(-again)} fewer are read"
+    return f"{read}, and each prompt is about {tokens(longer)} longer" if longer > 1 else read
 
 
 def is_worth_saying(divergence: Divergence, computed_tokens: int) -> bool:

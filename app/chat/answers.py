@@ -26,7 +26,7 @@ class Answers(QObject):
             written in it, so that it is gone.
     Signals of the turn in view:
         matched(Matched), prefill_changed(Prefill).
-        text_added(int, str): more text of the answer with this id.
+        text_added(int, str), thought_added(int, str): more text of the answer with this id, or of its thought.
         stats_changed(int, TurnStats): figures of the answer with this id, so far.
     Signals of the model:
         model_changed(ModelInfo | None), loading_changed(Loading).
@@ -39,6 +39,7 @@ class Answers(QObject):
     matched = Signal(object)
     prefill_changed = Signal(object)
     text_added = Signal(object, str)
+    thought_added = Signal(object, str)
     stats_changed = Signal(object, object)
     model_changed = Signal(object)
     loading_changed = Signal(object)
@@ -181,10 +182,12 @@ class Answers(QObject):
     def _on_loaded(self, event: Loaded) -> None:
         # Also a model that a later load is to replace answers from now on: the engine holds it, should that load fail.
         self.model = event.model
-        if event.request_id == self._loading_id:
+        is_newest = event.request_id == self._loading_id
+        if is_newest:
             self._loading_id = 0
+        self.model_changed.emit(event.model)  # before what waited is submitted: it may be adapted to the model
+        if is_newest:
             self._submit_queued()
-        self.model_changed.emit(event.model)
         self.progressed.emit()
 
     def _on_matched(self, event: Matched) -> None:
@@ -202,10 +205,10 @@ class Answers(QObject):
 
     def _on_text(self, event: TextDelta) -> None:
         if turn := self._running.get(event.request_id):
-            turn.add(event.text)
+            turn.add(event.text, event.is_thought)
             self._advance(turn, "writing")
             if self._is_in_view(turn):
-                self.text_added.emit(turn.answer.id, event.text)
+                (self.thought_added if event.is_thought else self.text_added).emit(turn.answer.id, event.text)
 
     def _on_stats(self, event: TurnStats) -> None:
         if turn := self._running.get(event.request_id):
@@ -216,8 +219,8 @@ class Answers(QObject):
     def _on_finished(self, event: Finished) -> None:
         if turn := self._running.pop(event.request_id, None):
             turn.stats = event.stats
-            final = replace(turn.message(), content=event.text, token_ids=event.token_ids, finish_reason=event.reason)
-            self._end(turn, final)
+            written = replace(turn.message(), content=event.text, thought=event.thought, tool_calls=event.tool_calls)
+            self._end(turn, replace(written, token_ids=event.token_ids, finish_reason=event.reason))
         else:
             self._forget_ended(event.request_id)
 

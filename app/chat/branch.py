@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 
 from app.history.history import History
@@ -115,6 +115,7 @@ class Branch:
             use_cache=use_cache,
             day=self.conversation.day,
             keep_room=keep_room and any(group[0].role == "user" for group in seen[1:]),
+            **asdict(self.conversation.template),
         )
 
     def ask(
@@ -129,7 +130,8 @@ class Branch:
             asked = self.conversation
             if not asked.id:
                 title = asked.title or make_title(text)
-                asked = history.create(asked.system_prompt, asked.sampling, today, title, asked.cures)
+                own = (asked.cures, asked.template)
+                asked = history.create(asked.system_prompt, asked.sampling, today, title, *own)
             sent, filled = self._as_sent(text, values)
             question = history.append(asked.id, self.leaf_id, "user", text, sent, filled, self.left_out)
             return asked, question, Branch(asked, [*self.messages, question]).append_answer(history, values)
@@ -142,9 +144,12 @@ class Branch:
         return now == (question.sent or question.content)
 
     def append_answer(self, history: History, values: Values) -> StoredMessage:
-        """Store an empty answer to the last question, and the system prompt it is going to be written under."""
+        """Store an empty answer to the last question, with the system prompt and the template settings that it is going
+        to be written under."""
+        asked, left_out = self.conversation, self.left_out
         with history.together():
-            answer = history.append(self.conversation.id, self.leaf_id, "assistant", "", left_out=self.left_out)
+            under = asked.template
+            answer = history.append(asked.id, self.leaf_id, "assistant", "", left_out=left_out, template=under)
             history.note_system_prompt(answer.id, self.system_prompt(values))
             return answer
 
@@ -176,7 +181,9 @@ def said_together(messages: Iterable[StoredMessage]) -> list[list[StoredMessage]
 
 
 def _as_one(group: list[StoredMessage]) -> Message:
-    return Message(group[-1].role, "\n\n".join(each.sent or each.content for each in group), group[-1].token_ids)
+    last = group[-1]
+    text = "\n\n".join(each.sent or each.content for each in group)
+    return Message(last.role, text, last.token_ids, last.thought, last.tool_calls, last.tool_call_id)
 
 
 def make_title(question: str) -> str:

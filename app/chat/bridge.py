@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -57,6 +58,9 @@ class Bridge(QObject):
     preview, finished, failed. What a request brings that was submitted `aside` (its cache views apart) comes through
     the signal `aside` only, so that no conversation and no total hears of it.
 
+    A choice of thinking that the loaded model does not know, because it was made for another one, is left out of what
+    is asked of it.
+
     Attributes: `timer` runs from the first command on; each time, `drain` takes events.
     """
 
@@ -81,6 +85,7 @@ class Bridge(QObject):
         self._is_closed = False
         self._outstanding: set[int] = set()
         self._aside: set[int] = set()
+        self._thinking: tuple[str, ...] = ()  # what the loaded model lets one choose
         self._told: deque[Callable[[CacheView], object] | None] = deque()
         self._ready: deque[Event] = deque()
         self.timer = QTimer(self)
@@ -109,17 +114,17 @@ class Bridge(QObject):
 
     def submit(self, request: Request) -> int:
         """Have a request answered; ends with `finished` or `failed`."""
-        return self._expect(self._engine.submit(request))
+        return self._expect(self._engine.submit(self._fitting(request)))
 
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
-        request_id = self._engine.submit(request)
+        request_id = self._engine.submit(self._fitting(request))
         self._aside.add(request_id)
         return self._expect(request_id)
 
     def request_preview(self, request: Request) -> int:
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
-        return self._expect(self._engine.preview(request))
+        return self._expect(self._engine.preview(self._fitting(request)))
 
     def cancel(self, request_id: int) -> None:
         """Stop a request, a load or a preview, which still has its end."""
@@ -155,6 +160,10 @@ class Bridge(QObject):
         if not self.busy and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
 
+    def _fitting(self, request: Request) -> Request:
+        is_known = not request.thinking or request.thinking in self._thinking
+        return request if is_known else replace(request, thinking="")
+
     def _take(self) -> list[Event]:
         taken: list[Event] = []
         until = self._clock() + DRAIN_FOR_S
@@ -170,6 +179,8 @@ class Bridge(QObject):
             then = self._told.popleft() if self._told else None  # the engine answers in the order of the commands
         elif event.request_id != BY_ITSELF and event.request_id not in self._outstanding:
             return
+        if isinstance(event, Loaded):
+            self._thinking = event.model.thinking
         is_aside = event.request_id in self._aside and not isinstance(event, CacheView)
         if isinstance(event, Finished | Failed | Loaded | Preview):
             self._outstanding.discard(event.request_id)
@@ -190,30 +201,30 @@ class Bridge(QObject):
 
 
 def merge(events: Iterable[Event]) -> list[Event]:
-    """Make events fewer without loss: join the text of each request, keep the newest of its Loading, Prefill and
-    TurnStats, and leave the rest as it was.
+    """Make events fewer without loss: join the text of each request, and that of its thought, keep the newest of its
+    Loading, Prefill and TurnStats, and leave the rest as it was.
 
     What belongs to a request comes out before its end, and in the order in which each kind first appeared.
     """
     merged: list[Event] = []
-    texts: dict[int, list[str]] = {}
+    texts: dict[tuple[int, bool], list[str]] = {}
     newest: dict[tuple[type, int], int] = {}
     for event in events:
         kind, request_id = type(event), event.request_id
-        if isinstance(event, TextDelta) and request_id in texts:
-            texts[request_id].append(event.text)
+        if isinstance(event, TextDelta) and (request_id, event.is_thought) in texts:
+            texts[request_id, event.is_thought].append(event.text)
         elif (kind, request_id) in newest:
             merged[newest[kind, request_id]] = event
         else:
             if isinstance(event, TextDelta):
-                texts[request_id] = [event.text]
+                texts[request_id, event.is_thought] = [event.text]
             if isinstance(event, _NEWEST_COUNTS):
                 newest[kind, request_id] = len(merged)
             merged.append(event)
     return [_joined(event, texts) for event in merged]
 
 
-def _joined(event: Event, texts: dict[int, list[str]]) -> Event:
+def _joined(event: Event, texts: dict[tuple[int, bool], list[str]]) -> Event:
     if isinstance(event, TextDelta):
-        return TextDelta(event.request_id, "".join(texts[event.request_id]))
+        return replace(event, text="".join(texts[event.request_id, event.is_thought]))
     return event

@@ -1,14 +1,16 @@
-"""What prompts that are not sent yet would cost: the draft, a change of an earlier question, another system prompt."""
+"""What prompts that are not sent yet would cost: the draft, a change of an earlier question, another system prompt,
+other settings of the chat template."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
+from app.history.records import TemplateSettings
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request
 
@@ -100,19 +102,21 @@ class Previewer(QObject):
 
 
 class Cost(QObject):
-    """Keeps the cost of three prompts up to date while the session is idle, each once nothing has changed for 150 ms.
+    """Keeps the cost of four prompts up to date while the session is idle, each once nothing has changed for 150 ms.
 
-    `outlook` gives what a question would be sent with now, None while nothing can be sent. Attributes: `draft`, `edit`
-    and `prompt` are the previewers of the three.
+    `outlook` gives what a question would be sent with now, None while nothing can be sent. Attributes: `draft`, `edit`,
+    `prompt` and `template` are the previewers of the four.
 
     Signals: draft_previewed(Preview) of what the composer holds, edit_priced(int, Preview) of a change of the question
     with this id, prompt_previewed(Preview | None) of the draft under the system prompt that is being written; None when
-    it is written no longer.
+    it is written no longer. template_previewed(Preview, dict[TemplateSettings, Preview]) of the draft as it is, and
+    under the settings that are thought of.
     """
 
     draft_previewed = Signal(object)
     edit_priced = Signal(object, object)
     prompt_previewed = Signal(object)
+    template_previewed = Signal(object, object)
 
     def __init__(self, bridge: Bridge, outlook: Callable[[], Outlook | None], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -120,9 +124,11 @@ class Cost(QObject):
         self._draft = ""
         self._edited = self._considered = 0  # ids of questions, 0 for none
         self._prompt: tuple[str, tuple[Cure, ...]] | None = None
+        self._templates: tuple[TemplateSettings, ...] = ()
         self.draft = Previewer(bridge, self._draft_request, self.draft_previewed.emit, self)
         self.edit = Previewer(bridge, self._edit_request, self._on_edit_previewed, self)
         self.prompt = Previewer(bridge, self._prompt_request, self.prompt_previewed.emit, self)
+        self.template = Previewer(bridge, self._template_requests, self._on_template_previewed, self)
         bridge.cache_view.connect(self.refresh)  # what is cached may be less or more, perhaps by another conversation
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
@@ -148,15 +154,21 @@ class Cost(QObject):
         if text is None:
             self.prompt_previewed.emit(None)
 
+    def consider_template(self, settings: Sequence[TemplateSettings]) -> None:
+        """Other settings of the chat template are thought of, none: no longer."""
+        self._templates = tuple(settings)
+        self._schedule(self.template, bool(settings))
+
     def refresh(self, change: object = None) -> None:
         """Something changed that the cost depends on."""
         self._schedule(self.draft, True)
         self._schedule(self.edit, self._considered != 0)
         self._schedule(self.prompt, self._prompt is not None)
+        self._schedule(self.template, bool(self._templates))
 
     def drop(self) -> None:
         """Nothing can be sent now."""
-        for previewer in (self.draft, self.edit, self.prompt):
+        for previewer in (self.draft, self.edit, self.prompt, self.template):
             previewer.drop()
 
     def request_under(self, text: str, cures: tuple[Cure, ...]) -> Request | None:
@@ -177,6 +189,11 @@ class Cost(QObject):
         request = self.request_under(*self._prompt) if self._prompt else None
         return [request] if request else []
 
+    def _template_requests(self) -> list[Request]:
+        if not (now := self._request(lambda outlook: outlook.branch)):
+            return []
+        return [now, *(replace(now, **asdict(settings)) for settings in self._templates)]
+
     def _edit_request(self) -> list[Request]:
         if not (outlook := self._outlook()):
             return []
@@ -193,6 +210,9 @@ class Cost(QObject):
             return outlook.request(branch.before(self._edited) if self._edited else branch, self._draft)
         except HeadstartError:  # the question that is being edited left the view
             return None
+
+    def _on_template_previewed(self, now: Preview, *others: Preview) -> None:
+        self.template_previewed.emit(now, dict(zip(self._templates, others, strict=True)))
 
     def _on_edit_previewed(self, preview: Preview) -> None:
         if self._considered and (outlook := self._outlook()):

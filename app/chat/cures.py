@@ -1,4 +1,5 @@
-"""What helps where a turn was read again because of a clock, date or id in the system prompt. Pure; no Qt."""
+"""What helps where a turn was read again because of a clock, date or id in the system prompt, or of the form of the
+chat template. Pure; no Qt."""
 
 from __future__ import annotations
 
@@ -6,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.chat.changing_parts import Finding, find
-from app.history.records import Conversation, StoredMessage
+from app.history.records import Conversation, StoredMessage, TemplateSettings
 from app.placeholders import Cure, names_in, with_cure
 from engine import Divergence
 
 FREEZE, MOVE = "freeze", "move"
+KEEP_THOUGHTS, SYSTEM_IN_QUESTION = "keep thoughts", "system in question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,20 @@ def cured_prompt(conversation: Conversation, culprit: Culprit, cure: Cure) -> Co
         start, end = culprit.pasted.start, culprit.pasted.end
         prompt = f"{prompt[:start]}{{{{{culprit.name}}}}}{prompt[end:]}"
     return replace(conversation, system_prompt=prompt, cures=with_cure(conversation.cures, cure))
+
+
+def template_cure(conversation: Conversation, divergence: Divergence | None) -> TemplateSettings | None:
+    """The settings under which the chat template does not part such a prompt again; None where there are none, or where
+    they are chosen already."""
+    settings = conversation.template
+    match divergence.cure if divergence else None:
+        case "keep thoughts":
+            cured = replace(settings, keep_thoughts=True)
+        case "system in question":
+            cured = replace(settings, system_place="question")
+        case _:
+            return None
+    return cured if cured != settings else None
 
 
 def is_moved_away(conversation: Conversation, divergence: Divergence | None) -> bool:

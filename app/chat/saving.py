@@ -46,7 +46,7 @@ class Saving(QObject):
     def keep(self, turn: Turn, message: StoredMessage) -> bool:
         """Store an answer that has ended. False where nothing was written in it, so that it was dropped."""
         self._turns.remove(turn)
-        if not message.content and not message.token_ids and message.finish_reason in ("stopped", "failed"):
+        if message.is_empty and message.finish_reason in ("stopped", "failed"):
             self._try(self._history.discard, message.id, turn.leaf_if_empty)
             return False
         self.unsaved[message.id] = message
@@ -58,7 +58,7 @@ class Saving(QObject):
         for message in [*self.unsaved.values()]:
             self._store(message)
         for turn in self._turns:
-            if turn.unsaved and self._try(self._history.save_text, turn.answer.id, turn.text):
+            if turn.unsaved and self._try(self._history.save_text, turn.message()):
                 turn.unsaved = False
         if not self._turns and not self.unsaved:
             self.timer.stop()
@@ -75,8 +75,7 @@ class Saving(QObject):
         self.timer.stop()
 
     def _store(self, message: StoredMessage) -> None:
-        figures = (message.stats, message.divergence, message.finish_reason)
-        if self._try(self._history.finish, message.id, message.content, message.token_ids, *figures):
+        if self._try(self._history.finish, message):
             self.unsaved.pop(message.id, None)
 
     def _try(self, write: Callable[..., None], *values: object) -> bool:

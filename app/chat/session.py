@@ -19,10 +19,10 @@ from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
-from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.history.records import Conversation, ConversationEntry, StoredMessage, TemplateSettings
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
-from engine import DiskFullError, HeadstartError, ModelInfo, Request, Sampling
+from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling
 
 
 class Session(QObject):
@@ -43,6 +43,8 @@ class Session(QObject):
         question_taken_back(str, int | None): a question that was stopped before a model had it, to be written again,
             and the id of the one it was sent in place of.
         question_refused(str, int | None): that question was one the engine would never answer as it is.
+        settings_changed(): the sampling of the conversation in view, or its template settings, are others.
+        noticed(str): what the chat template made of the messages in view, said once per conversation.
         state_changed(str): `state` is another one now.
         error(str sentence, str detail): what could not be done, and why.
     """
@@ -53,6 +55,8 @@ class Session(QObject):
     message_finished = Signal(object)
     question_taken_back = Signal(str, object)
     question_refused = Signal(str, object)
+    settings_changed = Signal()
+    noticed = Signal(str)
     state_changed = Signal(str)
     error = Signal(str, str)
 
@@ -70,18 +74,23 @@ class Session(QObject):
         self._settings = settings
         self._today = today
         self._values = values
-        self._branch = self._blank()
+        self._begun_alike: set[int] = (
+            set()
+        )  # conversations begun with the sampling of new ones, before their model came
         self._versions: dict[int, list[int]] = {}
         self._had_prompt: dict[int, bool] = {}
         self.saving = Saving(history, self)
         self.answers = Answers(bridge, self.saving, self)
         self.cost = Cost(bridge, self._outlook, self)
+        self._branch = self._blank()
         self._state = self.state
         self.saving.error.connect(self.error)
         self.saving.disk_full.connect(self._make_room)
         self.answers.error.connect(self.error)
         self.answers.progressed.connect(self._update_state)
         self.answers.ended.connect(self._on_ended)
+        self.answers.matched.connect(self._on_matched)
+        self.answers.model_changed.connect(self._on_model)
         self.answers.model_changed.connect(self.cost.refresh)
         self.state_changed.connect(self.cost.refresh)
 
@@ -289,12 +298,32 @@ class Session(QObject):
             self._settings.save()
         self.cost.refresh()
 
+    @property
+    def new_sampling(self) -> Sampling:
+        """The sampling of new conversations: the user's own, or, as long as that was never changed, what the makers of
+        the model advise."""
+        own, advice = self._settings.sampling, self.model.advice if self.model else None
+        return advice if advice and own == Sampling() else own
+
     def set_sampling(self, sampling: Sampling) -> None:
         """Change the sampling of the conversation in view, from the next question on."""
+        self._begun_alike.discard(self.conversation.id)
         self._change(sampling=sampling)
         if self.conversation.id:
             with self._reporting():
                 self._history.set_sampling(self.conversation.id, sampling)
+        self.settings_changed.emit()
+
+    def set_template(self, template: TemplateSettings) -> None:
+        """Change how the chat template makes the prompts of the conversation in view, from the next question on."""
+        if template == self.conversation.template:
+            return
+        self._change(template=template)
+        self.cost.refresh()
+        if self.conversation.id:
+            with self._reporting():
+                self._history.set_template(self.conversation.id, template)
+        self.settings_changed.emit()
 
     def set_system_prompt(self, text: str, cures: tuple[Cure, ...] | None = None) -> None:
         """Change the system prompt of the conversation in view, and what is cured in it (None: as before), from the
@@ -333,6 +362,8 @@ class Session(QObject):
         except HeadstartError as error:
             self._report(error)
             return False
+        if self.answers.loading and not branch.conversation.id and 0 in self._begun_alike:
+            self._begun_alike.add(conversation.id)
         branch.conversation = conversation
         request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
         self._submit(Turn(answer, request, question.id), asked_at)
@@ -381,6 +412,28 @@ class Session(QObject):
                 with self._reporting():
                     self._take_question_back(is_refused=True)
 
+    def _on_matched(self, event: Matched) -> None:
+        seen = self.conversation.notices
+        if new := [notice for notice in dict.fromkeys(event.notices) if notice not in seen]:
+            self._change(notices=(*seen, *new))
+            with self._reporting():
+                self._history.set_notices(self.conversation.id, self.conversation.notices)
+            self.noticed.emit(" ".join(new))
+
+    def _on_model(self, model: ModelInfo | None) -> None:
+        """Conversations that began while this model was loading begin with the sampling that is for it, too."""
+        for turn in self.answers.turns():
+            number = turn.answer.conversation_id
+            if number in self._begun_alike and self.answers.is_queued(turn):
+                turn.request = replace(turn.request, sampling=self.new_sampling)
+                with self._reporting():
+                    self._history.set_sampling(number, self.new_sampling)
+        if self.conversation.id in self._begun_alike:
+            self._change(sampling=self.new_sampling)
+            self.settings_changed.emit()
+        if not self.answers.loading:
+            self._begun_alike &= {0}
+
     def _take_question_back(self, is_refused: bool = False) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""
         question = self._branch.messages[-1]
@@ -411,7 +464,8 @@ class Session(QObject):
     # How another branch comes into view
 
     def _blank(self) -> Branch:
-        return Branch(Conversation(0, "", self._settings.system_prompt, self._settings.sampling, self._today()))
+        self._begun_alike.add(0)
+        return Branch(Conversation(0, "", self._settings.system_prompt, self.new_sampling, self._today()))
 
     def _read(self, conversation_id: int, left_out: int = 0) -> Branch:
         messages = self._history.messages(conversation_id)

@@ -25,21 +25,23 @@ class Turn:
     request_id: int = 0
     phase: Phase = "waiting"
     pieces: list[str] = field(default_factory=list)
+    thought_pieces: list[str] = field(default_factory=list)
     divergence: Divergence | None = None
     stats: TurnStats | None = None
     unsaved: bool = False
     is_refused: bool = False
 
-    @property
-    def text(self) -> str:
-        """What is written so far."""
-        return "".join(self.pieces)
-
-    def add(self, text: str) -> None:
-        """More was written."""
-        self.pieces.append(text)
+    def add(self, text: str, is_thought: bool) -> None:
+        """More was written, of the thought or of the answer itself."""
+        (self.thought_pieces if is_thought else self.pieces).append(text)
         self.unsaved = True
 
     def message(self) -> StoredMessage:
         """The answer as it stands now."""
-        return replace(self.answer, content=self.text, stats=self.stats, divergence=self.divergence)
+        return replace(
+            self.answer,
+            content="".join(self.pieces),
+            thought="".join(self.thought_pieces),
+            stats=self.stats,
+            divergence=self.divergence,
+        )

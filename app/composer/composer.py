@@ -43,7 +43,7 @@ class Composer(QWidget):
         self.context = SoftLabel(self)
         self._lay_out()
         self._connect()
-        self.show_sampling(Sampling())
+        self.show_settings(Sampling())
         self._update_button()
 
     def _lay_out(self) -> None:
@@ -132,11 +132,12 @@ class Composer(QWidget):
         self.next_prompt.show_preview(preview)
         self.context.setText(words.context(preview) if preview else "")
 
-    def show_sampling(self, sampling: Sampling) -> None:
-        """Sum up how tokens are chosen."""
-        self.sampling.setText(words.sampling(sampling))
-        self.sampling.setAccessibleName(f"Sampling settings: {words.sampling(sampling)}")
-        self.sampling.setToolTip("How the next word is chosen")
+    def show_settings(self, sampling: Sampling, thinking: str = "") -> None:
+        """Sum up how tokens are chosen, and what was chosen about thoughts."""
+        says = words.sampling(sampling, thinking)
+        self.sampling.setText(says)
+        self.sampling.setAccessibleName(f"Settings of this conversation: {says}")
+        self.sampling.setToolTip("How this conversation is answered")
 
     def _leave_editing(self) -> None:
         self.editing, self._draft = None, ""

@@ -74,11 +74,24 @@ class TurnLine(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A question with its turn in front, and the answers as Markdown; `cold_answer` is "" where both are equal."""
+    """A question with its turn in front, and the answers and the thoughts before them as Markdown; those without the
+    cache are "" where both are equal."""
 
     question: str
     answer: str
     cold_answer: str
+    thought: str = ""
+    cold_thought: str = ""
+
+    @property
+    def html(self) -> str:
+        """What was written."""
+        return answer_html(self.answer, self.thought)
+
+    @property
+    def cold_html(self) -> str:
+        """What was written without the cache, "" where that is the same."""
+        return answer_html(self.cold_answer, self.cold_thought) if self.cold_answer or self.cold_thought else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +120,7 @@ def page_of(report: Report, machine: str) -> Page:
         charts=charts(pairs),
         turns=tuple(_turn_line(report, pair) for pair in pairs),
         answers=tuple(
-            Answered(f"{turn}. {aside.question}", aside.answer, aside.cold_answer)
+            Answered(f"{turn}. {aside.question}", aside.answer, aside.cold_answer, aside.thought, aside.cold_thought)
             for turn, aside in sorted(report.asides.items())
         ),
         facts=_facts(report, machine),
@@ -233,9 +246,8 @@ def _figure(chart: Chart) -> str:
 
 def _folded(answered: Answered) -> str:
     """A turn that unfolds to what was written."""
-    cold = answered.cold_answer
-    others = f'<p class="soft">Without the cache:</p>{markdown_html(cold)}' if cold else ""
-    return f"<details><summary>{escape(answered.question)}</summary>{answer_html(answered.answer)}{others}</details>"
+    others = f'<p class="soft">Without the cache:</p>{answered.cold_html}' if answered.cold_html else ""
+    return f"<details><summary>{escape(answered.question)}</summary>{answered.html}{others}</details>"
 
 
 def _on_screen(pictures: Sequence[Picture]) -> str:
@@ -253,9 +265,10 @@ def _inline(png: bytes) -> str:
     return f"data:image/png;base64,{b64encode(png).decode()}"
 
 
-def answer_html(markdown: str) -> str:
-    """An answer of the model, or that there is none."""
-    return markdown_html(markdown) or "<p><em>nothing was written</em></p>"
+def answer_html(markdown: str, thought: str = "") -> str:
+    """An answer of the model with the thought before it, or that there is none."""
+    before = f'<p class="soft">Thought:</p>{markdown_html(thought)}<p class="soft">Answer:</p>' if thought else ""
+    return before + (markdown_html(markdown) or "<p><em>nothing was written</em></p>")
 
 
 def markdown_html(markdown: str) -> str:

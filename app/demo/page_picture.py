@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QTextDocument
 from PySide6.QtSvg import QSvgRenderer
 
 from app import theme
-from app.demo.page import Answered, Page, answer_html, body, markdown_html, table
+from app.demo.page import Answered, Page, body, table
 from app.demo.page_charts import HEIGHT, WIDTH, Chart
 from app.theme import Theme
 
@@ -118,6 +118,6 @@ def _figure(number: int, chart: Chart, colours: Theme) -> str:
 
 
 def _answer(answered: Answered) -> str:
-    cold = answered.cold_answer
-    other = f'<p class="other"><span class="soft">Without the cache:</span></p>{markdown_html(cold)}' if cold else ""
-    return f'<p class="asked"><b>{escape(answered.question)}</b></p>{answer_html(answered.answer)}{other}'
+    cold = answered.cold_html
+    other = f'<p class="other"><span class="soft">Without the cache:</span></p>{cold}' if cold else ""
+    return f'<p class="asked"><b>{escape(answered.question)}</b></p>{answered.html}{other}'

@@ -208,7 +208,7 @@ class Player(QObject):
         self._note(report, make_row(turn, "on", answer.stats), turns)
         self.rest()
         cold = self._answer_cold(answer, self._session.messages[:-1])
-        report.add_answers(turn, answer.content, cold.text)
+        report.add_answers(turn, answer.content, cold.text, answer.thought, cold.thought)
         parted = compare(turn, answer.token_ids, cold.token_ids, cold.margins)
         if parted is not None:
             report.parted.append(parted)
@@ -262,9 +262,7 @@ class Player(QObject):
         assert answer.stats is not None
         assert cold.stats.ttft_s is not None
         stats = replace(answer.stats, cold_ttft_s=cold.stats.ttft_s, cold_measured=True)
-        self._history.finish(
-            answer.id, answer.content, answer.token_ids, stats, answer.divergence, answer.finish_reason
-        )
+        self._history.finish(replace(answer, stats=stats))
         self._session.choose_sibling(answer.id)
 
     def _wait_for(

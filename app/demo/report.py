@@ -45,13 +45,16 @@ Pair = tuple[Row, Row]
 @dataclass(frozen=True, slots=True)
 class Aside:
     """What belongs to a turn besides figures: the conversation it lies in, its question, what there is to see, and the
-    answer; `cold_answer` is that without the cache where it is another one, "" where they are equal."""
+    answer with the thought before it; `cold_answer` and `cold_thought` are those without the cache where they are other
+    ones, "" where they are equal."""
 
     conversation: str
     question: str
     note: str = ""
     answer: str = ""
     cold_answer: str = ""
+    thought: str = ""
+    cold_thought: str = ""
 
 
 @dataclass
@@ -108,10 +111,12 @@ class Report:
     def _ordered(self) -> list[Row]:
         return sorted(self.turns, key=lambda row: (row.turn, row.cache))
 
-    def add_answers(self, turn: int, answer: str, cold_answer: str) -> None:
+    def add_answers(self, turn: int, answer: str, cold_answer: str, thought: str = "", cold_thought: str = "") -> None:
         """Remember what the two runs of a turn wrote."""
-        other = "" if cold_answer == answer else cold_answer
-        self.asides[turn] = replace(self.asides[turn], answer=answer, cold_answer=other)
+        if (answer, thought) == (cold_answer, cold_thought):
+            cold_answer = cold_thought = ""
+        written = {"answer": answer, "thought": thought, "cold_answer": cold_answer, "cold_thought": cold_thought}
+        self.asides[turn] = replace(self.asides[turn], **written)
 
 
 def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:

@@ -17,10 +17,12 @@ from app.history.file import HistoryFile
 from app.history.presets import PresetTable
 from app.history.records import (
     LAST_MOMENT,
+    NOTHING_CHOSEN,
     UNREADABLE_TITLE,
     Conversation,
     ConversationEntry,
     StoredMessage,
+    TemplateSettings,
     pack_ids,
     read_conversation,
     read_message,
@@ -29,7 +31,7 @@ from app.history.records import (
     to_json,
 )
 from app.placeholders import Cure
-from engine import Divergence, HeadstartError, Role, Sampling, TurnStats, data_dir
+from engine import HeadstartError, Role, Sampling, TurnStats, data_dir
 
 PIECE_MESSAGES, PIECE_CHARACTERS = 500, 1_000_000
 """How much a search looks at between two returns to its caller."""
@@ -50,14 +52,15 @@ _PARENT = """(SELECT p.id FROM message p
 following parents so comes to an end, whatever the file holds."""
 
 _CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
-    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong FROM conversation c"""
+    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong
+    FROM conversation c"""
 _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}'),
     iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0)
     FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"""
 """There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
-    m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out,
-    m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
+    m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out, m.thought, m.tool_calls, m.tool_call_id,
+    m.template, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
 _BRANCH = f"""
     WITH RECURSIVE branch(id) AS (
         SELECT {_LEAF} FROM conversation c WHERE c.id = ?
@@ -183,16 +186,22 @@ class History:
         raise HeadstartError("This conversation is no longer there. Choose another one.")
 
     def create(
-        self, system_prompt: str, sampling: Sampling, day: date, title: str = "", cures: tuple[Cure, ...] = ()
+        self,
+        system_prompt: str,
+        sampling: Sampling,
+        day: date,
+        title: str = "",
+        cures: tuple[Cure, ...] = (),
+        template: TemplateSettings = NOTHING_CHOSEN,
     ) -> Conversation:
         """A new conversation without messages."""
         now = self._clock()
         number = self.file.change(
-            "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            *(title, system_prompt, to_json(sampling), day.isoformat(), now, now, to_json(cures)),
+            "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures, template)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(title, system_prompt, to_json(sampling), day.isoformat(), now, now, to_json(cures), to_json(template)),
         )
-        return Conversation(number, title, system_prompt, sampling, day, now, now, cures=cures)
+        return Conversation(number, title, system_prompt, sampling, day, now, now, cures=cures, template=template)
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
@@ -208,6 +217,14 @@ class History:
     def set_sampling(self, conversation_id: int, sampling: Sampling) -> None:
         """Change the sampling settings of one conversation."""
         self.file.change("UPDATE conversation SET sampling = ? WHERE id = ?", to_json(sampling), conversation_id)
+
+    def set_template(self, conversation_id: int, template: TemplateSettings) -> None:
+        """Change what a user chose of how the chat template makes the prompts of one conversation."""
+        self.file.change("UPDATE conversation SET template = ? WHERE id = ?", to_json(template), conversation_id)
+
+    def set_notices(self, conversation_id: int, notices: tuple[str, ...]) -> None:
+        """Remember which sentences about its prompts one conversation has shown."""
+        self.file.change("UPDATE conversation SET notices = ? WHERE id = ?", to_json(notices), conversation_id)
 
     def set_leaf(self, conversation_id: int, message_id: int | None) -> None:
         """Make the branch that ends at this message the active one; None for an empty branch."""
@@ -268,38 +285,35 @@ class History:
         sent: str = "",
         filled: tuple[tuple[str, str], ...] = (),
         left_out: int = 0,
+        template: TemplateSettings = NOTHING_CHOSEN,
     ) -> StoredMessage:
         """A new message under `parent_id` (None: the first), which becomes the leaf."""
         now = self._clock()
         insert = (
-            "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out, template)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        values = (conversation_id, parent_id, role, content, now, sent, to_json(dict(filled)), left_out)
+        kept = (now, sent, to_json(dict(filled)), left_out, to_json(template))
+        values = (conversation_id, parent_id, role, content, *kept)
         leaf = "UPDATE conversation SET leaf_id = ?, updated = ? WHERE id = ?"
         with self.together():
             number = self.file.change(insert, *values)
             self.file.change(leaf, number, now, conversation_id)
         parts = (number, conversation_id, parent_id, role, content)
-        return StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out)
+        return StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out, template=template)
 
-    def save_text(self, message_id: int, content: str) -> None:
+    def save_text(self, answer: StoredMessage) -> None:
         """Keep what is written so far of an answer that goes on."""
-        self.file.change("UPDATE message SET content = ? WHERE id = ?", content, message_id)
+        update = "UPDATE message SET content = ?, thought = ? WHERE id = ?"
+        self.file.change(update, answer.content, answer.thought, answer.id)
 
-    def finish(
-        self,
-        message_id: int,
-        content: str,
-        token_ids: tuple[int, ...],
-        stats: TurnStats | None,
-        divergence: Divergence | None,
-        finish_reason: str,
-    ) -> None:
-        """Keep an answer that has ended."""
+    def finish(self, answer: StoredMessage) -> None:
+        """Keep an answer that has ended, with all its parts and figures."""
         self.file.change(
-            "UPDATE message SET content = ?, token_ids = ?, stats = ?, divergence = ?, finish_reason = ? WHERE id = ?",
-            *(content, pack_ids(token_ids), to_json(stats), to_json(divergence), finish_reason, message_id),
+            "UPDATE message SET content = ?, token_ids = ?, stats = ?, divergence = ?, finish_reason = ?, thought = ?,"
+            " tool_calls = ? WHERE id = ?",
+            *(answer.content, pack_ids(answer.token_ids), to_json(answer.stats), to_json(answer.divergence)),
+            *(answer.finish_reason, answer.thought, to_json(answer.tool_calls), answer.id),
         )
 
     def discard(self, message_id: int, leaf_id: int | None) -> None:
@@ -353,7 +367,7 @@ class History:
         """Answers that were open when the program ended: mark them, and drop those in which nothing was written."""
         for row in self.file.rows(f"{_MESSAGE} WHERE m.role = 'assistant' AND m.finish_reason = ''"):
             answer = read_message(row)
-            is_empty = not answer.content and not answer.unread
+            is_empty = answer.is_empty and not answer.unread
             if is_empty and self.newest_leaf(answer.id) == answer.id:
                 self.discard(answer.id, self._leaf_without(answer))
             else:

@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from app.placeholders import Cure
-from engine import Divergence, HeadstartError, Role, Sampling, TurnStats
+from engine import Divergence, HeadstartError, Role, Sampling, SystemPlace, ToolCall, TurnStats
 
 T = TypeVar("T")
 
@@ -31,8 +31,21 @@ LARGEST_NUMBER = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateSettings:
+    """What the user chose of how a chat template makes a conversation's prompts; each as in Request."""
+
+    thinking: str = ""
+    keep_thoughts: bool = False
+    system_place: SystemPlace = "auto"
+
+
+NOTHING_CHOSEN = TemplateSettings()
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """One message of a conversation's tree.
+    """One message of a conversation's tree. `thought`, `tool_calls` and `tool_call_id` are its other parts, as in
+    Message. An answer was written under the `template` settings.
 
     `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
     "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
@@ -55,7 +68,16 @@ class StoredMessage:
     sent: str = ""
     filled: tuple[tuple[str, str], ...] = ()
     left_out: int = 0
+    thought: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    template: TemplateSettings = NOTHING_CHOSEN
     unread: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is written in any of its parts."""
+        return not (self.content or self.thought or self.tool_calls or self.token_ids)
 
 
 class ConversationEntry(NamedTuple):
@@ -71,8 +93,9 @@ class Conversation:
     """One conversation. Its id is 0 until something is written in it; `leaf_id` is the last message of the branch in
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
     placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
-    None: it sees everything. `unread` names the columns whose value in the file is of no use, so that it was left
-    out."""
+    None: it sees everything. `template` is what the user chose of how the chat template makes its prompts, `notices`
+    are the sentences about that which the user has seen. `unread` names the columns whose value in the file is of no
+    use, so that it was left out."""
 
     id: int
     title: str
@@ -84,6 +107,8 @@ class Conversation:
     leaf_id: int | None = None
     cures: tuple[Cure, ...] = ()
     seen_from_id: int | None = None
+    template: TemplateSettings = NOTHING_CHOSEN
+    notices: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -136,6 +161,8 @@ def read_conversation(row: Row) -> Conversation:
         leaf_id=row.read("leaf_id", read_id, None),
         cures=row.read("cures", read_cures, ()),
         seen_from_id=row.read("seen_from_id", read_id, None),
+        template=row.read("template", read_template, NOTHING_CHOSEN),
+        notices=row.read("notices", read_texts, ()),
         unread=tuple(row.unread),
     )
 
@@ -160,6 +187,10 @@ def read_message(row: Row) -> StoredMessage:
         sent=row.read("sent", read_text, ""),
         filled=row.read("filled", read_filled, ()),
         left_out=row.read("left_out", read_count, 0),
+        thought=row.read("thought", read_text, ""),
+        tool_calls=row.read("tool_calls", read_tool_calls, ()),
+        tool_call_id=row.read("tool_call_id", read_text, ""),
+        template=row.read("template", read_template, NOTHING_CHOSEN),
         unread=tuple(row.unread),
     )
 
@@ -202,7 +233,7 @@ def read_moment(value: Any) -> float:
 
 def read_role(value: Any) -> Role:
     """Who wrote a message. Raises ValueError for anybody who writes none."""
-    if value not in ("user", "assistant"):
+    if value not in ("user", "assistant", "tool"):
         raise ValueError("no role")
     return cast(Role, value)
 
@@ -247,6 +278,24 @@ def read_divergence(text: str | None) -> Divergence | None:
 def read_cures(text: str) -> tuple[Cure, ...]:
     """The cures of a conversation or of a preset, from JSON."""
     return tuple(_made(Cure, values) for values in json.loads(text))
+
+
+def read_template(text: str) -> TemplateSettings:
+    """What the user chose of how a chat template makes prompts, from JSON."""
+    return _made(TemplateSettings, json.loads(text))
+
+
+def read_tool_calls(text: str) -> tuple[ToolCall, ...]:
+    """The functions that an answer asked for, from JSON."""
+    return tuple(_made(ToolCall, values) for values in json.loads(text))
+
+
+def read_texts(text: str) -> tuple[str, ...]:
+    """Several texts from JSON."""
+    values = json.loads(text)
+    if not isinstance(values, list):
+        raise ValueError("no JSON list")
+    return tuple(map(read_text, values))
 
 
 def read_filled(text: str) -> tuple[tuple[str, str], ...]:

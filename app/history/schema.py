@@ -91,12 +91,26 @@ def quick_list() -> tuple[str, ...]:
     return ("CREATE INDEX conversation_listed ON conversation(updated, id, title)",)
 
 
+def parts_of_answers() -> tuple[str, ...]:
+    """Version 6: thoughts and tool calls of answers, results of tools, what the user chose of how a chat template makes
+    prompts, and which sentences about that a conversation has shown."""
+    return (
+        "ALTER TABLE message ADD COLUMN thought TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE message ADD COLUMN tool_calls TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE message ADD COLUMN tool_call_id TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE message ADD COLUMN template TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE conversation ADD COLUMN template TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE conversation ADD COLUMN notices TEXT NOT NULL DEFAULT '[]'",
+    )
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
     named_system_prompts,
     oldest_turns_left_out,
     quick_list,
+    parts_of_answers,
 ]
 
 ERASES_FROM = 5

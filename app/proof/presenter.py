@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -70,7 +71,8 @@ class ProofPresenter(QObject):
         for index, message in enumerate(messages):
             if message.id == answer_id:
                 system = self._history.sent_system_prompt(answer_id)
-                branch = Branch(self._session.conversation, messages[:index])
+                written_under = replace(self._session.conversation, template=message.template)
+                branch = Branch(written_under, messages[:index])
                 values = self._session.placeholder_values()
                 return message, branch.request(True, values, system, left_out=message.left_out)
         raise HeadstartError("This answer is not in the conversation in view. Open its conversation first.")

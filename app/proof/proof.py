@@ -170,7 +170,7 @@ def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
 
 
 def _parted(result: ProofResult, parted: Parted) -> str:
-    warm, cold = result.warm.text, result.cold.text
+    warm, cold = (" ".join(filter(None, (run.thought, run.text))) for run in (result.warm, result.cold))
     start = next(
         (place for place, (a, b) in enumerate(zip(warm, cold, strict=False)) if a != b), min(len(warm), len(cold))
     )

@@ -16,6 +16,7 @@ from app.transcript.block_writer import (
     QUOTE_INDENT,
     QUOTE_PROPERTY,
     BlockWriter,
+    Tone,
 )
 from app.transcript.document_view import DocumentView
 from app.transcript.markdown import Block, MarkdownStream
@@ -38,11 +39,13 @@ class AnswerView(DocumentView):
     """Takes text in pieces and redraws only the blocks that can still change.
 
     `text` is what was given, letter by letter. Pieces that arrive faster than they can be drawn are drawn together.
+    `tone` is the colour of the text.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, tone: Tone = "text") -> None:
         super().__init__(parent)
         self.text = ""
+        self._tone: Tone = tone
         self.setAccessibleName("Answer")
         self.document().setIndentWidth(INDENT)
         self._buttons: list[QToolButton] = []
@@ -102,7 +105,7 @@ class AnswerView(DocumentView):
         self._pending = ""
         self._stream = MarkdownStream()
         self.document().clear()
-        self._writer = BlockWriter(QTextCursor(self.document()))
+        self._writer = BlockWriter(QTextCursor(self.document()), self._tone)
         self._mark = self._writer.mark()
 
     def _rewrite_tail(self, closed: tuple[Block, ...], tail: tuple[Block, ...]) -> None:

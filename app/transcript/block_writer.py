@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -49,6 +50,9 @@ _ALIGN = {
 }
 
 
+Tone = Literal["text", "soft"]
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenCode:
     """A code block in the document: where its text starts, and the code for its Copy button."""
@@ -58,10 +62,11 @@ class WrittenCode:
 
 
 class BlockWriter:
-    """Appends blocks at the end of a document and can go back to where a block began."""
+    """Appends blocks at the end of a document and can go back to where a block began. `tone` is the colour of text."""
 
-    def __init__(self, cursor: QTextCursor) -> None:
+    def __init__(self, cursor: QTextCursor, tone: Tone = "text") -> None:
         self._cursor = cursor
+        self._colour = str(getattr(theme.current(), tone))
         self._fresh = True
         self._after_list = False
         self.codes: list[WrittenCode] = []
@@ -91,7 +96,7 @@ class BlockWriter:
         if self._cursor.position() == 0:
             self._leave_room_above(CODE_HEADER if block.kind == "code" else 0)
         self._cursor.setBlockFormat(form)
-        self._cursor.setBlockCharFormat(_char_format(Run("")))
+        self._cursor.setBlockCharFormat(_char_format(Run(""), self._colour))
         if block.marker:
             self._cursor.createList(_list_format(block))
         match block.kind:
@@ -148,14 +153,14 @@ class BlockWriter:
 
     def _write_runs(self, runs: tuple[Run, ...], bold: bool) -> None:
         for run in runs:
-            form = _char_format(run)
+            form = _char_format(run, self._colour)
             if bold:
                 form.setFontWeight(QFont.Weight.DemiBold)
             self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
 
     def _write_code(self, block: Block) -> None:
         self.codes.append(WrittenCode(self._cursor.position(), block.text))
-        for text, form in coloured(block.text, block.language):
+        for text, form in coloured(block.text, block.language, self._colour):
             self._cursor.insertText(with_breaks(text).replace("\n", LINE_BREAK), form)
 
     def _write_table(self, block: Block) -> None:
@@ -176,10 +181,10 @@ class BlockWriter:
         self._write_runs(runs, bold=is_head)
 
 
-def _char_format(run: Run) -> QTextCharFormat:
+def _char_format(run: Run, colour: str) -> QTextCharFormat:
     colours = theme.current()
     form = QTextCharFormat()
-    form.setForeground(QColor(colours.text))
+    form.setForeground(QColor(colour))
     form.setFont(theme.code_font() if run.code else theme.text_font(bold=run.bold))
     form.setFontItalic(run.italic)
     form.setFontStrikeOut(run.strike)

@@ -73,7 +73,8 @@ class DivergenceBox(QAbstractButton):
         self._title.setTextFormat(Qt.TextFormat.RichText)
         self._text = ""
         self._divergence: Divergence | None = None
-        self._place, self._advises = "", True
+        self._place = ""
+        self._advice: str | None = None
         self.buttons: dict[str, QPushButton] = {}
         self._links = QHBoxLayout()
         self._links.setContentsMargins(0, 0, 0, 0)
@@ -130,13 +131,13 @@ class DivergenceBox(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor if can_go else Qt.CursorShape.ArrowCursor)
         self.show()
 
-    def show_actions(self, actions: Sequence[tuple[str, str, str]], advises: bool = True) -> None:
-        """Buttons for what can be done about it, as (key, label, what it does). `advises`: whether the box gives its
-        advice in words, too; a cure among the buttons takes its place."""
+    def show_actions(self, actions: Sequence[tuple[str, str, str]], advice: str | None = None) -> None:
+        """Buttons for what can be done about it, as (key, label, what it does). `advice` takes the place of the box's
+        own, for instance because a cure is among the buttons; None leaves that."""
         shown = [(key, button.text()) for key, button in self.buttons.items()]
-        if [(key, label) for key, label, _ in actions] == shown and advises == self._advises:
+        if [(key, label) for key, label, _ in actions] == shown and advice == self._advice:
             return
-        self._advises = advises
+        self._advice = advice
         for button in self.buttons.values():
             self._links.removeWidget(button)
             button.hide()
@@ -158,7 +159,7 @@ class DivergenceBox(QAbstractButton):
 
     def _say(self, divergence: Divergence, place: str) -> None:
         what = difference(divergence.old_text, divergence.new_text)
-        head, says = title(divergence, place, what.is_one_word), body(divergence, self._advises)
+        head, says = title(divergence, place, what.is_one_word), body(divergence, self._advice)
         self._title.setText(f"<b>{escape(head)}</b>: {what.html}." if what.html else f"<b>{escape(head)}.</b>")
         self._body.setText(says)
         self._text = f"{head}: {what.text}. {says}" if what.text else f"{head}. {says}"
@@ -182,8 +183,8 @@ def title(divergence: Divergence, place: str, is_one_word: bool) -> str:
     return f"{begins}, {place}" if place else begins
 
 
-def body(divergence: Divergence, advises: bool = True) -> str:
-    """The text under the head: what it cost, why, and, where the box `advises`, what helps."""
+def body(divergence: Divergence, advice: str | None = None) -> str:
+    """The text under the head: what it cost, why, and what helps, where no other `advice` is given."""
     count, is_after = divergence.recomputed_tokens, divergence.cause not in _WITHOUT_TEXT
     cost = f"The {words.tokens(count)} after it" if is_after else words.tokens(count)
     if is_after and count == 1:
@@ -191,7 +192,6 @@ def body(divergence: Divergence, advises: bool = True) -> str:
     why = _WHY[divergence.cause]
     again = f"{cost} had to be read again"
     is_in_prompt = divergence.cause == "date" and divergence.message_index == 0
-    advice = _CURE_IN_PROMPT if is_in_prompt else _CURES.get(divergence.cause, "")
-    if not advises:
-        advice = ""
+    if advice is None:
+        advice = _CURE_IN_PROMPT if is_in_prompt else _CURES.get(divergence.cause, "")
     return f"{again}: {why}. {advice}".strip() if why else f"{again}."

@@ -30,9 +30,9 @@ _COLOURS = (
 )
 
 
-def coloured(code: str, language: str) -> Iterator[tuple[str, QTextCharFormat]]:
-    """The code in stretches of one format. All stretches joined are the code itself."""
-    plain = _format(theme.current().text)
+def coloured(code: str, language: str, colour: str) -> Iterator[tuple[str, QTextCharFormat]]:
+    """The code in stretches of one format, plain ones in `colour`. All stretches joined are the code itself."""
+    plain = _format(colour)
     lexer = _lexer(language)
     if lexer is None or len(code) > HIGHLIGHT_LIMIT:
         yield code, plain

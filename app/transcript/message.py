@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app import theme
+from app import theme, words
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
+from app.transcript.fold import Fold, as_code
 from app.transcript.message_actions import MessageActions, Wishes
 from app.transcript.question_view import QuestionView
+from app.transcript.reading_note import ReadingNote
 from app.transcript.stat_strip import StatStrip
 from app.widgets.plain import SoftLabel
-from app.words import reading
-from engine import Divergence, Prefill, Role, TurnStats
+from engine import Divergence, Prefill, Role, ToolCall, TurnStats
 
-APPEARS_AFTER_MS = 300
-BAR_WIDTH = 240
-"""When the note about reading appears, and how wide its bar is in pixels."""
 DIVIDER_HEIGHT, DIVIDER_GAP = 40, 12
 """Pixels of the line across the transcript, and beside the words in its middle."""
 
@@ -29,7 +27,8 @@ DIVIDER_HEIGHT, DIVIDER_GAP = 40, 12
 class MessageContent:
     """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
     `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
-    `is_first_seen`: the model does not see what stands above.
+    `is_first_seen`: the model does not see what stands above. `thought` and `tool_calls` are the other parts of an
+    answer.
     """
 
     id: int
@@ -43,6 +42,12 @@ class MessageContent:
     is_first_seen: bool = False
     version: int = 1
     versions: int = 1
+    thought: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+Folds = dict[tuple[int, str], bool]
+"""What the user opened or folded, by the id of the message and the name of the part."""
 
 
 class MessageWidget(QWidget):
@@ -69,8 +74,9 @@ class MessageWidget(QWidget):
         raise NotImplementedError
 
     def copy(self) -> None:
-        """Put the message's text on the clipboard."""
-        QGuiApplication.clipboard().setText(self.text)
+        """Put the message's text on the clipboard; one without text leaves there what there is."""
+        if self.text:
+            QGuiApplication.clipboard().setText(self.text)
 
     def end(self) -> None:
         """The message leaves the transcript: none of its timers goes on."""
@@ -117,11 +123,43 @@ class Question(MessageWidget):
         self.divider.setVisible(content.is_first_seen)
 
 
-class Answer(MessageWidget):
-    """What the model wrote, or is writing: text, progress until it begins, figures, and why it was read again."""
+class ToolResult(MessageWidget):
+    """What a tool gave back, folded."""
 
-    def __init__(self, content: MessageContent, wishes: Wishes, parent: QWidget | None = None) -> None:
+    def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
         super().__init__(content, wishes, parent)
+        self.fold = _remembered(Fold("Result of a tool", self), content.id, "result", wishes, folds)
+        self.fold.say("Result of a tool")
+        self._column.addWidget(self.fold)
+        self._column.addWidget(self.tools)
+        for button in (self.tools.again, self.tools.edit, self.tools.prove):
+            button.hide()
+        self.fold.set_text(content.text)
+        self.fold.set_open(folds.get((content.id, "result"), False))
+
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        return (self.fold.line, *self.tools.buttons)
+
+    def end(self) -> None:
+        self.fold.stop()
+
+
+class Answer(MessageWidget):
+    """What the model wrote, or is writing: its thought, text, tool calls, progress until it begins, figures, and why it
+    was read again. Attributes: thought, calls: what is folded of it; text and copying are those of the answer itself.
+
+    What the user opens or folds is kept in `folds`. By itself only a thought opens that nothing follows.
+    """
+
+    def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
+        super().__init__(content, wishes, parent)
+        self._wishes, self._folds = wishes, folds
+        self.thought = self._fold("Thought", "thought")
+        self.thought.hide()
+        self.calls: list[Fold] = []
+        self._calls_column = QVBoxLayout()
+        self._calls_column.setSpacing(0)
         self.view = AnswerView(self)
         self.note = ReadingNote(self)
         self.strip = StatStrip(self, lambda: self.tools.awake)
@@ -129,7 +167,9 @@ class Answer(MessageWidget):
         self.box = DivergenceBox(self)
         self.box.clicked.connect(lambda: wishes.divergence.emit(content.id))
         self.box.action_wanted.connect(lambda key: wishes.cure.emit(content.id, key))
+        self._column.addWidget(self.thought)
         self._column.addWidget(self.view)
+        self._column.addLayout(self._calls_column)
         self._column.addWidget(self.note)
         self._column.addSpacing(4)
         self._column.addWidget(self.strip)
@@ -145,7 +185,11 @@ class Answer(MessageWidget):
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        return (self.view, self.strip.explain, self.box, *self.tools.buttons)
+        calls = [call.line for call in self.calls]
+        return (self.thought.line, self.view, *calls, self.strip.explain, self.box, *self.tools.buttons)
+
+    def _fold(self, name: str, part: str) -> Fold:
+        return _remembered(Fold(name, self), self.content.id, part, self._wishes, self._folds)
 
     def _keep_room_for_tools(self) -> None:
         """The buttons show once there is text to copy. Their room is kept before that, so that the first word of an
@@ -157,6 +201,8 @@ class Answer(MessageWidget):
     def end(self) -> None:
         self.note.end()
         self.view.stop()
+        for fold in (self.thought, *self.calls):
+            fold.stop()
 
     def wait(self, sentence: str) -> None:
         """The question is sent and nothing has come yet: the note stands where the text will."""
@@ -167,24 +213,37 @@ class Answer(MessageWidget):
         """The prompt is being read."""
         self.note.show_progress(progress)
 
+    def append_thought(self, text: str) -> None:
+        """More of the thought before the answer has come."""
+        self.note.end()
+        self.thought.append(text)
+        self.thought.show()
+        self._say_thought()
+
     def append(self, text: str) -> None:
         """More of the answer has come."""
         self.note.end()
         self.view.show()
         self.tools.show()
+        self.tools.copy.setEnabled(True)
         self.view.append(text)
+        self._say_thought()
 
     def show_stats(self, stats: TurnStats) -> None:
         """Figures so far. Nothing shows before the first token, so that the strip does not move it."""
+        self.content = replace(self.content, stats=stats)
+        self._say_thought()
         if stats.ttft_s is not None:
             self.strip.show_stats(stats)
 
     def finish(self, content: MessageContent) -> None:
         super().finish(content)
         self.tools.setVisible(bool(content.text or content.finish_reason))
+        self.tools.copy.setEnabled(bool(content.text))
+        self._show_parts(content)
         if content.finish_reason:
             self.note.end()
-            self.view.show()
+            self.view.setVisible(bool(content.text) or not content.thought)
         if self.view.text != content.text:
             self.view.set_text(content.text)
         else:
@@ -193,6 +252,42 @@ class Answer(MessageWidget):
             self.strip.show_stats(content.stats, content.finish_reason)
         computed = content.stats.computed_tokens if content.stats else 0
         self.box.show_divergence(content.divergence, content.divergence_place, computed)
+
+    def _say_thought(self) -> None:
+        is_running = not (self.content.finish_reason or self.content.text or self.view.text)
+        self.thought.say(words.thought(self.content.stats, is_running))
+
+    def _show_parts(self, content: MessageContent) -> None:
+        """Thought and tool calls as they stand in this content."""
+        is_all = bool(content.finish_reason) and not (content.text or content.tool_calls)
+        self.thought.set_text(content.thought)
+        self.thought.set_open(self._folds.get((content.id, "thought"), is_all))
+        self.thought.setVisible(bool(content.thought))
+        self._say_thought()
+        for number, call in enumerate(content.tool_calls):
+            self._show_call(number, call)
+
+    def _show_call(self, number: int, call: ToolCall) -> None:
+        part = f"call {number}"
+        if number == len(self.calls):
+            self.calls.append(self._fold("Arguments", part))
+            self._calls_column.addWidget(self.calls[-1])
+            QWidget.setTabOrder(self.calls[-2].line if number else self.view, self.calls[-1].line)
+        fold = self.calls[number]
+        fold.say(f"Asked for {call.name}")
+        fold.set_text(as_code(call.arguments))
+        fold.set_open(self._folds.get((self.content.id, part), False))
+
+
+def _remembered(fold: Fold, message_id: int, part: str, wishes: Wishes, folds: Folds) -> Fold:
+    """A fold of a message that notes what the user makes of it."""
+
+    def note(is_open: bool) -> None:
+        folds[message_id, part] = is_open
+        wishes.unfolded.emit(message_id)
+
+    fold.toggled.connect(note)
+    return fold
 
 
 class Divider(QWidget):
@@ -221,46 +316,3 @@ class Divider(QWidget):
         painter.setFont(font)
         painter.setPen(QColor(colours.soft))
         painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
-
-
-class ReadingNote(SoftLabel):
-    """How far a prompt is read, where its answer will be. It appears 0.3 s after a question was sent, where the answer
-    has not begun by then."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._share = 0.0
-        self.setFixedHeight(24)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(APPEARS_AFTER_MS)
-        self._patience.timeout.connect(self.show)
-        self.hide()
-
-    def begin(self, sentence: str) -> None:
-        """A question was sent; show this sentence if nothing else happens for 0.3 s."""
-        self._share = 0.0
-        self.setText(sentence)
-        self._patience.start()
-
-    def show_progress(self, progress: Prefill) -> None:
-        """Say how far the prompt is read."""
-        self._share = progress.done / progress.total if progress.total else 1.0
-        self.setText(reading(progress.done, progress.total, progress.seconds_left))
-        self.update()
-
-    def end(self) -> None:
-        """The answer begins, or will not come."""
-        self._patience.stop()
-        self.hide()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if not self._share:
-            return
-        painter = QPainter(self)
-        bar = QRectF(0, self.height() - 2, BAR_WIDTH, 2)
-        painter.fillRect(bar, QColor(theme.current().line))
-        bar.setWidth(BAR_WIDTH * self._share)
-        painter.fillRect(bar, QColor(theme.current().computed))

@@ -78,6 +78,7 @@ class Wishes(QObject):
         edit_pointed(id, bool): the edit button is pointed at or focused, or no longer.
         divergence(id): see where the prompt of this answer left what was cached.
         cure(id, key): do what one of the buttons in the warm box of this answer offers.
+        unfolded(id): a part of this message was just opened or folded, and is going to take another height.
     """
 
     retry = Signal()
@@ -87,6 +88,7 @@ class Wishes(QObject):
     edit_pointed = Signal(object, bool)
     divergence = Signal(object)
     cure = Signal(object, str)
+    unfolded = Signal(object)
 
 
 class MessageActions(QWidget):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.transcript.message import Answer, MessageContent, MessageWidget, Question
+from app.transcript.message import Answer, Folds, MessageContent, MessageWidget, Question, ToolResult
 from app.transcript.message_actions import Wishes
 from app.widgets.icons import icon
 
@@ -51,6 +51,7 @@ class Transcript(QScrollArea):
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._build_some)
         self._messages: list[MessageWidget] = []
+        self._folds: Folds = {}
         self._following, self._moving = True, False
         self._anchor: tuple[MessageWidget, int] | None = None
         self._build_column()
@@ -63,6 +64,7 @@ class Transcript(QScrollArea):
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._keep_place)
         bar.valueChanged.connect(self._on_scrolled)
+        self.wishes.unfolded.connect(self._on_unfolded)
 
     def _build_column(self) -> None:
         page, column = QWidget(), QWidget()
@@ -225,12 +227,21 @@ class Transcript(QScrollArea):
         return super().eventFilter(watched, event)
 
     def _insert(self, content: MessageContent, place: int) -> MessageWidget:
-        message = Answer(content, self.wishes) if content.role == "assistant" else Question(content, self.wishes)
+        message = self._widget(content)
         message.installEventFilter(self)
         self._messages.insert(place, message)
         self._column.insertWidget(place, message)
         self._order_tabs(place)
         return message
+
+    def _widget(self, content: MessageContent) -> MessageWidget:
+        match content.role:
+            case "assistant":
+                return Answer(content, self.wishes, self._folds)
+            case "tool":
+                return ToolResult(content, self.wishes, self._folds)
+            case _:
+                return Question(content, self.wishes)
 
     def _order_tabs(self, place: int) -> None:
         """The Tab key goes through the messages from the top down, before it leaves the transcript."""
@@ -255,6 +266,16 @@ class Transcript(QScrollArea):
         elif self._anchor:
             message, offset = self._anchor
             self._move_to(self._top_of(message) - offset)
+            if bar.value() < bar.maximum() - END_MARGIN:
+                self._newest.show()
+                self._place_newest()
+
+    def _on_unfolded(self, message_id: int) -> None:
+        """The user opened or folded a part of a message: the message stays where it is, unless it is being written."""
+        message = self.message(message_id)
+        if message is not None and (message.content.finish_reason or message.content.role == "tool"):
+            offset = self._top_of(message) - self.verticalScrollBar().value()
+            self._following, self._anchor = False, (message, offset)
 
     def _on_scrolled(self, value: int) -> None:
         if self._moving:

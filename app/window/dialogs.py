@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
+from app.composer.conversation_settings import ConversationSettings
 from app.composer.sampling import SamplingPopover
 from app.history.presets import PresetTable
 from app.placeholders import Cure
@@ -22,7 +23,7 @@ from app.widgets.plain import message_box
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import Window
 from app.words import least_budget, raised_budget, token_cost
-from engine import Failed, Loaded, Sampling
+from engine import Failed, Loaded
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -31,9 +32,9 @@ _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 class Dialogs(QObject):
     """Opens each, and does what the user chose in it. `open_dialog` is the one on screen, None when there is none.
 
-    `editing`, `preset_choice` and `preset_badges` look after the system prompt that was opened last.
-    `set_system_prompt` changes that of the conversation in view and its cures; `choose_theme` uses and remembers the
-    theme of this name.
+    `conversation_settings` looks after `popover`, that of the composer; `editing`, `preset_choice` and `preset_badges`
+    look after the system prompt that was opened last. `set_system_prompt` changes that of the conversation in view and
+    its cures; `choose_theme` uses and remembers the theme of this name.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Dialogs(QObject):
         self._save_settings = save_settings
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
+        self.conversation_settings = ConversationSettings(window.composer, self.popover, session)
         self.editing: PromptEditing | None = None
         self.preset_choice: PresetChoice | None = None
         self.preset_badges: Badges | None = None
@@ -68,13 +70,11 @@ class Dialogs(QObject):
     def _connect(self) -> None:
         window, actions = self._window, self._window.commands
         window.header.prompt_wanted.connect(self.edit_system_prompt)
-        window.composer.sampling.clicked.connect(self.edit_sampling)
         window.sidebar.list.delete_wanted.connect(self.confirm_delete)
         self._bridge.loaded.connect(self._on_loaded)
         self._bridge.failed.connect(self._on_failed)
-        self.popover.changed.connect(self._on_sampling)
         actions.system_prompt.triggered.connect(self.edit_system_prompt)
-        actions.sampling.triggered.connect(self.edit_sampling)
+        actions.sampling.triggered.connect(self.conversation_settings.open)
         actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
         actions.open_folder.triggered.connect(self.choose_folder)
@@ -95,11 +95,6 @@ class Dialogs(QObject):
         editor.finished.connect(badges.close)
         editor.saved.connect(self._save_system_prompt)
         self._open(editor)
-
-    def edit_sampling(self) -> None:
-        """Show the sampling settings of the conversation in view; a change holds at once."""
-        button = self._window.composer.sampling
-        self.popover.open_above(button, self._session.conversation.sampling, self._settings.sampling)
 
     def confirm_delete(self, conversation_id: int) -> None:
         """Ask, then delete a conversation for good."""
@@ -159,7 +154,7 @@ class Dialogs(QObject):
     def _say_budget(self, asked_bytes: int) -> None:
         """Where the cache takes more than was asked for, the window says so, behind what it says already."""
         if self._session.model and (said := raised_budget(self._session.model, asked_bytes)):
-            self._window.notice.show_notice(" ".join(filter(None, (self._window.notice.text, said))))
+            self._window.notice.add_notice(said)
 
     def _on_loaded(self, event: Loaded) -> None:
         self._say_budget(self._session.answers.asked_cache_bytes)
@@ -193,10 +188,6 @@ class Dialogs(QObject):
     def _save_system_prompt(self, text: str) -> None:
         assert self.editing is not None
         self._set_system_prompt(text, self.editing.cures)
-
-    def _on_sampling(self, sampling: Sampling) -> None:
-        self._session.set_sampling(sampling)
-        self._window.composer.show_sampling(sampling)
 
     def _on_use_cache(self, wanted: bool) -> None:
         self._session.use_cache = wanted

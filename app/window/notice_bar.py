@@ -23,6 +23,7 @@ class NoticeBar(QWidget):
         self.detail = ""
         self._is_error = False
         self._lasting = ("", "")
+        self._newest = ("", "", False, "")
         self._says = Label(self)
         self._says.setWordWrap(True)
         self._says.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -65,6 +66,11 @@ class NoticeBar(QWidget):
         """Something to know."""
         self._show(sentence, "", is_error=False)
 
+    def add_notice(self, sentence: str) -> None:
+        """Something to know, behind what is said already."""
+        said, detail, is_error, offer = self._newest if not self.isHidden() else ("", "", False, "")
+        self._show(" ".join(filter(None, (said, sentence))), detail, is_error, offer)
+
     def show_offer(self, sentence: str, offer: str, accept: Callable[[], None]) -> None:
         """Something failed, and a button with the label `offer` does what helps: it calls `accept`."""
         self._accept = accept
@@ -91,6 +97,7 @@ class NoticeBar(QWidget):
         self.hide()
 
     def _show(self, sentence: str, detail: str, is_error: bool, offer: str = "") -> None:
+        self._newest = (sentence, detail, is_error, offer)
         lasting, its_detail = self._lasting
         sentence, detail = (_joined(lasting, sentence), _joined(its_detail, detail))
         is_error = is_error or bool(lasting)

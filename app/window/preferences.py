@@ -104,6 +104,7 @@ class PreferencesDialog(QDialog):
         left, right = self._left_column(about), QVBoxLayout()
         right.setSpacing(8)
         right.addWidget(_heading("Sampling of new conversations"))
+        right.addWidget(_note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
         columns = QHBoxLayout()

@@ -50,6 +50,7 @@ class Presenter(QObject):
         session.message_added.connect(self._on_message)
         session.question_taken_back.connect(self._on_question_taken_back)
         session.answers.text_added.connect(self._on_text)
+        session.answers.thought_added.connect(self._on_thought)
         session.message_finished.connect(self._on_finished)
         session.answers.stats_changed.connect(self._on_stats)
         session.answers.prefill_changed.connect(self._on_prefill)
@@ -59,6 +60,7 @@ class Presenter(QObject):
         session.answers.loading_changed.connect(self._on_loading)
         session.answers.loading_stopped.connect(self._on_loading_stopped)
         session.error.connect(self._on_error)
+        session.noticed.connect(self._window.notice.add_notice)
         session.saving.stored_again.connect(self._window.notice.end_lasting)
 
     def _connect_window(self) -> None:
@@ -142,7 +144,6 @@ class Presenter(QObject):
             window.composer.stop_editing()
             window.header.stop_renaming()
         self._shown_id = conversation.id
-        window.composer.show_sampling(conversation.sampling)
         self._refresh_header()
         window.transcript.show_messages(self._contents(messages))
         window.show_transcript(bool(messages))
@@ -176,13 +177,17 @@ class Presenter(QObject):
 
     def _wait_for(self, message: StoredMessage) -> None:
         answer = self._window.transcript.answer(message.id)
-        if answer and not message.content:
+        if answer and not (message.content or message.thought):
             loading = self._session.state == "loading"
             answer.wait("waiting for the model to be loaded" if loading else "reading the prompt")
 
     def _on_text(self, message_id: int, text: str) -> None:
         if answer := self._window.transcript.answer(message_id):
             answer.append(text)
+
+    def _on_thought(self, message_id: int, text: str) -> None:
+        if answer := self._window.transcript.answer(message_id):
+            answer.append_thought(text)
 
     def _on_stats(self, message_id: int, stats: TurnStats) -> None:
         if answer := self._window.transcript.answer(message_id):
@@ -287,4 +292,6 @@ class Presenter(QObject):
             divergence_place=self._session.place_of_divergence(message),
             version=versions.index(message.id) + 1,
             versions=len(versions),
+            thought=message.thought,
+            tool_calls=message.tool_calls,
         )

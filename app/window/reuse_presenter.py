@@ -49,7 +49,8 @@ class ReusePresenter(QObject):
     def _go_to(self, message_id: int) -> None:
         transcript = self._window.transcript
         if transcript.show_message(message_id) and (message := transcript.message(message_id)):
-            message.tab_stops[0].setFocus(Qt.FocusReason.OtherFocusReason)
+            stops = (stop for stop in message.tab_stops if stop.isVisibleTo(message))
+            next(stops, message).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_conversation(self, conversation: Conversation) -> None:
         self._drop_price()

@@ -32,7 +32,7 @@ from engine import (
     TtftParts,
     TurnStats,
 )
-from tests.app.fake_script import FIRST_ID, MODEL, Script, common_length, many_tokens, spans_of, words
+from tests.app.fake_script import FIRST_ID, MODEL, Script, common_length, many_tokens, spans_of, template_of, words
 
 __all__ = ["FIRST_ID", "MODEL", "FakeEngine", "Script", "many_tokens", "words"]
 
@@ -56,6 +56,10 @@ class _Turn:
     @property
     def computed(self) -> int:
         return self.prompt - self.reused
+
+    @property
+    def thought_tokens(self) -> int:
+        return min(self.written, len(self.script.thought))
 
 
 class FakeEngine:
@@ -89,7 +93,7 @@ class FakeEngine:
         self._jobs: deque[_Job] = deque()
         self._ready: deque[Event] = deque()
         self._rested = True
-        self._seen: list[tuple[Message, ...]] = []
+        self._seen: list[tuple[tuple[object, ...], tuple[Message, ...]]] = []
         self._tokens = 0
         self._turns = 0
 
@@ -282,10 +286,15 @@ class FakeEngine:
         if script.fail_after == -1:
             yield Failed(number, script.sentence, script.detail, script.is_refused)
         spans = spans_of(turn.request)
-        yield Matched(number, turn.prompt, turn.reused, turn.computed, script.divergence, spans)
+        notices = script.notices
+        yield Matched(number, turn.prompt, turn.reused, turn.computed, script.divergence, spans, notices=notices)
         for chunk in range(script.prefill_chunks):
             done = turn.computed * (chunk + 1) // script.prefill_chunks
             yield Prefill(number, done, turn.computed, (turn.computed - done) / self.model.prefill_tokens_per_s)
+        for index, piece in enumerate(script.thought):
+            yield TextDelta(number, piece, is_thought=True)
+            if (index + 1) % script.stats_every == 0:
+                yield self._stats(turn)
         for index, piece in enumerate(script.tokens):
             if script.fail_after == index:
                 yield Failed(number, script.sentence, script.detail)
@@ -294,14 +303,17 @@ class FakeEngine:
                 yield self._stats(turn)
 
     def _end(self, turn: _Turn, reason: FinishReason) -> Iterator[Event]:
-        text = "".join(turn.script.tokens[: turn.written])
+        thought = "".join(turn.script.thought[: turn.written])
+        text = "".join(turn.script.tokens[: turn.written - turn.thought_tokens])
+        calls = turn.script.tool_calls if reason == "end" else ()
         token_ids = tuple(range(FIRST_ID, FIRST_ID + turn.written))
         if turn.request.use_cache:
-            self._seen.append((*turn.request.messages, Message("assistant", text, token_ids)))
+            answer = Message("assistant", text, token_ids, thought, calls)
+            self._seen.append((template_of(turn.request), (*turn.request.messages, answer)))
             self._tokens = max(self._tokens, turn.prompt + turn.written)
         yield self._view(turn.request_id)
         margins = (1.0,) * turn.written if turn.request.record_margins else ()
-        yield Finished(turn.request_id, reason, text, token_ids, self._stats(turn), margins)
+        yield Finished(turn.request_id, reason, text, token_ids, self._stats(turn), margins, thought, calls)
 
     def _stats(self, turn: _Turn) -> TurnStats:
         rate = self.model.prefill_tokens_per_s
@@ -319,6 +331,8 @@ class FakeEngine:
             cold_ttft_s=ttft + turn.reused / rate,
             cold_measured=False,
             cache_bytes=self._tokens * self.model.kv_bytes_per_token,
+            thought_tokens=turn.thought_tokens,
+            thought_s=turn.thought_tokens / 10,
         )
 
     def _count(self, request: Request) -> tuple[int, int]:
@@ -326,7 +340,8 @@ class FakeEngine:
         sizes = [span.end - span.start for span in spans_of(request)]
         if not request.use_cache:
             return sum(sizes), 0
-        shared = max((common_length(seen, request.messages) for seen in self._seen), default=0)
+        alike = [seen for template, seen in self._seen if template == template_of(request)]
+        shared = max((common_length(seen, request.messages) for seen in alike), default=0)
         return sum(sizes), min(sum(sizes[:shared]), sum(sizes) - 1)
 
     def _view(self, request_id: int) -> CacheView:

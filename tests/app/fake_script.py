@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine import Divergence, FinishReason, Message, ModelInfo, Request, TokenSpan
+from engine import Divergence, FinishReason, Message, ModelInfo, Request, TokenSpan, ToolCall
 
 MODEL = ModelInfo(
     name="Fake-1M",
@@ -26,7 +26,8 @@ FIRST_ID = 70_000
 
 @dataclass(frozen=True)
 class Script:
-    """How one request is answered: `tokens`, one piece of text each, after `prefill_chunks` steps of prefill.
+    """How one request is answered: the `thought` and the `tokens`, one piece of text each, after `prefill_chunks` steps
+    of prefill, and `tool_calls` at its end. `notices` come with the look-up.
 
     With `fail_after` n it fails once n tokens are out (0: before the first, -1: before anything). `reason` is how it
     ends. `stats_every` n sends TurnStats after each n tokens. `is_refused` goes with the failure before anything.
@@ -41,6 +42,9 @@ class Script:
     is_refused: bool = False
     divergence: Divergence | None = None
     stats_every: int = 10
+    thought: tuple[str, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -63,6 +67,11 @@ def spans_of(request: Request) -> tuple[TokenSpan, ...]:
         spans.append(TokenSpan(index, message.role, start, end))
         start = end
     return tuple(spans)
+
+
+def template_of(request: Request) -> tuple[object, ...]:
+    """What makes another prompt of the same messages."""
+    return (request.thinking, request.keep_thoughts, request.system_place)
 
 
 def common_length(seen: Sequence[Message], messages: Sequence[Message]) -> int:

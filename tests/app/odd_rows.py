@@ -6,22 +6,36 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from app.history.history import History
+from app.history.records import to_json
+from app.history.schema import APPLICATION_ID, MIGRATIONS
 from app.placeholders import Cure
-from engine import Divergence, Sampling, TtftParts, TurnStats
+from engine import Divergence, Sampling, ToolCall, TtftParts, TurnStats
 
 DAY = date(2026, 3, 14)
 STATS = TurnStats(7, 100, 64, 36, 12, 0.25, TtftParts(prefill=0.2), 41.5, 1.5, True, 1 << 33)
 DIVERGENCE = Divergence(64, 1, "edited", "old", "new", 36)
 
+FINISHED: dict[str, Any] = {
+    "content": "Because.",
+    "token_ids": (1, 2, 3),
+    "stats": STATS,
+    "divergence": DIVERGENCE,
+    "finish_reason": "end",
+    "thought": "Why indeed?",
+    "tool_calls": (ToolCall("look_up", '{"what": "why"}', "call-1"),),
+}
+"""An answer with all its parts."""
+
 TABLES = {
-    "conversation": "id title system_prompt sampling day created updated leaf_id cures seen_from_id",
+    "conversation": "id title system_prompt sampling day created updated leaf_id cures seen_from_id template notices",
     "message": "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
-    " sent_system_id left_out",
+    " sent_system_id left_out thought tool_calls tool_call_id template",
     "sent_system": "id conversation_id text",
     "preset": "id name system_prompt cures updated",
 }
@@ -71,6 +85,24 @@ def make_file(path: Path) -> None:
     loosen(path)
 
 
+def make_old_file(path: Path, version: int, text: str) -> None:
+    """One conversation with a question of this text and an answer, as an older version wrote them."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as db:
+        for migration in MIGRATIONS[:version]:
+            for statement in migration():
+                db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {version}")
+        sampling = to_json(Sampling(temperature=0.5))
+        into = "INSERT INTO conversation(id, title, system_prompt, sampling, day, created, updated, leaf_id)"
+        db.execute(f"{into} VALUES (1, 'Old', 'Be brief.', ?, '2026-03-14', 1, 2, 2)", (sampling,))
+        insert = "INSERT INTO message(id, conversation_id, parent_id, role, content, finish_reason, created)"
+        db.execute(f"{insert} VALUES (1, 1, NULL, 'user', ?, '', 1)", (text,))
+        db.execute(f"{insert} VALUES (2, 1, 1, 'assistant', 'Because.', 'end', 2)")
+        db.commit()
+
+
 def begin(history: History, title: str) -> int:
     """A conversation under a system prompt with a cure; its id."""
     return history.create("Today is {{date}}.", Sampling(), DAY, title, (Cure("date", "frozen", "now"),)).id
@@ -89,7 +121,7 @@ def ask(history: History, number: int, parent: int | None) -> int:
     question = history.append(number, parent, "user", "Why?", filled=(("date", "now"),))
     answer = history.append(number, question.id, "assistant", "")
     history.note_system_prompt(answer.id, "Today is now.")
-    history.finish(answer.id, "Because.", (1, 2, 3), STATS, DIVERGENCE, "end")
+    history.finish(replace(answer, **FINISHED))
     return answer.id
 
 

@@ -115,6 +115,39 @@ def test_next_prompt_and_context() -> None:
 def test_sampling_in_short() -> None:
     assert words.sampling(Sampling()) == "Temperature 0.2 · top-p 0.9"
     assert words.sampling(Sampling(temperature=0.0)) == "Greedy"
+    assert words.sampling(Sampling(temperature=0.0), "low") == "Greedy · thinking low"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "seconds", "is_running", "said"),
+    [
+        (21, 2.14, True, "Thinking… 2.1 s"),
+        (0, 0.0, True, "Thinking…"),
+        (140, 3.2, False, "Thought for 3.2 s, 140 tokens"),
+        (1, 0.04, False, "Thought for 0.04 s, 1 token"),
+        (0, 0.0, False, "Thought"),
+    ],
+)
+def test_what_a_thought_took(tokens: int, seconds: float, is_running: bool, said: str) -> None:
+    stats = TurnStats(1, 100, 0, 100, 200, 0.1, TtftParts(), 40.0, 0.1, False, 0, 0, tokens, seconds)
+    assert words.thought(stats, is_running) == said
+    assert words.thought(None, is_running) == ("Thinking…" if is_running else "Thought")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reused", "said"),
+    [
+        (1000, 800, "nothing is read again"),
+        (1000, 100, "about 700 tokens are read again"),
+        (1140, 100, "about 700 tokens are read again, and each prompt is about 140 tokens longer"),
+        (1000, 900, "about 100 tokens fewer are read"),
+    ],
+)
+def test_what_another_prompt_costs(prompt: int, reused: int, said: str) -> None:
+    now, other = (
+        Preview(1, total, cached, total - cached, 0.1, 0, 8192, ()) for total, cached in ((1000, 800), (prompt, reused))
+    )
+    assert words.change_of_prompt(now, other) == said
 
 
 @pytest.mark.parametrize(

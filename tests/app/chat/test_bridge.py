@@ -237,6 +237,11 @@ def test_merge_joins_text_and_keeps_the_newest_progress() -> None:
     assert merge(events) == [Prefill(1, 2, 3, 0.1), TextDelta(2, "AB"), TextDelta(1, "ab"), end]
 
 
+def test_merge_keeps_a_thought_apart_from_its_answer() -> None:
+    events: list[Event] = [TextDelta(1, piece, is_thought=piece.islower()) for piece in "abABc"]
+    assert merge(events) == [TextDelta(1, "abc", is_thought=True), TextDelta(1, "AB")]
+
+
 def test_merge_keeps_every_view_of_the_cache_and_every_preview() -> None:
     view = CacheView(0, 0.0, 10, 0, 0, 0, 0, 0)
     preview = Preview(3, 1, 0, 1, 0.1, 0, 100, ())

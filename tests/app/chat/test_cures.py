@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 
-from app.chat.cures import Culprit, cured_prompt, find_culprit
-from app.history.records import Conversation, StoredMessage
+from app.chat.cures import Culprit, cured_prompt, find_culprit, template_cure
+from app.history.records import Conversation, StoredMessage, TemplateSettings
 from app.placeholders import Cure
 from engine import Divergence, Sampling
 
@@ -85,3 +86,19 @@ def test_pasted_text_becomes_the_placeholder_that_is_cured() -> None:
     assert found is not None
     after = cured_prompt(before, found, Cure("date", "moved"))
     assert (after.system_prompt, after.cures) == ("Today is {{date}}. Be brief.", (Cure("date", "moved"),))
+
+
+@pytest.mark.parametrize(
+    ("cure", "cured"),
+    [
+        ("keep thoughts", TemplateSettings("off", keep_thoughts=True)),
+        ("system in question", TemplateSettings("off", system_place="question")),
+        (None, None),
+    ],
+)
+def test_a_cure_of_the_template_is_offered_until_it_is_chosen(cure: Any, cured: TemplateSettings | None) -> None:
+    chat, found = replace(conversation(""), template=TemplateSettings("off")), replace(parted(), cure=cure)
+    assert template_cure(chat, found) == cured
+    assert template_cure(chat, None) is None
+    if cured:
+        assert template_cure(replace(chat, template=cured), found) is None

@@ -8,8 +8,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.chat.saving import SAVE_EVERY_MS
+from app.history.history import History
 from engine import DiskFullError, TextDelta
 from tests.app.conftest import Desk
+from tests.app.fake_engine import FakeEngine, Script
 
 
 class Disk:
@@ -160,3 +162,24 @@ def test_a_change_that_cannot_be_stored_is_told(desk: Desk, disk: Disk, change: 
     getattr(desk.session, change)(*arguments)
     assert len(desk.heard("error")) == 1
     assert [message.content for message in desk.session.messages] == ["Hi", "Hello from a fake."]
+
+
+def test_a_thought_is_kept_where_its_answer_failed_or_the_program_ended(make_desk: Callable[..., Desk]) -> None:
+    thinks = Script(thought=("Hm", ", well"), fail_after=0)
+    desk = make_desk(FakeEngine(thinks, thinks, manual=True))
+    desk.session.send("Why?")
+    desk.play()
+    failed = desk.session.messages[-1]
+    assert (failed.content, failed.thought, failed.finish_reason) == ("", "Hm, well", "failed")
+    desk.session.send("And why that?")
+    desk.until(TextDelta)
+    desk.save()
+    desk.bridge.close()
+    desk.history.close()
+    again = History(desk.history.path)
+    stored = again.messages(failed.conversation_id)
+    assert [(each.thought, each.finish_reason) for each in stored[1::2]] == [
+        ("Hm, well", "failed"),
+        ("Hm", "interrupted"),
+    ]
+    again.close()

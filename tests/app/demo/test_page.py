@@ -105,6 +105,16 @@ def test_questions_and_answers_are_folded_and_a_different_answer_is_shown_twice(
     assert page.index("Without the cache:") < page.index("<p>Why not?</p>")
 
 
+def test_thoughts_stand_before_their_answers_also_where_only_they_differ() -> None:
+    report = make_report()
+    report.add_answers(1, "Yes.", "Yes.", "Is *it*?", "Is *it*?")
+    report.add_answers(2, "Because.", "Because.", "Hm.", "Hm, well.")
+    page = as_page(report, "A machine")
+    assert '</summary><p class="soft">Thought:</p><p>Is <em>it</em>?</p><p class="soft">Answer:</p><p>Yes.</p>' in page
+    assert page.count("Without the cache:") == 1
+    assert page.index("Without the cache:") < page.index("<p>Hm, well.</p>")
+
+
 def test_model_machine_and_agreement_are_named() -> None:
     report = make_report()
     text = Reader(as_page(report, "Two cores & a fan")).text

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,10 @@ import pytest
 
 from app.history.errors import InUseError
 from app.history.history import History
+from app.history.records import TemplateSettings
 from app.history.schema import MIGRATIONS
 from engine import DiskFullError, HeadstartError, Sampling
+from tests.app.odd_rows import make_old_file
 
 DAY = date(2026, 3, 14)
 
@@ -144,6 +147,19 @@ def test_a_file_that_is_not_for_this_version_is_refused_untouched(path: Path, st
     assert aside(path) == []
 
 
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+def test_a_file_of_an_older_version_opens_and_goes_on(path: Path, version: int) -> None:
+    make_old_file(path, version, "Why?")
+    history = History(path)
+    conversation, (question, answer) = history.conversation(1), history.messages(1)
+    assert (conversation.title, conversation.sampling, conversation.unread) == ("Old", Sampling(temperature=0.5), ())
+    assert (conversation.template, conversation.notices) == (TemplateSettings(), ())
+    assert (question.content, answer.content, answer.thought, answer.tool_calls) == ("Why?", "Because.", "", ())
+    history.finish(replace(answer, thought="So that it is."))
+    assert history.message(answer.id).thought == "So that it is."
+    history.close()
+
+
 def test_a_second_headstart_is_told_and_the_first_goes_on(path: Path) -> None:
     fill(path)
     first = History(path)
@@ -232,7 +248,7 @@ def used(path: Path) -> Iterator[History]:
         history.append(number, None, "user", f"{title} " * 4000)
     history.presets.add("One", "Preset " * 1000)
     for number in range(10):
-        history.save_text(1, f"Long{number} " * 3000)
+        history.save_text(replace(history.message(1), content=f"Long{number} " * 3000))
     assert log_of(path).stat().st_size > path.stat().st_size
     yield history
     history.close()

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.history.history import History
-from app.history.records import StoredMessage, pack_ids, read_divergence, read_sampling, read_stats, to_json, unpack_ids
-from engine import Divergence, HeadstartError, Sampling, TtftParts, TurnStats
+from app.history.records import (
+    StoredMessage,
+    TemplateSettings,
+    pack_ids,
+    read_divergence,
+    read_sampling,
+    read_stats,
+    to_json,
+    unpack_ids,
+)
+from engine import Divergence, HeadstartError, Sampling, ToolCall, TtftParts, TurnStats
 
 DAY = date(2026, 3, 14)
 STATS = TurnStats(7, 100, 64, 36, 12, 0.25, TtftParts(prefill=0.2, first_token=0.05), 41.5, 1.5, True, 1 << 33)
@@ -56,8 +67,12 @@ def test_changes_are_kept(history: History) -> None:
     history.rename(number, "New title")
     history.set_system_prompt(number, "New prompt")
     history.set_sampling(number, Sampling(top_k=5))
+    history.set_template(number, TemplateSettings("off", keep_thoughts=True, system_place="question"))
+    history.set_notices(number, ("One.", "Two."))
     changed = history.conversation(number)
     assert (changed.title, changed.system_prompt, changed.sampling) == ("New title", "New prompt", Sampling(top_k=5))
+    assert changed.template == TemplateSettings("off", keep_thoughts=True, system_place="question")
+    assert changed.notices == ("One.", "Two.")
 
 
 def test_an_answer_keeps_ids_figures_and_reason(history: History) -> None:
@@ -65,10 +80,11 @@ def test_an_answer_keeps_ids_figures_and_reason(history: History) -> None:
     answer = history.messages(number)[-1]
     assert (answer.token_ids, answer.stats, answer.divergence, answer.finish_reason) == ((), None, None, "")
     ids = (0, 49_151, 65_536, 2**32 - 1)
-    history.finish(answer.id, "Hello", ids, STATS, DIVERGENCE, "length")
-    kept = history.message(answer.id)
-    assert (kept.content, kept.token_ids, kept.finish_reason) == ("Hello", ids, "length")
-    assert (kept.stats, kept.divergence) == (STATS, DIVERGENCE)
+    calls = (ToolCall("look_up", '{"q": "…"}', "1"), ToolCall("stop"))
+    parts: dict[str, Any] = {"content": "Hello", "thought": "Hm\n\n\0", "tool_calls": calls, "token_ids": ids}
+    finished = replace(answer, **parts, stats=STATS, divergence=DIVERGENCE, finish_reason="length")
+    history.finish(finished)
+    assert history.message(answer.id) == finished
 
 
 def test_text_is_kept_to_the_character(history: History) -> None:

@@ -98,7 +98,9 @@ def test_parents_in_a_circle_end_somewhere(whole: Path, tmp_path: Path, parents:
 
 def test_what_is_left_out_is_said_and_the_rest_is_there(qapp: object, whole: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(whole, tmp_path))
-    spoil(path, [("conversation", "sampling", 0, "{broken"), ("message", "stats", 1, "[]")])
+    odd = [("conversation", "sampling", 0, "{broken"), ("conversation", "template", 0, '{"system_place": "attic"}')]
+    odd += [("message", "stats", 1, "[]"), ("message", "tool_calls", 1, '[{"name": ""}]')]
+    spoil(path, odd)
     with desk_at(path) as desk:
         said: list[tuple[str, str]] = []
         desk.session.error.connect(lambda *words: said.append(words))
@@ -109,6 +111,7 @@ def test_what_is_left_out_is_said_and_the_rest_is_there(qapp: object, whole: Pat
         assert desk.session.conversation.system_prompt == "Today is {{date}}."
         answer = desk.session.messages[1]
         assert (answer.content, answer.stats, answer.token_ids) == ("Because.", None, (1, 2, 3))
+        assert (answer.thought, answer.tool_calls) == ("Why indeed?", ())
     ((sentence, detail),) = said
     assert "cannot be read and were left out" in sentence
-    assert detail == "conversation: sampling\nmessage 2: stats"
+    assert detail == "conversation: sampling, template\nmessage 2: stats, tool_calls"

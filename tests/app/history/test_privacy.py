@@ -6,14 +6,15 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from app.history.history import History
-from app.history.schema import MIGRATIONS
-from engine import Sampling
+from engine import Sampling, ToolCall
+from tests.app.odd_rows import make_old_file
 
 DAY = date(2026, 3, 14)
 SECRET = "the heron stands in the reeds "
@@ -78,6 +79,16 @@ def delete_conversation(history: History) -> None:
         history.delete(number)
 
 
+def delete_parts_of_answers(history: History) -> None:
+    """Thought and tool calls of a conversation that holds nothing else of the secret, and a thought written so far."""
+    number = begin(history, "Kept")
+    calls = (ToolCall("look_up", SECRET * 400),)
+    history.finish(replace(history.append(number, None, "assistant", "Kept"), thought=SECRET * 400, tool_calls=calls))
+    history.save_text(replace(history.append(number, None, "assistant", ""), thought=SECRET * 400))
+    assert is_found(history.path)
+    history.delete(number)
+
+
 def discard_message(history: History) -> None:
     number = begin(history, "Kept")
     for texts in (1, 400):
@@ -117,6 +128,7 @@ def change_preset(history: History) -> None:
 
 WAYS = [
     delete_conversation,
+    delete_parts_of_answers,
     discard_message,
     discard_answer,
     rename_conversation,
@@ -153,14 +165,10 @@ def test_what_was_removed_is_in_no_file(path: Path, remove: Callable[[History], 
 
 
 @pytest.mark.usefixtures("careless")
-def test_what_an_older_version_deleted_goes_with_the_update(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("app.history.schema.MIGRATIONS", MIGRATIONS[:4])
-        history = History(path)
-        number = begin(history, SECRET * 400)
-        history.close()
+def test_what_an_older_version_deleted_goes_with_the_update(path: Path) -> None:
+    make_old_file(path, 4, SECRET * 400)
     with closing(sqlite3.connect(path)) as db:
-        db.execute("DELETE FROM message WHERE conversation_id = ?", (number,))
+        db.execute("DELETE FROM message")
         db.commit()
     assert is_found(path)
     History(path).close()

@@ -200,6 +200,13 @@ SAME = finished((1, 2, 3), "one two three")
             False,
             "Stopped: the 2 tokens that both wrote are the same.",
         ),
+        (
+            replace(SAME, thought="Hm, so"),
+            finished((1, 2, 4), "one two three", thought="Hm, no", margins=(0.5, 0.5, 0.04)),
+            False,
+            "The same up to token 2, where they part: “so one two three” with the cache, “no one two three” without. "
+            "The two best choices were 0.040 apart there: so close that rounding decides.",
+        ),
         (SAME, finished((1,), "one", reason="stopped"), False, "Stopped: the token that both wrote is the same."),
     ],
 )

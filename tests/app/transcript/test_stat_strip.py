@@ -16,7 +16,7 @@ STATS = TurnStats(1, 3266, 3203, 63, 40, 0.99, TtftParts(), 5.2, 20.3, False, 0)
 
 @pytest.mark.parametrize(("width", "lines"), [(900, 1), (480, 2), (220, 3)])
 def test_the_strip_is_as_tall_as_its_parts(qtbot: QtBot, width: int, lines: int) -> None:
-    answer = Answer(MessageContent(1, "assistant", "Hello", STATS, None, "end"), Wishes())
+    answer = Answer(MessageContent(1, "assistant", "Hello", STATS, None, "end"), Wishes(), {})
     qtbot.addWidget(answer)
     answer.resize(width, 200)
     answer.show()

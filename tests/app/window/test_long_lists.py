@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -27,9 +28,10 @@ def write_long_chat(path: Path) -> None:
         number, last = history.create("Be brief.", Sampling(), DAY, "Long").id, None
         for _ in range(TURNS):
             question = history.append(number, last, "user", "Why?").id
-            last = history.append(number, question, "assistant", "").id
+            answer = history.append(number, question, "assistant", "Because.")
+            last = answer.id
             history.note_system_prompt(last, "Be brief.")
-            history.finish(last, "Because.", (1, 2), STATS, DIVERGENCE, "end")
+            history.finish(replace(answer, token_ids=(1, 2), stats=STATS, divergence=DIVERGENCE, finish_reason="end"))
     history.close()
 
 

@@ -65,7 +65,7 @@ def test_no_title_prompt_or_message_is_taken_for_html(make_screen: Callable[...,
     for open_dialog in (
         lambda: dialogs.confirm_delete(number),
         dialogs.edit_system_prompt,
-        dialogs.edit_sampling,
+        dialogs.conversation_settings.open,
         dialogs.edit_preferences,
         lambda: screen.application.proving.prove(screen.session.messages[-1].id),
     ):

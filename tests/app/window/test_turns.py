@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.transcript import message as message_module
+from app.transcript import reading_note
 from app.words import turn_parts
 from engine import Divergence, Matched, Prefill, TextDelta
 from tests.app.conftest import timer_of
@@ -145,7 +145,7 @@ def test_copy_gives_the_emitted_text(make_screen: Callable[..., Screen]) -> None
 def test_progress_appears_where_the_answer_will_be_after_a_while(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_module, "APPEARS_AFTER_MS", 10**6)
+    monkeypatch.setattr(reading_note, "APPEARS_AFTER_MS", 10**6)
     screen.ask("Read this")
     screen.until(Prefill)
     note = screen.answer().note
