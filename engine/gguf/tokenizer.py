@@ -11,6 +11,7 @@ of llama.cpp (`src/llama-vocab.cpp`), from which a file's fields have their mean
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,6 +143,8 @@ def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
     steps: list[Any] = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
     if splitting.spells_bytes:
         steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False))
+        if missing := "".join(sorted(set(pre_tokenizers.ByteLevel.alphabet()) - ids.keys())):
+            steps.append(pre_tokenizers.Split(Regex(f"[{re.escape(missing)}]"), "removed"))
         tokenizer.decoder = decoders.ByteLevel()
     else:
         tokenizer.normalizer = normalizers.Replace(" ", _BLANK)

@@ -83,7 +83,8 @@ def main(arguments: Sequence[str]) -> None:
         return
     print(ROW.format("file", "tokenizer", "texts", "equal", "first difference"))
     for gguf in sorted(place.glob("*.gguf")):
-        ended = subprocess.run([sys.executable, "-m", "tests.engine.gguf_tokens", str(gguf), count], check=False)
+        command = [sys.executable, "-m", "tests.engine.gguf_tokens", str(gguf), count]
+        ended = subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
         if ended.returncode:
             print(ROW.format(gguf.stem[-28:], "", "", "", f"ended with {ended.returncode}"), flush=True)
 
