@@ -27,7 +27,7 @@ _GPT2 = rf"{_ENDINGS}| ?\p{{L}}+| ?\p{{N}}+|{_SIGNS}|{_BLANKS}"
 
 
 def _modern(digits: str, word: str = rf"{_ANY_ENDINGS}|{_WORD}", signs: str = rf"{_SIGNS}[\r\n]*") -> str:
-    """The pattern that tokenizers since GPT-4 share, with what differs: how many digits are a word, and what a word is."""
+    """The pattern that tokenizers since GPT-4 share, and what differs: how many digits are a word, what else is one."""
     return f"{word}|{digits}|{signs}|{_LINES}|{_BLANKS}"
 
 
@@ -147,9 +147,7 @@ _BY_NAMES = {
     "tiny_aya cohere2moe": Splitting(
         (
             _FROM_THE_RIGHT,
-            _modern(
-                rf"{_N}{{1,3}}", rf"[^\r\n\p{{L}}\p{{N}}]?{_MARKED_LETTERS}+{_ENDING_OR_NOT}", _SIGNS_OF_CODE
-            ),
+            _modern(rf"{_N}{{1,3}}", rf"[^\r\n\p{{L}}\p{{N}}]?{_MARKED_LETTERS}+{_ENDING_OR_NOT}", _SIGNS_OF_CODE),
         )
     ),
     "kimi-k2": Splitting(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +60,8 @@ def write_tokenizer(gguf: Path, folder: Path) -> None:
 
 def build_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
     """The tokenizer of a GGUF file. Raises ModelError, whose sentence goes on behind the file's name."""
-    model = vocabulary.fields.get("model")
-    if model == "llama":
-        tokenizer = _by_scores(vocabulary)
-    elif model in ("gpt2", "gemma4"):
-        tokenizer = _by_merges(vocabulary, _splitting(vocabulary))
-    else:
-        raise ModelError(f'has a tokenizer of a kind that is not read here ("{model}"): {_ADVICE}')
+    splitting = _splitting(vocabulary)
+    tokenizer = _by_merges(vocabulary, splitting) if splitting else _by_scores(vocabulary)
     tokenizer.add_tokens(list(_found_first(vocabulary)))
     tokenizer.post_processor = _frame(vocabulary)
     return tokenizer
@@ -74,60 +69,62 @@ def build_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
 
 def tokenizer_config(vocabulary: Vocabulary) -> dict[str, Any]:
     """The content of tokenizer_config.json: tokens with a role, whether a prompt begins with BOS, the templates."""
-    bos, eos = _ends(vocabulary)
-    templates = dict(vocabulary.templates)
-    listed: Any = [{"name": name, "template": template} for name, template in templates.items()]
-    return {
+    first, last = _ends(vocabulary)
+    config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,
-        "add_bos_token": bos is not None,
-        "add_eos_token": eos is not None,
-        **{role: _described(vocabulary, token) for role, token in _roles(vocabulary).items()},
-        **({"chat_template": templates.get("default") if set(templates) == {"default"} else listed} if templates else {}),
+        "add_bos_token": first is not None,
+        "add_eos_token": last is not None,
     }
+    roles = {role: _described(vocabulary, token) for role, token in _roles(vocabulary).items()}
+    return {**config, **roles, **_chat_template(vocabulary.templates)}
+
+
+def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
+    """The entry for the chat templates, which has names only where there are several."""
+    if not templates:
+        return {}
+    if templates.keys() == {"default"}:
+        return {"chat_template": templates["default"]}
+    return {"chat_template": [{"name": name, "template": template} for name, template in templates.items()]}
+
+
+def _splitting(vocabulary: Vocabulary) -> Splitting | None:
+    """The rule for words; None for SentencePiece, which has none. Without a name it is that of the first files."""
+    model = vocabulary.fields.get("model")
+    if model == "llama":
+        return None
+    if model not in ("gpt2", "gemma4"):
+        raise ModelError(f'has a tokenizer of a kind that is not known here ("{model}"): {_ADVICE}')
+    name = "gemma4" if model == "gemma4" else str(vocabulary.fields.get("pre") or "default")
+    if name not in SPLITTINGS:
+        raise ModelError(f'cuts texts into words by a rule that is not known here ("{name}"): {_ADVICE}')
+    return SPLITTINGS[name]
 
 
 def _roles(vocabulary: Vocabulary) -> dict[str, str]:
     """The tokens with a role in every prompt: "bos_token" and others."""
-    found: dict[str, str] = {}
-    for role, field in _NAMED.items():
-        token = vocabulary.token(field)
-        default = _SENTENCEPIECE.get(role) if vocabulary.fields.get("model") == "llama" else None
-        if token is None and default is not None and default < len(vocabulary.tokens):
-            token = vocabulary.tokens[default]
-        if token is not None:
-            found[role] = token
-    return found
+    defaults = _SENTENCEPIECE if vocabulary.fields.get("model") == "llama" else {}
+    found = {role: vocabulary.token(field, defaults.get(role)) for role, field in _NAMED.items()}
+    return {role: token for role, token in found.items() if token is not None}
 
 
 def _ends(vocabulary: Vocabulary) -> tuple[str | None, str | None]:
-    """The tokens that every prompt begins and ends with, or None."""
-    roles = _roles(vocabulary)
-    if vocabulary.fields.get("model") == "llama":
-        adds_bos = True
-    else:
-        adds_bos = _splitting(vocabulary).adds_bos
-    is_gemma = vocabulary.fields.get("model") == "gemma4"
-    begins = is_gemma or vocabulary.flag("add_bos_token", adds_bos)
+    """The tokens that every prompt begins and ends with, or None. With Gemma-4 it is BOS whatever the file says."""
+    roles, splitting = _roles(vocabulary), _splitting(vocabulary)
+    begins = vocabulary.flag("add_bos_token", splitting is None or splitting.adds_bos)
+    begins = begins or splitting == SPLITTINGS["gemma4"]
     ends = vocabulary.flag("add_eos_token", False)
     return roles.get("bos_token") if begins else None, roles.get("eos_token") if ends else None
 
 
 def _frame(vocabulary: Vocabulary) -> processors.TemplateProcessing:
     """Puts BOS before a prompt and EOS behind it, where the file asks for it."""
-    bos, eos = _ends(vocabulary)
-    single = [*([bos] if bos else []), "$A", *([eos] if eos else [])]
-    ids = {token: index for index, token in enumerate(vocabulary.tokens) if token in (bos, eos)}
-    return processors.TemplateProcessing(single=single, special_tokens=list(ids.items()))
-
-
-def _splitting(vocabulary: Vocabulary) -> Splitting:
-    """The rule for words. Files from before there were names for rules mean the default one."""
-    is_gemma = vocabulary.fields.get("model") == "gemma4"
-    name = "gemma4" if is_gemma else str(vocabulary.fields.get("pre") or "default")
-    if name not in SPLITTINGS:
-        raise ModelError(f'cuts texts into words by a rule that is not known here ("{name}"): {_ADVICE}')
-    return SPLITTINGS[name]
+    first, last = _ends(vocabulary)
+    ids = [(token, vocabulary.tokens.index(token)) for token in {first, last} if token is not None]
+    return processors.TemplateProcessing(
+        single=[token for token in (first, "$A", last) if token is not None], special_tokens=ids
+    )
 
 
 def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
@@ -136,7 +133,9 @@ def _by_merges(vocabulary: Vocabulary, splitting: Splitting) -> Tokenizer:
     merges = list(dict.fromkeys(vocabulary.merges))
     odd = [pair for pair in merges if not {*pair, "".join(pair)} <= ids.keys()]
     if odd or not merges:
-        raise ModelError(f"has an incomplete tokenizer: {_ADVICE}", f"merges: {len(merges)}, without a token: {odd[:5]}")
+        raise ModelError(
+            f"has an incomplete tokenizer: {_ADVICE}", f"merges: {len(merges)}, without a token: {odd[:5]}"
+        )
     tokenizer = Tokenizer(
         BPE(ids, merges, ignore_merges=splitting.is_whole_first, byte_fallback=not splitting.spells_bytes)
     )
@@ -209,9 +208,7 @@ def _found_first(vocabulary: Vocabulary) -> Iterator[AddedToken]:
     """The tokens that are found in a text before it is cut into words."""
     for token, kind in zip(vocabulary.tokens, vocabulary.types, strict=True):
         if kind in _FOUND_FIRST:
-            yield AddedToken(
-                token, special=kind in _OUTSIDE, normalized=False, rstrip=_takes_blanks(vocabulary, token)
-            )
+            yield AddedToken(token, special=kind in _OUTSIDE, normalized=False, rstrip=_takes_blanks(vocabulary, token))
 
 
 def _takes_blanks(vocabulary: Vocabulary, token: str) -> bool:

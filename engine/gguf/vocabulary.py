@@ -19,14 +19,16 @@ _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 _STRING, _ARRAY = 8, 9
 _PREFIX, _TEMPLATE = "tokenizer.ggml.", "tokenizer.chat_template"
 
-_ENDS = """<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> <|endoftext|> </s>
-<|eom_id|> <EOT> _<EOT> [EOT] [EOS] <|end_of_text|> <end_of_utterance> <eos> <turn|> <|tool_response>
-<｜end▁of▁sentence｜> [e~[ <|channel|> <|message|> <|start|> <|constrain|>"""
-_INFILL = """<|fim_prefix|> <fim-prefix> <fim_prefix> <｜fim▁begin｜> <PRE> ▁<PRE> <|code_prefix|> <|prefix|> <|fim_suffix|>
-<fim-suffix> <fim_suffix> <｜fim▁hole｜> <SUF> ▁<SUF> <|code_suffix|> <|suffix|> <|fim_middle|> <fim-middle> <fim_middle>
-<｜fim▁end｜> <MID> ▁<MID> <|code_middle|> <|middle|> <|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|>
-<|repo_name|> <fim-repo> <REPO> <reponame> <|file_sep|>"""
-_CONTROL_BY_NAME = frozenset(f"{_ENDS} {_INFILL}".split())
+_ENDS = """
+<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> <|endoftext|> </s> <|eom_id|> <EOT>
+_<EOT> [EOT] [EOS] <|end_of_text|> <end_of_utterance> <eos> <turn|> <|tool_response> <｜end▁of▁sentence｜> [e~["""
+_STRUCTURE = "<|channel|> <|message|> <|start|> <|constrain|>"
+_INFILL = """
+<|fim_prefix|> <fim-prefix> <fim_prefix> <｜fim▁begin｜> <PRE> ▁<PRE> <|code_prefix|> <|prefix|>
+<|fim_suffix|> <fim-suffix> <fim_suffix> <｜fim▁hole｜> <SUF> ▁<SUF> <|code_suffix|> <|suffix|>
+<|fim_middle|> <fim-middle> <fim_middle> <｜fim▁end｜> <MID> ▁<MID> <|code_middle|> <|middle|>
+<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame> <|file_sep|>"""
+_CONTROL_BY_NAME = frozenset(f"{_ENDS} {_STRUCTURE} {_INFILL}".split())
 """Tokens that are control tokens whatever a file calls them: those that llama.cpp knows by their names."""
 
 
@@ -59,9 +61,9 @@ class Vocabulary:
     templates: Mapping[str, str]
     fields: Mapping[str, Any]
 
-    def token(self, name: str) -> str | None:
-        """The token that a field such as "eos_token_id" names, or None."""
-        index = self.fields.get(name)
+    def token(self, name: str, default: int | None = None) -> str | None:
+        """The token that a field such as "eos_token_id" names, or that with the id `default`, or None."""
+        index = self.fields.get(name, default)
         return self.tokens[index] if isinstance(index, int) and 0 <= index < len(self.tokens) else None
 
     def flag(self, name: str, default: bool) -> bool:
@@ -75,12 +77,14 @@ def read_vocabulary(path: Path) -> Vocabulary:
         try:
             return _vocabulary(_Reader(data).entries())
         except (struct.error, LookupError, ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise ModelError(f"The tokenizer in {path.name} cannot be read: download the file again.", str(error)) from error
+            raise ModelError(
+                f"The tokenizer in {path.name} cannot be read: download the file again.", str(error)
+            ) from error
 
 
 def _vocabulary(entries: Mapping[str, Any]) -> Vocabulary:
     fields = {name.removeprefix(_PREFIX): value for name, value in entries.items() if name.startswith(_PREFIX)}
-    tokens = [token or f"[EMPTY_{index}]" for index, token in enumerate(fields.pop("tokens", ()))]
+    tokens = [_until_zero(token) or f"[EMPTY_{index}]" for index, token in enumerate(fields.pop("tokens", ()))]
     types = fields.pop("token_type", None) or [TokenType.NORMAL] * len(tokens)
     scores, merges = fields.pop("scores", ()), fields.pop("merges", ())
     if len(set(tokens)) < len(tokens):
@@ -96,6 +100,11 @@ def _vocabulary(entries: Mapping[str, Any]) -> Vocabulary:
         {name: template for key, template in entries.items() if (name := _template_name(key))},
         {name: value for name, value in fields.items() if not isinstance(value, (list, tuple))},
     )
+
+
+def _until_zero(token: str) -> str:
+    """The token as a language sees it in which a zero ends a string: that is how files are made and read."""
+    return token.partition("\0")[0]
 
 
 def _known_types(tokens: list[str], numbers: Sequence[int]) -> tuple[TokenType, ...]:

@@ -21,7 +21,7 @@ from engine.library.places import alone, explain, models_dir, require_space
 from engine.types import ModelError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct"
-_CONVERSION = 1  # counts up when a new version must convert again
+_CONVERSION = 2  # counts up when a new version must convert again
 _SOURCE = "source.json"
 
 

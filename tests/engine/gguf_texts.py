@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 NATURAL = """\
 The quick brown fox doesn't jump over the lazy dog's back; they'll say it's what I'd do, won't you?
@@ -43,11 +43,46 @@ $HOME/.config/*.json | grep -E '^[a-z]+\.[0-9]{1,3}$' && echo "done" >&2
 fn main() -> Result<(), Box<dyn Error>> { let v: Vec<_> = (0..10).map(|x| x*x).collect(); Ok(()) }
 @media (max-width:600px){.a>.b{color:#FFF}} camelCase PascalCase snake_case SCREAMING_CASE kebab-case iOS macOS
 https://example.com/a/b?c=d&e=%20f#g user@mail.org C:\Users\me C++ C# F# .NET"""
-DIGITS = "0 7 42 123 1234 12345 123456 1234567 12345678 3.14159 1,000,000 10:45:59 2024-02-29 0xDEADBEEF 1e-9 ½ ²³ Ⅷ ①② ١٢٣٤ १२३ ４５６７ 五十 00000001 9999999999999999 +49(0)30/123-45 v2.0.1 $5.99 50% x1y22z333"
+DIGITS = (
+    "0 7 42 123 1234 12345 123456 1234567 12345678 3.14159 1,000,000 10:45:59 2024-02-29 0xDEADBEEF 1e-9 "
+    "½ ²³ Ⅷ ①② ١٢٣٤ १२३ ４５６７ 五十 00000001 9999999999999999 +49(0)30/123-45 v2.0.1 $5.99 50% x1y22z333"
+)
 EMOJI = "😀 🤷🏽‍♀️ 👨‍👩‍👧‍👦 🏳️‍🌈 🇩🇪🇯🇵 ❤️ ☺ ✅ 👍🏿 🚀🚀🚀 1️⃣ ©® ™ ‍ ️ 🦙.cpp (✿◠‿◠) ¯\\_(ツ)_/¯ \U0001fae0"
-MARKS = "e\u0301 a\u0308\u0323 \u0301x n\u0303o \u200bzero \u200d join\u200c er \ufeffbom soft\u00adhy \u202ertl\u202c Z\u0351\u036b\u0343a\u0328l\u0321g\u0489o \u0915\u094d\u0937 \u1112\u1161\u11ab \u0e01\u0e33"
-BLANKS = (" ", "  ", "   ", "        ", "\t", "\t\t", "\n", "\n\n", "\n\n\n", "\r\n", "\r", " \n ", "\n \n", "\u00a0", "\u3000", "\u2003", "\u2028", "\x0b", "\x0c", "\x85", "\u200b", " " * 33, "\n" * 12)  # fmt: skip
-SIGNS = "'s 't 're 'VE 'LL 'd ' '' \" `` ``` ... … !!! ?! -- --- — – ** == === => -> :: // /* */ && || <> [] {} () $$ ## @@ ~~ ^^ \\\\ ，。！？：；“”‘’「」『』（）、〜 ،؟ ।॥ ·•¿¡«»‹› ▁ ▁▁ Ġ Ċ <0x0A> [UNK] <s> </s> <unk> <|im_start|> <|endoftext|> <mask> \x00 \x01 \x1f \x7f \x80 \ufffd \ue000 \ufdd0 \uffff \U0010ffff"
+MARKS = (
+    "e\u0301 a\u0308\u0323 \u0301x n\u0303o \u200bzero \u200d join\u200c er \ufeffbom soft\u00adhy "
+    "\u202ertl\u202c Z\u0351\u036b\u0343a\u0328l\u0321g\u0489o \u0915\u094d\u0937 \u1112\u1161\u11ab "
+    "\u0e01\u0e33"
+)
+BLANKS = (
+    " ",
+    "  ",
+    "   ",
+    "        ",
+    "\t",
+    "\t\t",
+    "\n",
+    "\n\n",
+    "\n\n\n",
+    "\r\n",
+    "\r",
+    " \n ",
+    "\n \n",
+    "\u00a0",
+    "\u3000",
+    "\u2003",
+    "\u2028",
+    "\x0b",
+    "\x0c",
+    "\x85",
+    "\u200b",
+    " " * 33,
+    "\n" * 12,
+)
+SIGNS = (
+    "'s 't 're 'VE 'LL 'd ' '' \" `` ``` ... … !!! ?! -- --- — – ** == === => -> :: // /* */ && || <> [] "
+    "{} () $$ ## @@ ~~ ^^ \\\\ ，。！？：；“”‘’「」『』（）、〜 ،؟ ।॥ ·•¿¡«»‹› ▁ ▁▁ Ġ Ċ <0x0A> [UNK] <s> </s> <unk> "
+    "<|im_start|> <|endoftext|> <mask> \x00 \x01 \x1f \x7f \x80 \ufffd \ue000 \ufdd0 \uffff \U0010ffff"
+)
 
 
 def texts(special: Sequence[str], count: int, seed: int = 0) -> list[str]:
@@ -103,6 +138,3 @@ def _cut(draw: random.Random, parts: Sequence[str], special: Sequence[str]) -> s
     source = draw.choice([NATURAL, CODE, SIGNS, EMOJI, MARKS, DIGITS])
     start = draw.randrange(len(source))
     return source[start : start + draw.randint(1, 120)]
-
-
-Maker = Callable[[random.Random, Sequence[str], Sequence[str]], str]

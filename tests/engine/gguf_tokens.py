@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from engine.gguf.tokenizer import write_tokenizer
 from engine.gguf.vocabulary import TokenType, Vocabulary, read_vocabulary
 from engine.types import ModelError
+from tests.engine.gguf_files import open_tokenizer
 from tests.engine.gguf_texts import texts
 
 ROW = "| {:<28} | {:<18} | {:>5} | {:>5} | {}"
-
-
-def open_tokenizer(gguf: Path) -> Any:
-    """The tokenizer of a GGUF file as the engine opens it, by way of the files that a conversion writes."""
-    from transformers import PreTrainedTokenizerFast
-
-    with tempfile.TemporaryDirectory() as folder:
-        write_tokenizer(gguf, Path(folder))
-        return PreTrainedTokenizerFast.from_pretrained(folder)
 
 
 def special_tokens(vocabulary: Vocabulary, most: int = 40) -> list[str]:
@@ -70,7 +60,8 @@ def _llama_cpp(gguf: Path, asked: Sequence[str]) -> list[list[int]]:
 
 
 def _first_difference(tokenizer: Any, text: str, ours: Sequence[int], theirs: Sequence[int]) -> str:
-    at = next((i for i, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), min(len(ours), len(theirs)))
+    shorter = min(len(ours), len(theirs))
+    at = next((place for place in range(shorter) if ours[place] != theirs[place]), shorter)
     seen = [tokenizer.convert_ids_to_tokens(list(ids[max(0, at - 1) : at + 4])) for ids in (ours, theirs)]
     return f"{text[:40]!r}: {seen[0]} here, {seen[1]} there"
 
