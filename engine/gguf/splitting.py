@@ -46,8 +46,11 @@ _DEEPSEEK_WORD = r"[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
 _DEEPSEEK_SIGNS = r" ?[\p{P}\p{S}]+"
 _DEEPSEEK = rf"{_ONE_SIGN_AND_LATIN}|{_DEEPSEEK_WORD}|{_DEEPSEEK_SIGNS}[\r\n]*|{_LINES}|{_BLANKS}"
 _HAN_AND_KANA = "[一-龥぀-ゟ゠-ヿ]+"
-_FROM_THE_RIGHT = rf"(?<!\P{{N}})\P{{N}}*(?:{_N}{{3}}|{_N}{{1,2}})(?=(?:{_N}{{3}})*(?!{_N}))"
-"""Digits in groups of three, counted from the right."""
+_FROM_THE_RIGHT = (
+    rf"(?<={_N}){_N}{{3}}"
+    rf"|(?<!\P{{N}})\P{{N}}*(?:{_N}{{1,2}}(?=(?:{_N}{{3}})*(?!{_N}))|{_N}{{3}})"
+)
+"""Digits in groups of three, counted from the right: only the first group of a number looks for its end."""
 
 _EAST_ASIAN = r"[一-龥ࠀ-一가-퟿&&[^\s]]+"
 _LETTERS_OF_2023 = (
