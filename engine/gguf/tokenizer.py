@@ -53,7 +53,7 @@ def write_tokenizer(gguf: Path, folder: Path) -> None:
         tokenizer = build_tokenizer(vocabulary)
     except ModelError as error:
         raise ModelError(f"{gguf.name} {error}", error.detail) from error
-    tokenizer.save(str(folder / "tokenizer.json"))
+    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
     config = json.dumps(tokenizer_config(vocabulary), ensure_ascii=False, indent=2)
     (folder / "tokenizer_config.json").write_text(config, encoding="utf-8")
 
@@ -212,7 +212,10 @@ def _found_first(vocabulary: Vocabulary) -> Iterator[AddedToken]:
 
 
 def _takes_blanks(vocabulary: Vocabulary, token: str) -> bool:
-    """Whether the blanks behind a token belong to it: so for Phi-3, which only the model's name tells."""
+    """Whether the blanks behind a token belong to it: so for Phi-3, which only the model's name tells.
+
+    llama.cpp counts the blanks of ASCII only. Here it is all of them, as the model's maker has it.
+    """
     is_phi3 = any(name in vocabulary.name.lower() for name in ("phi-3", "phi3"))
     return is_phi3 and token not in ("<unk>", "<s>", "<|endoftext|>")
 
