@@ -42,6 +42,8 @@ def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Progr
         raise disk_full(made)
     if status == -9 or "MemoryError" in detail or "not enough memory" in detail:
         raise ModelError(f"{gguf.name} does not fit into memory while it is converted: close other programs.", detail)
+    if refusal := _last_line(log).get("refusal"):
+        raise ModelError(refusal, detail)
     reason = _last_line(log).get("error", f"exit status {status}")
     raise ModelError(f"{gguf.name} cannot be converted ({reason}): get the model's safetensors folder instead.", detail)
 
@@ -59,13 +61,18 @@ def _last_line(log: Path) -> dict[str, Any]:
 
 
 def convert(source: Path, target: Path, dtype: str, report: Progress) -> None:
-    """Write the model in `source` to the folder `target`, weights as `dtype` (bf16, fp16 or fp32)."""
+    """Write the model in `source` to the folder `target`, weights as `dtype` (bf16, fp16 or fp32).
+
+    Raises ModelError where the file's tokenizer is not known here.
+    """
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
+
+    from engine.gguf.tokenizer import write_tokenizer
 
     where: dict[str, Any] = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
     report("Converting the tokenizer", None)
-    AutoTokenizer.from_pretrained(**where).save_pretrained(target)
+    write_tokenizer(source, target)
     _show_weights(report)
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[dtype]
     loaded = AutoModelForCausalLM.from_pretrained(**where, dtype=kind, trust_remote_code=False)
@@ -112,6 +119,9 @@ def main(arguments: list[str]) -> int:
         convert(
             Path(arguments[0]), Path(arguments[1]), arguments[2], lambda stage, part: say(stage=stage, fraction=part)
         )
+    except ModelError as error:
+        say(refusal=str(error), detail=error.detail)
+        return 1
     except Exception as error:
         say(error=f"{type(error).__name__}: {error}", detail=traceback.format_exc())
         return 1

@@ -11,6 +11,7 @@ from engine.library.child_process import run_python
 from engine.library.convert import run_converter
 from engine.library.resolve import check_model, resolve
 from engine.types import ModelError
+from tests.engine.gguf_files import write_byte_level
 from tests.engine.model_files import LAYERS, VOCABULARY, WIDTH, write_gguf
 
 
@@ -45,6 +46,13 @@ def test_unknown_architecture_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"odd\.gguf cannot be converted .*wonderful") as caught:
         run_converter(source, tmp_path / "made", "bf16", tmp_path / "log", ignore)
     assert "Traceback" in caught.value.detail
+
+
+def test_unknown_rule_for_words_is_said_before_the_weights_are_read(tmp_path: Path) -> None:
+    source = write_byte_level(tmp_path / "odd.gguf", ["a b"], pre="wonderful")
+    (tmp_path / "made").mkdir()
+    with pytest.raises(ModelError, match=r'^odd\.gguf cuts texts into words by a rule that is not known .*"wonderful"'):
+        run_converter(source, tmp_path / "made", "bf16", tmp_path / "log", ignore)
 
 
 def test_program_is_ended_when_its_progress_raises(tmp_path: Path) -> None:

@@ -1,0 +1,170 @@
+"""Reads what a GGUF file says about its tokenizer: the tokens with their kinds, scores and merges, and the templates.
+
+The header's reader leaves long lists out, and the gguf package takes half a minute for the lists of a large vocabulary.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from engine.types import ModelError
+
+_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_STRING, _ARRAY = 8, 9
+_PREFIX, _TEMPLATE = "tokenizer.ggml.", "tokenizer.chat_template"
+
+_ENDS = """
+<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> <|endoftext|> </s> <|eom_id|> <EOT>
+_<EOT> [EOT] [EOS] <|end_of_text|> <end_of_utterance> <eos> <turn|> <|tool_response> <｜end▁of▁sentence｜> [e~["""
+_STRUCTURE = "<|channel|> <|message|> <|start|> <|constrain|>"
+_INFILL = """
+<|fim_prefix|> <fim-prefix> <fim_prefix> <｜fim▁begin｜> <PRE> ▁<PRE> <|code_prefix|> <|prefix|>
+<|fim_suffix|> <fim-suffix> <fim_suffix> <｜fim▁hole｜> <SUF> ▁<SUF> <|code_suffix|> <|suffix|>
+<|fim_middle|> <fim-middle> <fim_middle> <｜fim▁end｜> <MID> ▁<MID> <|code_middle|> <|middle|>
+<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame> <|file_sep|>"""
+_CONTROL_BY_NAME = frozenset(f"{_ENDS} {_STRUCTURE} {_INFILL}".split())
+"""Tokens that are control tokens whatever a file calls them: those that llama.cpp knows by their names."""
+
+
+class TokenType(IntEnum):
+    """What sort of token an entry of a vocabulary is: the numbers of `tokenizer.ggml.token_type`."""
+
+    UNDEFINED = 0
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The fields `tokenizer.*` of a GGUF file, and the name of its model.
+
+    `tokens[i]` is the token with id i, `types[i]` its sort and `scores[i]` its score; `scores` may be empty.
+    `merges` are pairs of tokens, the first to be joined first. `templates` are the chat templates by name; that without
+    a name is "default". `fields` are all other single values, without the prefix `tokenizer.ggml.`.
+    """
+
+    name: str
+    tokens: tuple[str, ...]
+    types: tuple[TokenType, ...]
+    scores: tuple[float, ...]
+    merges: tuple[tuple[str, str], ...]
+    templates: Mapping[str, str]
+    fields: Mapping[str, Any]
+
+    def token(self, name: str, default: int | None = None) -> str | None:
+        """The token that a field such as "eos_token_id" names, or that with the id `default`, or None."""
+        index = self.fields.get(name, default)
+        return self.tokens[index] if isinstance(index, int) and 0 <= index < len(self.tokens) else None
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A field that is true or false."""
+        return bool(self.fields.get(name, default))
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Read the tokenizer of the GGUF file `path`. Raises ModelError, OSError."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            return _vocabulary(_Reader(data).entries())
+        except (struct.error, LookupError, ValueError, TypeError, OverflowError, RecursionError) as error:
+            raise ModelError(
+                f"The tokenizer in {path.name} cannot be read: download the file again.", str(error)
+            ) from error
+
+
+def _vocabulary(entries: Mapping[str, Any]) -> Vocabulary:
+    fields = {name.removeprefix(_PREFIX): value for name, value in entries.items() if name.startswith(_PREFIX)}
+    tokens = [_until_zero(token) or f"[EMPTY_{index}]" for index, token in enumerate(fields.pop("tokens", ()))]
+    types = fields.pop("token_type", None) or [TokenType.NORMAL] * len(tokens)
+    scores, merges = fields.pop("scores", ()), fields.pop("merges", ())
+    if len(set(tokens)) < len(tokens):
+        raise ValueError("two tokens are the same")
+    if len(types) < len(tokens) or 0 < len(scores) < len(tokens):
+        raise ValueError(f"{len(tokens)} tokens, {len(types)} types and {len(scores)} scores")
+    return Vocabulary(
+        str(entries.get("general.name", "")),
+        tuple(tokens),
+        _known_types(tokens, types),
+        tuple(map(float, scores)),
+        tuple(map(_pair, merges)),
+        {name: template for key, template in entries.items() if (name := _template_name(key))},
+        {name: value for name, value in fields.items() if not isinstance(value, (list, tuple))},
+    )
+
+
+def _until_zero(token: str) -> str:
+    """The token as a language sees it in which a zero ends a string: that is how files are made and read."""
+    return token.partition("\0")[0]
+
+
+def _known_types(tokens: list[str], numbers: Sequence[int]) -> tuple[TokenType, ...]:
+    """The types, corrected where a token's name says more than the file. Gemma-4 and PLaMo have a plain "</s>"."""
+    plain = {"</s>"} if {"<|tool_response>", "<|plamo:eos|>"} & set(tokens) else set()
+    by_name = {
+        **dict.fromkeys(_CONTROL_BY_NAME, TokenType.CONTROL),
+        **dict.fromkeys(plain, TokenType.NORMAL),
+    }
+    known = set(TokenType)
+    return tuple(
+        by_name.get(token) or TokenType(number if number in known else TokenType.UNDEFINED)
+        for token, number in zip(tokens, numbers, strict=False)
+    )
+
+
+def _pair(merge: str) -> tuple[str, str]:
+    """The two tokens of a merge, which is written as both with a blank between them."""
+    at = merge.index(" ", 1)
+    return merge[:at], merge[at + 1 :]
+
+
+def _template_name(key: str) -> str:
+    """The name of the chat template that an entry holds; empty where it holds none."""
+    if key == _TEMPLATE:
+        return "default"
+    return key.removeprefix(f"{_TEMPLATE}.") if key.startswith(f"{_TEMPLATE}.") else ""
+
+
+class _Reader:
+    """Reads the entries at the start of a GGUF file. `position` is in bytes."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self.data, self.position = data, 8  # behind the magic and the version
+
+    def entries(self) -> dict[str, Any]:
+        """All entries by their names, lists included."""
+        _, count = self.number("Q"), self.number("Q")
+        return {self.string(): self.value(self.number("I")) for _ in range(count)}
+
+    def number(self, code: str) -> Any:
+        value = struct.unpack_from("<" + code, self.data, self.position)[0]
+        self.position += struct.calcsize("<" + code)
+        return value
+
+    def string(self) -> str:
+        start = self.position + 8
+        self.position = start + self.number("Q")
+        if self.position > len(self.data):
+            raise ValueError("a string reaches past the end of the file")
+        return self.data[start : self.position].decode("utf-8")
+
+    def value(self, kind: int) -> Any:
+        if kind == _STRING:
+            return self.string()
+        if kind != _ARRAY:
+            return self.number(_SCALARS[kind])
+        of, count = self.number("I"), self.number("Q")
+        if of not in _SCALARS:
+            return [self.value(of) for _ in range(count)]
+        start, code = self.position, f"<{count}{_SCALARS[of]}"
+        self.position += struct.calcsize(code)
+        return struct.unpack_from(code, self.data, start)
