@@ -25,6 +25,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
     {"port", "native", "remembered", "stopping"},
+    {"gguf"},
     {"cache", "prompt", "library"},
     {"machine", "weights"},
     {"llama"},
@@ -44,7 +45,7 @@ APP_ROWS: tuple[set[str], ...] = (
     {"demo"},
     {"__main__"},
 )
-WITHOUT_TORCH = {"types", "events", "port", "prompt", "library", "worker"}
+WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker"}
 """Rooms of the engine that never compute, and so load without torch."""
 TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache"}
 """The cache's index needs no tensor; these hold and move them."""

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from engine.library.gguf import MAGIC, GgufDamagedError, GgufForeignError, GgufHeader, read_header
+from engine.gguf.header import MAGIC, GgufDamagedError, GgufForeignError, GgufHeader, read_header
 from engine.library.tokenizer_bounds import MOST_PARTS, check_added_tokens, check_tokenizer_json
 from engine.types import ModelError
 
