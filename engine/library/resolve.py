@@ -7,21 +7,33 @@ The default model is downloaded, a GGUF file is converted once, and a folder is 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 from typing import Any
 
+from engine.gguf.parts import is_later_part
 from engine.library import download
-from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, unreadable
+from engine.library.check import (
+    check_folder,
+    check_gguf,
+    holds_model,
+    is_gguf,
+    read_gguf,
+    read_json,
+    refuse_foreign,
+    unreadable,
+)
 from engine.library.child_process import Progress
 from engine.library.convert import run_converter
 from engine.library.places import alone, explain, models_dir, require_space
 from engine.types import ModelError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct"
-_CONVERSION = 1  # counts up when a new version must convert again
+_CONVERSION = 2  # counts up when a new version must convert again
 _SOURCE = "source.json"
 
 
@@ -87,17 +99,33 @@ def _place(path: str) -> Path:
     if not is_there:
         raise ModelError(f"There is no model at {place}: check the path.")
     if place.is_dir():
-        ggufs = sorted(place.glob("*.gguf"))
-        if len(ggufs) == 1 and not (place / "config.json").exists():
-            return ggufs[0]
-        if ggufs and not (place / "config.json").exists():
-            raise ModelError(
-                f"{place.name} holds {len(ggufs)} GGUF files: choose one of them.", "\n".join(map(str, ggufs))
-            )
-        return place
+        return place if (place / "config.json").exists() else _only_gguf(place) or place
     if not is_gguf(place):
         raise refuse_foreign(place)
     return place
+
+
+def _only_gguf(folder: Path) -> Path | None:
+    """The GGUF model in a folder, passing over what belongs to it: its other parts, images, adapters, statistics.
+
+    None where there is no GGUF file. Raises ModelError where one has to be chosen.
+    """
+    files = sorted(folder.glob("*.gguf"))
+    models = [file for file in files if _begins_model(file)]
+    if len(models) > 1:
+        raise ModelError(
+            f"{folder.name} holds {len(models)} GGUF models: choose one of them.", "\n".join(map(str, models))
+        )
+    return next(iter(models or files), None)
+
+
+def _begins_model(file: Path) -> bool:
+    """Whether a GGUF file is a model or the first part of one. What cannot be read may be one: it is refused later."""
+    try:
+        header = read_gguf(file)
+    except ModelError:
+        return True
+    return holds_model(header) and not is_later_part(header)
 
 
 def _default(progress: Progress) -> Path:
@@ -108,19 +136,30 @@ def _default(progress: Progress) -> Path:
         if ready := _ready(key):
             return ready
         require_space(stage, download.DEFAULT_MODEL_BYTES)
-        gguf = download.fetch_default_gguf(stage, progress)
+        gguf = _kept_gguf(key, stage) or download.fetch_default_gguf(stage, progress)
         # Beside the converted weights: kernels that compute on quantised blocks read the original.
         return _convert(gguf, DEFAULT_MODEL, key, stage, progress, keep=True)
 
 
+def _kept_gguf(key: str, stage: Path) -> Path | None:
+    """A copy, inside `stage`, of the GGUF file that an older Headstart kept beside what it converted."""
+    for name in glob("*/*.gguf", root_dir=_shelf(key)):
+        copy = Path(shutil.copy(_shelf(key) / name, stage))
+        if download.sha256(copy, lambda _: None) == key:
+            return copy
+        copy.unlink()
+    return None
+
+
 def _converted(gguf: Path, progress: Progress) -> Path:
-    key = _known_key(gguf) or download.sha256(gguf, lambda part: progress("Reading the GGUF file", part))
+    files = check_gguf(gguf).paths
+    key = _known_key(files) or _key(files, progress)
     if ready := _ready(key):
         return ready
     with alone(key, progress) as stage:
         if ready := _ready(key):
             return ready
-        return _convert(gguf, gguf.stem, key, stage, progress)
+        return _convert(gguf, _name(gguf, files), key, stage, progress)
 
 
 def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, keep: bool = False) -> Path:
@@ -131,7 +170,7 @@ def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, k
     made.mkdir()
     run_converter(gguf, made, header.dtype, stage / "convert.log", progress)
     check_folder(made)
-    source = {"conversion": _CONVERSION, "sha256": key, **_identity(gguf)}
+    source = {"conversion": _CONVERSION, "sha256": key, **_identity(header.paths)}
     if keep:
         gguf.rename(made / gguf.name)
     (made / _SOURCE).write_text(json.dumps(source), encoding="utf-8")
@@ -139,6 +178,17 @@ def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, k
     shutil.rmtree(place.parent, ignore_errors=True)  # a damaged or older conversion
     place.parent.mkdir(parents=True)
     return made.rename(place)
+
+
+def _name(gguf: Path, files: Sequence[Path]) -> str:
+    """What a model is called after its file; of several parts, what stands before their numbers."""
+    return gguf.stem if len(files) == 1 else gguf.stem[: -len("-00001-of-00002")]
+
+
+def _key(files: Sequence[Path], progress: Progress) -> str:
+    """The SHA-256 of a file's content; of several, that of all of theirs."""
+    found = [download.sha256(file, lambda part: progress("Reading the GGUF file", part)) for file in files]
+    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
 
 
 def _ready(key: str) -> Path | None:
@@ -154,9 +204,9 @@ def _ready(key: str) -> Path | None:
     return None
 
 
-def _known_key(gguf: Path) -> str | None:
-    """The SHA-256 of a file that was converted before and has not changed since; it is not read for that."""
-    identity = _identity(gguf)
+def _known_key(files: Sequence[Path]) -> str | None:
+    """The SHA-256 of files that were converted before and have not changed since; they are not read for that."""
+    identity = _identity(files)
     for source in _made("*"):
         try:
             said = read_json(source)
@@ -178,6 +228,10 @@ def _shelf(key: str) -> Path:
     return models_dir() / key[:16]
 
 
-def _identity(gguf: Path) -> dict[str, Any]:
-    status = gguf.stat()
-    return {"path": str(gguf), "size": status.st_size, "modified_ns": status.st_mtime_ns}
+def _identity(files: Sequence[Path]) -> dict[str, Any]:
+    """What becomes another when a file is changed or replaced."""
+    first, *others = [(str(file), file.stat()) for file in files]
+    path, status = first
+    found = {"path": path, "size": status.st_size, "modified_ns": status.st_mtime_ns}
+    parts = [[path, status.st_size, status.st_mtime_ns] for path, status in others]
+    return {**found, "parts": parts} if parts else found
