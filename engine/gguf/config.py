@@ -289,6 +289,35 @@ def _olmo2(said: Said) -> Config:
     }
 
 
+def _olmoe(said: Said) -> Config:
+    return {"model_type": "olmoe", **_rms(said), **_experts(said), "norm_topk_prob": False}
+
+
+def _exaone4(said: Said) -> Config:
+    """EXAONE-4, whose positions are turned in the layers with a window only, where there are some."""
+    found = _rms(said)
+    window = said.whole("attention.sliding_window", 0)
+    layers = ["full_attention"] * found["num_hidden_layers"]
+    return {
+        "model_type": "exaone4",
+        **found,
+        "sliding_window": window or None,
+        "layer_types": _layer_types(said, 4) if window else layers,
+    }
+
+
+def _nemotron(said: Said) -> Config:
+    sizes = _sizes(said)
+    return {
+        "model_type": "nemotron",
+        **sizes,
+        "norm_eps": said.real("attention.layer_norm_epsilon"),
+        "rope_parameters": rope_parameters(said, sizes["head_dim"], may_be_partial=True),
+        "attention_bias": _has(said, "attn_q.bias"),
+        "mlp_bias": _has(said, "ffn_up.bias"),
+    }
+
+
 def _smollm3(said: Said) -> Config:
     return {
         "model_type": "smollm3",
@@ -401,6 +430,10 @@ ARCHITECTURES: Mapping[str, Callable[[Said], Config]] = {
     "gemma3": _gemma3,
     "granite": _granite,
     "olmo2": _olmo2,
+    "olmoe": _olmoe,
+    "exaone4": _exaone4,
+    "nemotron": _nemotron,
+    "ernie4_5": _simple("ernie4_5"),
     "smollm3": _smollm3,
     "starcoder2": _starcoder2,
     "gpt2": _gpt2,

@@ -142,18 +142,35 @@ JOINED = Way(_rest_shape, lambda tensors, config: (piece for tensor in tensors f
 
 
 def _unpermuted(heads: str) -> Way:
-    """Rows of queries or keys in the order of transformers, which turns the first half of a head against the second.
-
-    In the file the two numbers of a pair stand next to each other.
-    """
-
-    def pieces(tensors: Sequence[StoredTensor], config: Config) -> Iterator[Numbers]:
-        rows = tensors[0].whole()
-        pairs = rows.reshape(config[heads], -1, 2, *rows.shape[1:])
-        yield pairs.swapaxes(1, 2).reshape(rows.shape)
+    """Rows of queries or keys in the order of transformers."""
 
     def shape(shapes: Sequence[Shape], config: Config) -> Shape | None:
         return shapes[0] if shapes[0] and shapes[0][0] % (2 * config[heads]) == 0 else None
+
+    return Way(shape, lambda tensors, config: iter([_in_halves(tensors[0].whole(), config[heads])]))
+
+
+def _in_halves(rows: Numbers, heads: int) -> Numbers:
+    """Rows as transformers turns them, the first half of a head against the second. In the file the two numbers of a
+    pair stand next to each other."""
+    return rows.reshape(heads, -1, 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
+
+
+_FUSED = ("num_attention_heads", "num_key_value_heads", "num_key_value_heads")
+"""What one matrix for queries, keys and values has below each other: so many heads of each."""
+
+
+def _part_of_fused(part: int, is_permuted: bool = False) -> Way:
+    """The queries (0), keys (1) or values (2) of a fused matrix, reordered where `is_permuted` says so."""
+
+    def shape(shapes: Sequence[Shape], config: Config) -> Shape | None:
+        rows = sum(config[heads] for heads in _FUSED) * config["head_dim"]
+        return (config[_FUSED[part]] * config["head_dim"], *shapes[0][1:]) if shapes[0][:1] == (rows,) else None
+
+    def pieces(tensors: Sequence[StoredTensor], config: Config) -> Iterator[Numbers]:
+        before = sum(config[heads] for heads in _FUSED[:part]) * config["head_dim"]
+        rows = tensors[0].whole()[before : before + config[_FUSED[part]] * config["head_dim"]]
+        yield _in_halves(rows, config[_FUSED[part]]) if is_permuted else rows
 
     return Way(shape, pieces)
 
@@ -218,28 +235,44 @@ def _one(name: str, way: Way, *sources: str) -> dict[str, tuple[Source, ...]]:
 
 
 _OUTER = _plain({"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"})
-_ATTENTION = _in_layers(
-    {
-        "self_attn.q_proj": "attn_q",
-        "self_attn.k_proj": "attn_k",
-        "self_attn.v_proj": "attn_v",
-        "self_attn.o_proj": "attn_output",
-        "self_attn.q_norm": "attn_q_norm",
-        "self_attn.k_norm": "attn_k_norm",
-    }
-)
-_PERMUTED = _one("self_attn.q_proj", _unpermuted("num_attention_heads"), "attn_q") | _one(
-    "self_attn.k_proj", _unpermuted("num_key_value_heads"), "attn_k"
-)
+_ATTENTION = {
+    **_in_layers(
+        {"self_attn.o_proj": "attn_output", "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm"}
+    ),
+    "model.layers.#.self_attn.q_proj": (
+        Source(("blk.#.attn_q",), PLAIN),
+        Source(("blk.#.attn_qkv",), _part_of_fused(0)),
+    ),
+    "model.layers.#.self_attn.k_proj": (
+        Source(("blk.#.attn_k",), PLAIN),
+        Source(("blk.#.attn_qkv",), _part_of_fused(1)),
+    ),
+    "model.layers.#.self_attn.v_proj": (
+        Source(("blk.#.attn_v",), PLAIN),
+        Source(("blk.#.attn_qkv",), _part_of_fused(2)),
+    ),
+}
+_PERMUTED = {
+    "model.layers.#.self_attn.q_proj": (
+        Source(("blk.#.attn_q",), _unpermuted("num_attention_heads")),
+        Source(("blk.#.attn_qkv",), _part_of_fused(0, is_permuted=True)),
+    ),
+    "model.layers.#.self_attn.k_proj": (
+        Source(("blk.#.attn_k",), _unpermuted("num_key_value_heads")),
+        Source(("blk.#.attn_qkv",), _part_of_fused(1, is_permuted=True)),
+    ),
+}
 _MLP = _in_layers({"mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down"})
 _NORMS = _in_layers({"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm"})
 _DECODER = _OUTER | _ATTENTION | _MLP | _NORMS
 _LLAMA = _DECODER | _PERMUTED
-_EXPERTS = (
-    _in_layers({"mlp.gate": "ffn_gate_inp"})
-    | _one("mlp.experts.gate_up_proj", GATE_UP, "ffn_gate_exps.weight", "ffn_up_exps.weight")
-    | _one("mlp.experts.down_proj", PLAIN, "ffn_down_exps.weight")
-)
+_EXPERTS = {
+    **_in_layers({"mlp.gate": "ffn_gate_inp", "mlp.experts.down_proj": "ffn_down_exps.weight"}),
+    "model.layers.#.mlp.experts.gate_up_proj": (
+        Source(("blk.#.ffn_gate_exps.weight", "blk.#.ffn_up_exps.weight"), GATE_UP),
+        Source(("blk.#.ffn_gate_up_exps.weight",), PLAIN),
+    ),
+}
 _SHARED_EXPERT = _in_layers(
     {
         "mlp.shared_expert.gate_proj": "ffn_gate_shexp",
@@ -300,16 +333,23 @@ _GPT_OSS = (
     | _one("mlp.experts.gate_up_proj_bias", INTERLEAVED, "ffn_gate_exps.bias", "ffn_up_exps.bias")
 )
 
+_NEMOTRON = _DECODER | {
+    "model.norm.weight": (Source(("output_norm.weight",), LESS_ONE),),
+    **_one("input_layernorm.weight", LESS_ONE, "attn_norm.weight"),
+    **_one("post_attention_layernorm.weight", LESS_ONE, "ffn_norm.weight"),
+}
+
 _SOURCES: Mapping[str, Mapping[str, tuple[Source, ...]]] = {
     **dict.fromkeys(("llama", "mistral", "ministral3", "granite", "smollm3", "arcee"), _LLAMA),
     "mixtral": _LLAMA | _EXPERTS,
-    **dict.fromkeys(("qwen2", "qwen3", "cohere", "cohere2"), _DECODER),
-    **dict.fromkeys(("qwen2_moe", "qwen3_moe"), _DECODER | _EXPERTS | _SHARED_EXPERT),
+    **dict.fromkeys(("qwen2", "qwen3", "cohere", "cohere2", "ernie4_5"), _DECODER),
+    **dict.fromkeys(("qwen2_moe", "qwen3_moe", "olmoe"), _DECODER | _EXPERTS | _SHARED_EXPERT),
     "phi": _PHI | _plain({"model.final_layernorm": "output_norm"}),
     "phi3": _PHI3,
     "gemma": _GEMMA,
     **dict.fromkeys(("gemma2", "gemma3_text"), _GEMMA2),
-    **dict.fromkeys(("olmo2", "olmo3"), _OLMO2),
+    **dict.fromkeys(("olmo2", "olmo3", "exaone4"), _OLMO2),
+    "nemotron": _NEMOTRON,
     "starcoder2": _DECODER | _in_layers({"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}),
     "gpt2": _GPT2,
     "glm4": _GLM4,

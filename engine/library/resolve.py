@@ -15,6 +15,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from engine.gguf.header import GgufHeader
 from engine.gguf.parts import is_later_part
 from engine.library import download
 from engine.library.check import (
@@ -67,23 +68,22 @@ def resolve(path: str, progress: Progress) -> Path:
     try:
         if not path:
             return _default(progress)
-        place = _checked(path)
-        return place if place.is_dir() else _converted(place, progress)
+        place, gguf = _checked(path)
+        return place if gguf is None else _converted(place, gguf, progress)
     except OSError as error:
         raise explain(error) from error
 
 
-def _checked(path: str) -> Path:
-    """The whole model folder or GGUF file that `path` means."""
+def _checked(path: str) -> tuple[Path, GgufHeader | None]:
+    """The whole model folder that `path` means, or the GGUF file with its header."""
     try:
         place = _place(path)
-        if place.is_dir():
-            check_folder(place)
-        else:
-            check_gguf(place)
+        if not place.is_dir():
+            return place, check_gguf(place)
+        check_folder(place)
     except OSError as error:
         raise unreadable(Path(path), error) from error
-    return place
+    return place, None
 
 
 def _place(path: str) -> Path:
@@ -138,7 +138,7 @@ def _default(progress: Progress) -> Path:
         require_space(stage, download.DEFAULT_MODEL_BYTES)
         gguf = _kept_gguf(key, stage) or download.fetch_default_gguf(stage, progress)
         # Beside the converted weights: kernels that compute on quantised blocks read the original.
-        return _convert(gguf, DEFAULT_MODEL, key, stage, progress, keep=True)
+        return _convert(gguf, check_gguf(gguf), DEFAULT_MODEL, key, stage, progress, keep=True)
 
 
 def _kept_gguf(key: str, stage: Path) -> Path | None:
@@ -151,20 +151,21 @@ def _kept_gguf(key: str, stage: Path) -> Path | None:
     return None
 
 
-def _converted(gguf: Path, progress: Progress) -> Path:
-    files = check_gguf(gguf).paths
+def _converted(gguf: Path, header: GgufHeader, progress: Progress) -> Path:
+    files = header.paths
     key = _known_key(files) or _key(files, progress)
     if ready := _ready(key):
         return ready
     with alone(key, progress) as stage:
         if ready := _ready(key):
             return ready
-        return _convert(gguf, _name(gguf, files), key, stage, progress)
+        return _convert(gguf, header, _name(gguf, files), key, stage, progress)
 
 
-def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, keep: bool = False) -> Path:
+def _convert(
+    gguf: Path, header: GgufHeader, name: str, key: str, stage: Path, progress: Progress, keep: bool = False
+) -> Path:
     """Convert inside the folder `stage`, then move the result to its place in one step."""
-    header = check_gguf(gguf)
     require_space(stage, header.parameters * (4 if header.dtype == "fp32" else 2) + 50_000_000)
     made = stage / name
     made.mkdir()

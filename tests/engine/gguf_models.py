@@ -20,7 +20,7 @@ from transformers import PreTrainedModel
 from tests.engine.model_files import add_metadata, add_tokenizer, write_out
 
 PERMUTED = {"llama", "mistral3", "granite", "smollm3", "arcee"}
-SUM_NORMS = {"gemma", "gemma2", "gemma3"}
+SUM_NORMS = {"gemma", "gemma2", "gemma3", "nemotron"}
 
 
 def write_model(
@@ -99,7 +99,7 @@ def _stored(name: str, tensor: Tensor, architecture: str, config: Any) -> Tensor
     if architecture in PERMUTED and (".attn_q." in name or ".attn_k." in name):
         heads = config.num_attention_heads if ".attn_q." in name else config.num_key_value_heads
         return tensor.reshape(heads, 2, -1, *tensor.shape[1:]).transpose(1, 2).reshape(tensor.shape)
-    if architecture in SUM_NORMS and "norm" in name:
+    if architecture in SUM_NORMS and name.endswith("norm.weight"):
         return tensor + 1
     if architecture == "gpt2" and tensor.ndim == 2 and name.startswith("blk."):
         return tensor.T

@@ -227,6 +227,21 @@ CASES = [
         nested(PLAIN, layer_types=["full_attention", "sliding_attention"]),
         SAID_WINDOW | {"attention.sliding_window_pattern": [False, True]},
     ),
+    Case("OLMoE", "olmoe", "olmoe", EXPERTS | {"head_dim": 16}),
+    Case(
+        "EXAONE-4, llama3", "exaone4", "exaone4", rope(LLAMA3, sliding_window=None, layer_types=["full_attention"] * 2)
+    ),
+    Case(
+        "EXAONE-4 with a window", "exaone4", "exaone4", {"sliding_window": WINDOW, "num_hidden_layers": 4}, SAID_WINDOW
+    ),
+    Case(
+        "Nemotron",
+        "nemotron",
+        "nemotron",
+        rope(PLAIN | {"partial_rotary_factor": 0.5}),
+        {"rope.dimension_count": 16},
+    ),
+    Case("ERNIE-4.5", "ernie4_5", "ernie4_5"),
     Case("SmolLM3", "smollm3", "smollm3", {"num_hidden_layers": 5}),
     Case("StarCoder2", "starcoder2", "starcoder2"),
     Case("GPT-2", "gpt2", "gpt2", {"n_embd": 64, "n_head": 4, "n_layer": 2, "n_positions": CONTEXT, "n_inner": 96}),
