@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.gguf.header import GgufDamagedError, GgufForeignError, GgufHeader
+from engine.gguf.metadata import Metadata
 from engine.gguf.rope import rope_parameters
-from engine.gguf.said import Said
 
 Config = dict[str, Any]
 
@@ -33,7 +33,7 @@ def configuration(header: GgufHeader) -> Config:
             "the model's safetensors folder instead."
         )
     try:
-        return made(Said(header)) | special_tokens(header)
+        return made(Metadata(header)) | special_tokens(header)
     except ArithmeticError as error:
         raise GgufDamagedError(f"the sizes of the model make no sense ({error})") from error
 
@@ -68,7 +68,7 @@ def vocabulary(header: GgufHeader) -> int:
 # What all have
 
 
-def _sizes(said: Said) -> Config:
+def _sizes(said: Metadata) -> Config:
     """The sizes of a decoder, by the names that most classes have for them."""
     width, heads = said.whole("embedding_length"), said.whole("attention.head_count")
     if not 0 < heads <= width or (width % heads and not said.has("attention.key_length")):
@@ -97,7 +97,7 @@ def _sizes(said: Said) -> Config:
     }
 
 
-def _rms(said: Said, may_be_partial: bool = False) -> Config:
+def _rms(said: Metadata, may_be_partial: bool = False) -> Config:
     """Sizes, positions and the epsilon of RMS norms."""
     sizes = _sizes(said)
     return {
@@ -107,18 +107,18 @@ def _rms(said: Said, may_be_partial: bool = False) -> Config:
     }
 
 
-def _has(said: Said, *parts: str) -> bool:
+def _has(said: Metadata, *parts: str) -> bool:
     """Whether the first layer has one of these tensors."""
     return any(f"blk.0.{part}" in said.header.tensors for part in parts)
 
 
-def _layer_types(said: Said, period: int) -> list[str]:
+def _layer_types(said: Metadata, period: int) -> list[str]:
     """For each layer, whether it looks back over a window: by the file's list, else all but the last of a period."""
     flags = said.flags("attention.sliding_window_pattern", said.whole("block_count"), period)
     return ["sliding_attention" if is_sliding else "full_attention" for is_sliding in flags]
 
 
-def _experts(said: Said) -> Config:
+def _experts(said: Metadata) -> Config:
     return {
         "num_local_experts": said.whole("expert_count"),
         "num_experts": said.whole("expert_count"),
@@ -129,7 +129,7 @@ def _experts(said: Said) -> Config:
 # One for each architecture
 
 
-def _llama(said: Said) -> Config:
+def _llama(said: Metadata) -> Config:
     """Llama, and what was written in its shape: Mistral with or without a window, Mixtral."""
     found = _rms(said)
     window = said.whole("attention.sliding_window", 0)
@@ -144,7 +144,7 @@ def _llama(said: Said) -> Config:
     return {"model_type": "llama", **found, **biases}
 
 
-def _mistral3(said: Said) -> Config:
+def _mistral3(said: Metadata) -> Config:
     """Ministral-3, whose queries grow with their position, and Mistral-Small, which is a Llama."""
     found = _llama(said)
     growth = said.real("attention.temperature_scale", 0.0)
@@ -155,7 +155,7 @@ def _mistral3(said: Said) -> Config:
     return {**found, "model_type": "ministral3", "rope_parameters": found["rope_parameters"] | grown}
 
 
-def _qwen2_moe(said: Said) -> Config:
+def _qwen2_moe(said: Metadata) -> Config:
     found = _rms(said)
     inner = said.whole("expert_feed_forward_length", found["intermediate_size"] // said.whole("expert_used_count"))
     return {
@@ -168,7 +168,7 @@ def _qwen2_moe(said: Said) -> Config:
     }
 
 
-def _qwen3_moe(said: Said) -> Config:
+def _qwen3_moe(said: Metadata) -> Config:
     found = _rms(said)
     inner = said.whole("expert_feed_forward_length", found["intermediate_size"] // said.whole("expert_used_count"))
     return {
@@ -181,7 +181,7 @@ def _qwen3_moe(said: Said) -> Config:
     }
 
 
-def _phi2(said: Said) -> Config:
+def _phi2(said: Metadata) -> Config:
     sizes = _sizes(said)
     return {
         "model_type": "phi",
@@ -191,7 +191,7 @@ def _phi2(said: Said) -> Config:
     }
 
 
-def _phi3(said: Said) -> Config:
+def _phi3(said: Metadata) -> Config:
     """Phi-3 and Phi-4. Files from before May 2024 do not say that the models for 4,096 tokens look back over a window.
 
     https://huggingface.co/microsoft/Phi-3-mini-4k-instruct/blob/main/config.json
@@ -208,11 +208,11 @@ def _phi3(said: Said) -> Config:
     }
 
 
-def _gemma(said: Said) -> Config:
+def _gemma(said: Metadata) -> Config:
     return {"model_type": "gemma", **_rms(said)}
 
 
-def _gemma2(said: Said) -> Config:
+def _gemma2(said: Metadata) -> Config:
     return {
         "model_type": "gemma2",
         **_rms(said),
@@ -224,7 +224,7 @@ def _gemma2(said: Said) -> Config:
     }
 
 
-def _gemma3(said: Said) -> Config:
+def _gemma3(said: Metadata) -> Config:
     found = _rms(said)
     window = said.whole("attention.sliding_window", 0)
     layers = ["full_attention"] * found["num_hidden_layers"]
@@ -242,7 +242,7 @@ def _gemma3(said: Said) -> Config:
     }
 
 
-def _query_scalar(said: Said) -> int:
+def _query_scalar(said: Metadata) -> int:
     """What scores of attention are divided by, squared: the size of a head, but for the models with 27 billion numbers.
 
     https://github.com/google/gemma_pytorch/blob/main/gemma/config.py, `query_pre_attn_scalar`
@@ -254,7 +254,7 @@ def _query_scalar(said: Said) -> int:
     return width // heads if is_27b else said.whole("attention.key_length", width // heads)
 
 
-def _granite(said: Said) -> Config:
+def _granite(said: Metadata) -> Config:
     found = _rms(said)
     if said.whole("expert_count", 0) or said.header.metadata.get("granite.rope.scaling.finetuned", True) is not True:
         raise GgufForeignError(
@@ -273,7 +273,7 @@ def _granite(said: Said) -> Config:
     }
 
 
-def _olmo2(said: Said) -> Config:
+def _olmo2(said: Metadata) -> Config:
     """OLMo-2, and OLMo-3, which scales the positions of its layers without a window only."""
     found = _rms(said)
     window = said.whole("attention.sliding_window", 0)
@@ -289,11 +289,11 @@ def _olmo2(said: Said) -> Config:
     }
 
 
-def _olmoe(said: Said) -> Config:
+def _olmoe(said: Metadata) -> Config:
     return {"model_type": "olmoe", **_rms(said), **_experts(said), "norm_topk_prob": False}
 
 
-def _exaone4(said: Said) -> Config:
+def _exaone4(said: Metadata) -> Config:
     """EXAONE-4, whose positions are turned in the layers with a window only, where there are some."""
     found = _rms(said)
     window = said.whole("attention.sliding_window", 0)
@@ -306,7 +306,7 @@ def _exaone4(said: Said) -> Config:
     }
 
 
-def _nemotron(said: Said) -> Config:
+def _nemotron(said: Metadata) -> Config:
     sizes = _sizes(said)
     return {
         "model_type": "nemotron",
@@ -318,7 +318,7 @@ def _nemotron(said: Said) -> Config:
     }
 
 
-def _smollm3(said: Said) -> Config:
+def _smollm3(said: Metadata) -> Config:
     return {
         "model_type": "smollm3",
         **_rms(said),
@@ -328,7 +328,7 @@ def _smollm3(said: Said) -> Config:
     }
 
 
-def _starcoder2(said: Said) -> Config:
+def _starcoder2(said: Metadata) -> Config:
     sizes = _sizes(said)
     return {
         "model_type": "starcoder2",
@@ -340,7 +340,7 @@ def _starcoder2(said: Said) -> Config:
     }
 
 
-def _gpt2(said: Said) -> Config:
+def _gpt2(said: Metadata) -> Config:
     sizes = _sizes(said)
     return {
         "model_type": "gpt2",
@@ -355,7 +355,7 @@ def _gpt2(said: Said) -> Config:
     }
 
 
-def _glm4(said: Said) -> Config:
+def _glm4(said: Metadata) -> Config:
     return {
         "model_type": "glm4",
         **_rms(said, may_be_partial=True),
@@ -363,7 +363,7 @@ def _glm4(said: Said) -> Config:
     }
 
 
-def _cohere(said: Said) -> Config:
+def _cohere(said: Metadata) -> Config:
     sizes = _sizes(said)
     return {
         "model_type": "cohere",
@@ -375,7 +375,7 @@ def _cohere(said: Said) -> Config:
     }
 
 
-def _cohere2(said: Said) -> Config:
+def _cohere2(said: Metadata) -> Config:
     sizes = _sizes(said)
     return {
         "model_type": "cohere2",
@@ -388,7 +388,7 @@ def _cohere2(said: Said) -> Config:
     }
 
 
-def _gpt_oss(said: Said) -> Config:
+def _gpt_oss(said: Metadata) -> Config:
     found = _rms(said)
     return {
         "model_type": "gpt_oss",
@@ -406,17 +406,17 @@ def _unrounded(rope: Mapping[str, Any]) -> Config:
     return {"truncate": False} if rope["rope_type"] == "yarn" else {}
 
 
-def _simple(model_type: str) -> Callable[[Said], Config]:
+def _simple(model_type: str) -> Callable[[Metadata], Config]:
     """A class whose configuration says nothing but sizes, positions and biases."""
 
-    def made(said: Said) -> Config:
+    def made(said: Metadata) -> Config:
         biases = {"attention_bias": _has(said, "attn_q.bias"), "mlp_bias": _has(said, "ffn_up.bias")}
         return {"model_type": model_type, **_rms(said), **biases}
 
     return made
 
 
-ARCHITECTURES: Mapping[str, Callable[[Said], Config]] = {
+ARCHITECTURES: Mapping[str, Callable[[Metadata], Config]] = {
     "llama": _llama,
     "mistral3": _mistral3,
     "qwen2": _simple("qwen2"),

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.gguf.dequantise import Numbers, StoredTensor
 from engine.gguf.header import GgufDamagedError, GgufForeignError
-from engine.gguf.numbers import Numbers, StoredTensor
-from engine.gguf.said import Said
+from engine.gguf.metadata import Metadata
 
 DIVISORS, LONG, SHORT = "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"
 TENSORS = frozenset({DIVISORS, LONG, SHORT})
@@ -30,7 +30,7 @@ _ROUNDING = 2e-5
 Parameters = dict[str, Any]
 
 
-def rope_parameters(said: Said, head_dim: int, may_be_partial: bool = False) -> Parameters:
+def rope_parameters(said: Metadata, head_dim: int, may_be_partial: bool = False) -> Parameters:
     """The position codes of a model with heads of `head_dim` numbers. `may_be_partial` says that its class can turn a
     part of them only.
 
@@ -53,7 +53,7 @@ def _share(turned: int, head_dim: int) -> float:
     return share if int(head_dim * share) == turned else math.nextafter(share, 1)
 
 
-def _scaled(said: Said, turned: int) -> Parameters:
+def _scaled(said: Metadata, turned: int) -> Parameters:
     """The kind of scaling and its numbers."""
     kind = said.text("rope.scaling.type", "linear")
     factor = said.real("rope.scaling.factor", said.real("rope.scale_linear", 0.0)) or 1.0
@@ -79,7 +79,7 @@ def _unknown(what: str) -> GgufForeignError:
     )
 
 
-def _divisors(said: Said, name: str, turned: int) -> Numbers:
+def _divisors(said: Metadata, name: str, turned: int) -> Numbers:
     """One divisor for each frequency."""
     where = said.header.tensors.get(name)
     if where is None:
@@ -92,7 +92,7 @@ def _divisors(said: Said, name: str, turned: int) -> Numbers:
     return numbers
 
 
-def _longrope(said: Said, turned: int) -> Parameters:
+def _longrope(said: Metadata, turned: int) -> Parameters:
     context = said.whole("context_length")
     original = said.whole("rope.scaling.original_context_length", context)
     return {
@@ -105,7 +105,7 @@ def _longrope(said: Said, turned: int) -> Parameters:
     }
 
 
-def _yarn(said: Said, factor: float) -> Parameters:
+def _yarn(said: Metadata, factor: float) -> Parameters:
     """YaRN. What attention is multiplied with follows from the factor, unless the file says otherwise."""
     found: Parameters = {
         "rope_type": "yarn",
@@ -128,7 +128,7 @@ def _magnitude(factor: float, weight: float = 1.0) -> float:
     return 0.1 * weight * math.log(max(factor, 1.0)) + 1.0
 
 
-def _divided(said: Said, divisors: Numbers) -> Parameters:
+def _divided(said: Metadata, divisors: Numbers) -> Parameters:
     """Llama 3's scaling where its formula gives these divisors; else LongRoPE with one set for all lengths."""
     if (divisors == 1).all():
         return {"rope_type": "default"}

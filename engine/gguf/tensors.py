@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from engine.gguf import rope
+from engine.gguf.dequantise import Numbers, StoredTensor
 from engine.gguf.header import GgufForeignError, GgufHeader, GgufTensor
-from engine.gguf.numbers import Numbers, StoredTensor
 
 Shape = tuple[int, ...]
 Config = Mapping[str, Any]

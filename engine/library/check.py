@@ -157,7 +157,7 @@ def _check_gguf_counts(path: Path, header: GgufHeader) -> None:
 def _check_gguf_model(header: GgufHeader) -> None:
     """Make sure that the architecture and the types of numbers are known."""
     from engine.gguf.config import configuration  # only here: numpy and gguf take a while to import
-    from engine.gguf.numbers import unreadable_types
+    from engine.gguf.dequantise import unreadable_types
 
     configuration(header)
     if unknown := unreadable_types(header.tensors.values()):

@@ -1,4 +1,4 @@
-"""The numbers of a GGUF tensor, widened to fp32 part by part, so that a large matrix is never there twice."""
+"""The numbers of a GGUF tensor, dequantised to fp32 part by part, so that a large matrix is never there twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.gguf.header import GgufTensor
 Numbers = NDArray[np.float32]
 
 _PIECE = 1 << 24
-"""About how many numbers are widened at once: 64 MB."""
+"""About how many numbers are dequantised at once: 64 MB."""
 
 
 class StoredTensor:
@@ -29,31 +29,31 @@ class StoredTensor:
 
     def whole(self) -> Numbers:
         """All numbers, `shape`."""
-        return self._widened(0, len(self._bytes)).reshape(self.shape)
+        return self._dequantised(0, len(self._bytes)).reshape(self.shape)
 
     def part(self, index: int) -> Numbers:
         """One entry of the first dimension, `shape[1:]`."""
         rows = len(self._bytes) // self.shape[0]
-        return self._widened(index * rows, (index + 1) * rows).reshape(self.shape[1:])
+        return self._dequantised(index * rows, (index + 1) * rows).reshape(self.shape[1:])
 
     def pieces(self) -> Iterator[Numbers]:
         """All numbers in their order, some rows at a time."""
         step = max(1, _PIECE // self.shape[-1])
         for start in range(0, len(self._bytes), step):
-            yield self._widened(start, start + step)
+            yield self._dequantised(start, start + step)
 
-    def _widened(self, first: int, last: int) -> Numbers:
+    def _dequantised(self, first: int, last: int) -> Numbers:
         numbers: Numbers = dequantize(self._bytes[first:last], self._kind)
         return numbers
 
 
 def unreadable_types(tensors: Iterable[GgufTensor]) -> list[str]:
-    """The names of the types among these tensors that cannot be widened."""
+    """The names of the types among these tensors that cannot be dequantised."""
     return [name for kind in sorted({tensor.kind for tensor in tensors}) if (name := _unreadable(kind))]
 
 
 def _unreadable(kind: int) -> str:
-    """The name of a type that cannot be widened, else nothing. One block of zeros shows it."""
+    """The name of a type that cannot be dequantised, else nothing. One block of zeros shows it."""
     known = GGMLQuantizationType(kind)
     try:
         dequantize(np.zeros((1, GGML_QUANT_SIZES[known][1]), np.uint8), known)

@@ -10,7 +10,7 @@ import numpy as np
 from engine.gguf.header import GgufDamagedError, GgufForeignError, GgufHeader
 
 
-class Said:
+class Metadata:
     """The metadata of one architecture: `whole("block_count")` is the value of "llama.block_count" in a llama file.
 
     Without a default a value must be there: else GgufForeignError names it. One of another kind raises
