@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Mapping
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from engine.gguf.header import GgufDamagedError, GgufForeignError
+from engine.library.check import check_gguf, refuse_gguf
 from engine.library.child_process import Progress, run_python
 from engine.library.places import disk_full
 from engine.types import ModelError
 
+if TYPE_CHECKING:
+    from engine.gguf.tensors import Recipe
+
+_TORCH_NAMES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+_STORED_NAMES = {"bf16": "BF16", "fp16": "F16", "fp32": "F32"}
 _PROGRAM = "import sys; from engine.library.convert import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -63,44 +72,74 @@ def _last_line(log: Path) -> dict[str, Any]:
 def convert(source: Path, target: Path, dtype: str, report: Progress) -> None:
     """Write the model in `source` to the folder `target`, weights as `dtype` (bf16, fp16 or fp32).
 
-    Raises ModelError where the file's tokenizer is not known here.
+    Raises ModelError where the file's tokenizer is not known here, or where it lacks tensors that the model needs, or
+    has others.
     """
-    import torch
-    from transformers import AutoModelForCausalLM
-
     from engine.gguf.tokenizer import write_tokenizer
 
-    where: dict[str, Any] = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
     report("Converting the tokenizer", None)
     write_tokenizer(source, target)
-    _show_weights(report)
-    kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[dtype]
-    loaded = AutoModelForCausalLM.from_pretrained(**where, dtype=kind, trust_remote_code=False)
-    config = loaded.config
-    if hasattr(config, "quantization_config"):
-        del config.quantization_config
-    config.dtype = kind
-    # save_pretrained refuses a model that came from GGUF, so its weights go into a fresh, empty one.
-    with torch.device("meta"):
-        fresh = AutoModelForCausalLM.from_config(config)
-    fresh.load_state_dict({name: tensor.to(kind) for name, tensor in loaded.state_dict().items()}, assign=True)
-    fresh.tie_weights()
-    report("Writing the converted model", None)
-    fresh.save_pretrained(target)
+    convert_model(source, target, dtype, report)
 
 
-def _show_weights(report: Progress) -> None:
-    """Hear how far transformers' loop over the tensors is, by taking the place of its progress bar: it has no hook."""
-    from transformers import modeling_gguf_pytorch_utils as loader
+def convert_model(source: Path, target: Path, dtype: str, report: Progress) -> None:
+    """What `convert` does, but for the tokenizer: config.json, generation_config.json and model.safetensors.
 
-    def watched(tensors: list[Any], **_: Any) -> Iterator[Any]:
-        for done, tensor in enumerate(tensors):
-            report("Converting the weights", done / len(tensors))
-            yield tensor
+    Tensor by tensor, so that a model of any size fits into memory.
+    """
+    from engine.gguf.config import configuration, special_tokens
+    from engine.gguf.tensors import recipes
 
     report("Converting the weights", None)
-    if hasattr(loader, "tqdm"):
-        loader.tqdm = watched
+    header = check_gguf(source)
+    try:
+        config = configuration(header)
+        expected = _write_config(config, dtype, target)
+        made = recipes(header, config, expected)
+        _write_weights(target / "model.safetensors", dtype, expected, made, report)
+    except (GgufForeignError, GgufDamagedError) as error:
+        raise refuse_gguf(source, error) from error
+    ends = {name: id for name, id in special_tokens(header).items() if id is not None}
+    (target / "generation_config.json").write_text(json.dumps(ends), encoding="utf-8")
+
+
+def _write_config(config: Mapping[str, Any], dtype: str, target: Path) -> dict[str, tuple[int, ...]]:
+    """Write config.json; return the shapes of all tensors that the class has, tied ones once."""
+    import torch
+    from transformers import CONFIG_MAPPING, AutoModelForCausalLM
+
+    made = CONFIG_MAPPING[config["model_type"]](**{key: value for key, value in config.items() if key != "model_type"})
+    made.dtype = getattr(torch, _TORCH_NAMES[dtype])
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(made)
+    made.architectures = [type(model).__name__]
+    made.save_pretrained(target)
+    tied = model.all_tied_weights_keys
+    return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name not in tied}
+
+
+def _write_weights(
+    path: Path, dtype: str, shapes: Mapping[str, tuple[int, ...]], made: Mapping[str, Recipe], report: Progress
+) -> None:
+    """Write a safetensors file piece by piece. The format: https://huggingface.co/docs/safetensors/index"""
+    import torch
+
+    kind = getattr(torch, _TORCH_NAMES[dtype])
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    end = 0
+    for name, shape in shapes.items():
+        start, end = end, end + prod(shape) * kind.itemsize
+        header[name] = {"dtype": _STORED_NAMES[dtype], "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for name in shapes:
+            report("Converting the weights", header[name]["data_offsets"][0] / end)
+            for piece in made[name].pieces():
+                file.write(torch.tensor(piece).contiguous().to(kind).view(torch.uint8).numpy().data)
+            if file.tell() != 8 + len(text) + header[name]["data_offsets"][1]:
+                raise AssertionError(f"{name} was made with another size than its recipe says")
 
 
 def _die_with_parent() -> None:
@@ -123,6 +162,6 @@ def main(arguments: list[str]) -> int:
         say(refusal=str(error), detail=error.detail)
         return 1
     except Exception as error:
-        say(error=f"{type(error).__name__}: {error}", detail=traceback.format_exc())
+        say(error=f"{type(error).__name__}: {error}".splitlines()[0], detail=traceback.format_exc())
         return 1
     return 0

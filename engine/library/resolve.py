@@ -7,15 +7,28 @@ The default model is downloaded, a GGUF file is converted once, and a folder is 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from glob import glob
 from pathlib import Path
 from typing import Any
 
+from engine.gguf.header import GgufHeader
+from engine.gguf.parts import is_later_part
 from engine.library import download
-from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, unreadable
+from engine.library.check import (
+    check_folder,
+    check_gguf,
+    holds_model,
+    is_gguf,
+    read_gguf,
+    read_json,
+    refuse_foreign,
+    unreadable,
+)
 from engine.library.child_process import Progress
 from engine.library.convert import run_converter
 from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space
@@ -56,23 +69,22 @@ def resolve(path: str, progress: Progress) -> Path:
     try:
         if not path:
             return _default(progress)
-        place = _checked(path)
-        return place if place.is_dir() else _converted(place, progress)
+        place, gguf = _checked(path)
+        return place if gguf is None else _converted(place, gguf, progress)
     except OSError as error:
         raise explain(error) from error
 
 
-def _checked(path: str) -> Path:
-    """The whole model folder or GGUF file that `path` means."""
+def _checked(path: str) -> tuple[Path, GgufHeader | None]:
+    """The whole model folder that `path` means, or the GGUF file with its header."""
     try:
         place = _place(path)
-        if place.is_dir():
-            check_folder(place)
-        else:
-            check_gguf(place)
+        if not place.is_dir():
+            return place, check_gguf(place)
+        check_folder(place)
     except OSError as error:
         raise unreadable(Path(path), error) from error
-    return place
+    return place, None
 
 
 def _place(path: str) -> Path:
@@ -89,14 +101,7 @@ def _place(path: str) -> Path:
         raise ModelError(f"There is no model at {place}: check the path.")
     if place.is_dir():
         place = _snapshot(place)
-        ggufs = sorted(place.glob("*.gguf"))
-        if len(ggufs) == 1 and not (place / "config.json").exists():
-            return ggufs[0]
-        if ggufs and not (place / "config.json").exists():
-            raise ModelError(
-                f"{model_name(place)} holds {len(ggufs)} GGUF files: choose one of them.", "\n".join(map(str, ggufs))
-            )
-        return place
+        return place if (place / "config.json").exists() else _only_gguf(place) or place
     if not is_gguf(place):
         raise refuse_foreign(place)
     return place
@@ -121,6 +126,29 @@ def _snapshot(folder: Path) -> Path:
     return revisions[-1][1]
 
 
+def _only_gguf(folder: Path) -> Path | None:
+    """The GGUF model in a folder, passing over what belongs to it: its other parts, images, adapters, statistics.
+
+    None where there is no GGUF file. Raises ModelError where one has to be chosen.
+    """
+    files = sorted(folder.glob("*.gguf"))
+    models = [file for file in files if _begins_model(file)]
+    if len(models) > 1:
+        raise ModelError(
+            f"{model_name(folder)} holds {len(models)} GGUF models: choose one of them.", "\n".join(map(str, models))
+        )
+    return next(iter(models or files), None)
+
+
+def _begins_model(file: Path) -> bool:
+    """Whether a GGUF file is a model or the first part of one. What cannot be read may be one: it is refused later."""
+    try:
+        header = read_gguf(file)
+    except ModelError:
+        return True
+    return holds_model(header) and not is_later_part(header)
+
+
 def _default(progress: Progress) -> Path:
     key = download.GGUF_SHA256
     if ready := _ready(key):
@@ -129,30 +157,42 @@ def _default(progress: Progress) -> Path:
         if ready := _ready(key):
             return ready
         require_space(stage, download.DEFAULT_MODEL_BYTES)
-        gguf = download.fetch_default_gguf(stage, progress)
+        gguf = _kept_gguf(key, stage) or download.fetch_default_gguf(stage, progress)
         # Beside the converted weights: kernels that compute on quantised blocks read the original.
-        return _convert(gguf, DEFAULT_MODEL, key, stage, progress, keep=True)
+        return _convert(gguf, check_gguf(gguf), DEFAULT_MODEL, key, stage, progress, keep=True)
 
 
-def _converted(gguf: Path, progress: Progress) -> Path:
-    key = _known_key(gguf) or download.sha256(gguf, lambda part: progress("Reading the GGUF file", part))
+def _kept_gguf(key: str, stage: Path) -> Path | None:
+    """A copy, inside `stage`, of the GGUF file that an older Headstart kept beside what it converted."""
+    for name in glob("*/*.gguf", root_dir=_shelf(key)):
+        copy = Path(shutil.copy(_shelf(key) / name, stage))
+        if download.sha256(copy, lambda _: None) == key:
+            return copy
+        copy.unlink()
+    return None
+
+
+def _converted(gguf: Path, header: GgufHeader, progress: Progress) -> Path:
+    files = header.paths
+    key = _known_key(files) or _key(files, progress)
     if ready := _ready(key):
         return ready
     with alone(key, progress) as stage:
         if ready := _ready(key):
             return ready
-        return _convert(gguf, gguf.stem, key, stage, progress)
+        return _convert(gguf, header, _name(gguf, files), key, stage, progress)
 
 
-def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, keep: bool = False) -> Path:
+def _convert(
+    gguf: Path, header: GgufHeader, name: str, key: str, stage: Path, progress: Progress, keep: bool = False
+) -> Path:
     """Convert inside the folder `stage`, then move the result to its place in one step."""
-    header = check_gguf(gguf)
     require_space(stage, header.parameters * (4 if header.dtype == "fp32" else 2) + 50_000_000)
     made = stage / name
     made.mkdir()
     run_converter(gguf, made, header.dtype, stage / "convert.log", progress)
     check_folder(made)
-    source = {"conversion": _CONVERSION, "sha256": key, **_identity(gguf)}
+    source = {"conversion": _CONVERSION, "sha256": key, **_identity(header.paths)}
     if keep:
         gguf.rename(made / gguf.name)
     (made / _SOURCE).write_text(json.dumps(source), encoding="utf-8")
@@ -160,6 +200,17 @@ def _convert(gguf: Path, name: str, key: str, stage: Path, progress: Progress, k
     shutil.rmtree(place.parent, ignore_errors=True)  # a damaged or older conversion
     place.parent.mkdir(parents=True)
     return made.rename(place)
+
+
+def _name(gguf: Path, files: Sequence[Path]) -> str:
+    """What a model is called after its file; of several parts, what stands before their numbers."""
+    return gguf.stem if len(files) == 1 else gguf.stem[: -len("-00001-of-00002")]
+
+
+def _key(files: Sequence[Path], progress: Progress) -> str:
+    """The SHA-256 of a file's content; of several, that of all of theirs."""
+    found = [download.sha256(file, lambda part: progress("Reading the GGUF file", part)) for file in files]
+    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
 
 
 def _ready(key: str) -> Path | None:
@@ -175,9 +226,9 @@ def _ready(key: str) -> Path | None:
     return None
 
 
-def _known_key(gguf: Path) -> str | None:
-    """The SHA-256 of a file that was converted before and has not changed since; it is not read for that."""
-    identity = _identity(gguf)
+def _known_key(files: Sequence[Path]) -> str | None:
+    """The SHA-256 of files that were converted before and have not changed since; they are not read for that."""
+    identity = _identity(files)
     for source in _made("*"):
         try:
             said = read_json(source)
@@ -199,6 +250,10 @@ def _shelf(key: str) -> Path:
     return models_dir() / key[:16]
 
 
-def _identity(gguf: Path) -> dict[str, Any]:
-    status = gguf.stat()
-    return {"path": str(gguf), "size": status.st_size, "modified_ns": status.st_mtime_ns}
+def _identity(files: Sequence[Path]) -> dict[str, Any]:
+    """What becomes another when a file is changed or replaced."""
+    first, *others = [(str(file), file.stat()) for file in files]
+    path, status = first
+    found = {"path": path, "size": status.st_size, "modified_ns": status.st_mtime_ns}
+    parts = [[path, status.st_size, status.st_mtime_ns] for path, status in others]
+    return {**found, "parts": parts} if parts else found

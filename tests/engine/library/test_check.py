@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.gguf.header import GgufDamagedError, read_header
 from engine.library.check import check_gguf
-from engine.library.gguf import GgufDamagedError, read_header
 from engine.library.resolve import check_model
 from engine.types import ModelError
 from tests.engine.model_files import write_folder, write_gguf, write_safetensors
@@ -119,7 +119,7 @@ def test_gguf_is_found_by_content_and_in_its_folder(gguf: Path) -> None:
 
 def test_one_of_two_gguf_files_has_to_be_named(gguf: Path) -> None:
     write_gguf(gguf.with_name("other.gguf"))
-    with pytest.raises(ModelError, match="2 GGUF files: choose one"):
+    with pytest.raises(ModelError, match="2 GGUF models: choose one"):
         check_model(str(gguf.parent))
 
 
@@ -166,11 +166,6 @@ def test_gguf_with_nonsense_in_its_header_is_refused(tmp_path: Path, key: str, k
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + name + struct.pack("<I", kind) + value)
     with pytest.raises(ModelError, match="not a readable GGUF file"):
         check_model(str(path))
-
-
-def test_part_of_a_split_gguf_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="merge the parts"):
-        check_gguf(write_gguf(tmp_path / "part.gguf", split=3))
 
 
 def test_unreadable_file_is_refused(folder: Path) -> None:

@@ -40,11 +40,17 @@ def test_converted_model_holds_the_weights_of_the_gguf(tmp_path: Path, monkeypat
     assert (tokenizer.decode(ids), ids[-1]) == ("Grüße ab", VOCABULARY - 1)
 
 
-def test_unknown_architecture_is_refused(tmp_path: Path) -> None:
-    source = write_gguf(tmp_path / "odd.gguf", architecture="wonderful")
+def test_a_refusal_of_the_converter_is_said_in_its_words(tmp_path: Path) -> None:
+    source = write_gguf(tmp_path / "odd.gguf", tensors={"output_norm.weight": None})
     (tmp_path / "made").mkdir()
-    with pytest.raises(ModelError, match=r"odd\.gguf cannot be converted .*wonderful") as caught:
+    with pytest.raises(ModelError, match=r"^odd\.gguf lacks output_norm\.weight: download it again"):
         run_converter(source, tmp_path / "made", "bf16", tmp_path / "log", ignore)
+
+
+def test_another_failure_of_the_converter_is_said_with_its_cause(tmp_path: Path) -> None:
+    source = write_gguf(tmp_path / "odd.gguf")
+    with pytest.raises(ModelError, match=r"odd\.gguf cannot be converted \(.*safetensors folder instead") as caught:
+        run_converter(source, tmp_path / "nowhere" / "made", "wonderful", tmp_path / "log", ignore)
     assert "Traceback" in caught.value.detail
 
 

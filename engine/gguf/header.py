@@ -1,12 +1,14 @@
-"""Reads the header of a GGUF file: enough to know the model, its size, and whether the file is whole.
+"""Reads the header of a GGUF file: what the model is, where its tensors lie, and whether the file is whole.
 
-The gguf package reads headers too, but takes seconds for a large vocabulary and reports damage as numpy errors.
+The gguf package reads headers too, but takes seconds for a large vocabulary and reports damage as numpy errors. The
+format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
 from __future__ import annotations
 
 import mmap
 import struct
+from collections import Counter
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -20,7 +22,10 @@ _MOST_TENSORS, _MOST_ENTRIES, _MOST_STEPS = 100_000, 10_000, 2_000_000
 """More than any model has: tensors, entries of metadata, and strings in its lists (a vocabulary and its merges)."""
 
 _LONGEST_KEPT = 65_536
-"""Longer strings of metadata are skipped, as lists are: nothing that is asked for here is so long."""
+"""Longer strings of metadata are skipped, as lists of strings are: nothing that is asked for here is so long."""
+
+_MOST_KEPT = 10_000
+"""Longer lists of numbers are skipped, too: those that are asked for have a number for each layer."""
 
 _REMOVED = {
     **dict.fromkeys((31, 32, 33), "Q4_0"),
@@ -40,20 +45,37 @@ class GgufForeignError(ValueError):
 
 
 class GgufDamagedError(ValueError):
-    """The file does not begin with a readable GGUF header. `engine.library.check` turns it into a sentence."""
+    """The file is not what a GGUF file must be. `engine.library.check` turns it into a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class GgufTensor:
+    """Where a tensor lies: `size` bytes of the file `path` from byte `offset` on, numbers of the ggml type `kind`.
+
+    `shape` has the outermost dimension first, as in torch; the format itself lists them the other way round.
+    """
+
+    path: Path
+    shape: tuple[int, ...]
+    kind: int
+    offset: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What a GGUF file says about itself. `metadata` holds scalars and strings; arrays are left out.
+    """What a GGUF file says about itself.
 
-    `end` is where the last tensor ends, in bytes: a shorter file is cut off. `parts` counts the files it is split into.
+    `paths` are the files that it stands for. `metadata` holds scalars, strings and short lists of numbers (as tuples);
+    `lengths` says how long each list is, also of those that are left out. `end` is where the last tensor of the file
+    ends, in bytes: a shorter file is cut off.
     """
 
+    paths: tuple[Path, ...]
     metadata: dict[str, Any]
-    parameters: int
+    lengths: dict[str, int]
+    tensors: dict[str, GgufTensor]
     end: int
-    parts: int
 
     @property
     def architecture(self) -> str:
@@ -61,9 +83,28 @@ class GgufHeader:
         return str(self.metadata.get("general.architecture", ""))
 
     @property
+    def sort(self) -> str:
+        """What the file holds: "model", or "mmproj", "imatrix", "adapter". Files of 2023 do not say."""
+        return str(self.metadata.get("general.type", "model"))
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers all tensors have together."""
+        return sum(prod(tensor.shape) for tensor in self.tensors.values())
+
+    @property
+    def parts(self) -> int:
+        """How many files the model is split into."""
+        return int(self.metadata.get("split.count", 1)) or 1
+
+    @property
     def dtype(self) -> str:
-        """The type that loses nothing worth keeping: the file's own where it is a float type, else bf16."""
-        return {0: "fp32", 1: "fp16"}.get(self.metadata.get("general.file_type", -1), "bf16")
+        """The type that loses nothing worth keeping: that of most numbers where it is a float type, else bf16."""
+        kinds: Counter[int] = Counter()
+        for tensor in self.tensors.values():
+            kinds[tensor.kind] += prod(tensor.shape)
+        most = kinds.most_common(1)
+        return {0: "fp32", 1: "fp16"}.get(most[0][0] if most else -1, "bf16")
 
 
 def read_header(path: Path) -> GgufHeader:
@@ -73,7 +114,7 @@ def read_header(path: Path) -> GgufHeader:
             raise GgufDamagedError("the file does not begin with GGUF")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
-                return _Reader(data).header()
+                return _Reader(data, path).header()
             except (GgufDamagedError, GgufForeignError):
                 raise
             except (struct.error, LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
@@ -83,8 +124,10 @@ def read_header(path: Path) -> GgufHeader:
 class _Reader:
     """Reads the parts of a header one after the other. `position` is in bytes, `steps` counts strings in lists."""
 
-    def __init__(self, data: mmap.mmap) -> None:
-        self.data, self.position, self.steps = data, 4, 0
+    def __init__(self, data: mmap.mmap, path: Path) -> None:
+        self.data, self.path = data, path
+        self.position, self.steps = 4, 0
+        self.lengths: dict[str, int] = {}
 
     def header(self) -> GgufHeader:
         self.check_version(self.number("I"))
@@ -93,15 +136,21 @@ class _Reader:
             raise GgufDamagedError(f"{tensors} tensors and {entries} entries are more than any model has")
         metadata: dict[str, Any] = {}
         for _ in range(entries):
-            key, value = self.string(), self.value(self.number("I"))
+            key = self.string() or ""
+            value = self.value(self.number("I"), key)
             if key and value is not None:
                 metadata[key] = value
-        sizes = [self.tensor() for _ in range(tensors)]
+        found = [self.tensor() for _ in range(tensors)]
         alignment = int(metadata.get("general.alignment", 32))
         start = -(-self.position // alignment) * alignment
-        end = max((start + offset + size for _, offset, size in sizes), default=start)
-        self.check_layers(metadata, tensors)
-        return GgufHeader(metadata, sum(count for count, _, _ in sizes), end, int(metadata.get("split.count", 1)))
+        named = {
+            name: GgufTensor(self.path, shape, kind, start + offset, size) for name, shape, kind, offset, size in found
+        }
+        if len(named) < tensors:
+            raise GgufDamagedError("two tensors have one name")
+        int(metadata.get("split.count", 1))
+        end = max((tensor.offset + tensor.size for tensor in named.values()), default=start)
+        return GgufHeader((self.path,), metadata, self.lengths, named, end)
 
     @staticmethod
     def check_version(version: int) -> None:
@@ -116,13 +165,6 @@ class _Reader:
             )
         if version not in (2, 3):
             raise GgufDamagedError(f"GGUF version {version} is not one of 2 and 3")
-
-    @staticmethod
-    def check_layers(metadata: dict[str, Any], tensors: int) -> None:
-        """Each layer has a tensor of its own; a converter told otherwise would build layers without end."""
-        layers = metadata.get(f"{metadata.get('general.architecture')}.block_count", 0)
-        if layers > tensors:
-            raise GgufDamagedError(f"{tensors} tensors cannot make {layers} layers")
 
     def number(self, code: str) -> Any:
         value = struct.unpack_from("<" + code, self.data, self.position)[0]
@@ -139,41 +181,48 @@ class _Reader:
         self.position = end
         return text
 
-    def value(self, kind: int) -> Any:
-        """The value, or None for an array, which is skipped."""
+    def value(self, kind: int, key: str) -> Any:
+        """The value, or None for a list that is skipped."""
         if kind == _STRING:
             return self.string()
         if kind != _ARRAY:
             return self.number(_SCALARS[kind])
         of, count = self.number("I"), self.number("Q")
+        self.lengths[key] = count
         if of in _SCALARS:
-            self.position += count * struct.calcsize("<" + _SCALARS[of])
-        else:
-            self.steps += count
-            if self.steps > _MOST_STEPS:
-                raise GgufDamagedError("its lists hold more than any vocabulary")
-            for _ in range(count):
-                self.skip(of)
+            return self.numbers(_SCALARS[of], count)
+        self.steps += count
+        if self.steps > _MOST_STEPS:
+            raise GgufDamagedError("its lists hold more than any vocabulary")
+        for _ in range(count):
+            self.skip(of)
         return None
+
+    def numbers(self, code: str, count: int) -> tuple[Any, ...] | None:
+        """A short list of numbers; None for a long one, which is skipped."""
+        start, width = self.position, struct.calcsize("<" + code)
+        self.position += count * width
+        return struct.unpack_from(f"<{count}{code}", self.data, start) if count <= _MOST_KEPT else None
 
     def skip(self, kind: int) -> None:
         if kind == _STRING:
             length = self.number("Q")
             self.position += length
         else:
-            self.value(kind)
+            self.value(kind, "")
 
-    def tensor(self) -> tuple[int, int, int]:
-        """(number of values, offset behind the header, bytes)"""
-        self.string()
+    def tensor(self) -> tuple[str, tuple[int, ...], int, int, int]:
+        """(name, shape, type, offset behind the header, bytes)"""
+        name = self.string() or ""
         dimensions = self.number("I")
         if dimensions > _MOST_DIMENSIONS:
             raise GgufDamagedError(f"a tensor has {dimensions} dimensions")
-        shape = [self.number("Q") for _ in range(dimensions)]
+        innermost_first = [self.number("Q") for _ in range(dimensions)]
         kind, offset = self.number("I"), self.number("Q")
-        count = prod(shape)
         values, size = self.sizes(kind)
-        return count, offset, count // values * size
+        if dimensions and innermost_first[0] % values:
+            raise GgufDamagedError(f"rows of {innermost_first[0]} numbers are no whole blocks of {values}")
+        return name, tuple(reversed(innermost_first)), kind, offset, prod(innermost_first) // values * size
 
     @staticmethod
     def sizes(kind: int) -> tuple[int, int]:

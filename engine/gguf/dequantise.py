@@ -1,0 +1,62 @@
+"""The numbers of a GGUF tensor, dequantised to fp32 part by part, so that a large matrix is never there twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import prod
+
+import numpy as np
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf.quants import dequantize
+from numpy.typing import NDArray
+
+from engine.gguf.header import GgufTensor
+
+Numbers = NDArray[np.float32]
+
+_PIECE = 1 << 24
+"""About how many numbers are dequantised at once: 64 MB."""
+
+
+class StoredTensor:
+    """A tensor as it lies in its file. `shape` has the outermost dimension first."""
+
+    def __init__(self, where: GgufTensor) -> None:
+        self.shape = where.shape
+        self._kind = GGMLQuantizationType(where.kind)
+        rows = prod(where.shape[:-1])
+        self._bytes = np.memmap(where.path, np.uint8, "r", where.offset, (rows, where.size // rows))
+
+    def whole(self) -> Numbers:
+        """All numbers, `shape`."""
+        return self._dequantised(0, len(self._bytes)).reshape(self.shape)
+
+    def part(self, index: int) -> Numbers:
+        """One entry of the first dimension, `shape[1:]`."""
+        rows = len(self._bytes) // self.shape[0]
+        return self._dequantised(index * rows, (index + 1) * rows).reshape(self.shape[1:])
+
+    def pieces(self) -> Iterator[Numbers]:
+        """All numbers in their order, some rows at a time."""
+        step = max(1, _PIECE // self.shape[-1])
+        for start in range(0, len(self._bytes), step):
+            yield self._dequantised(start, start + step)
+
+    def _dequantised(self, first: int, last: int) -> Numbers:
+        numbers: Numbers = dequantize(self._bytes[first:last], self._kind)
+        return numbers
+
+
+def unreadable_types(tensors: Iterable[GgufTensor]) -> list[str]:
+    """The names of the types among these tensors that cannot be dequantised."""
+    return [name for kind in sorted({tensor.kind for tensor in tensors}) if (name := _unreadable(kind))]
+
+
+def _unreadable(kind: int) -> str:
+    """The name of a type that cannot be dequantised, else nothing. One block of zeros shows it."""
+    known = GGMLQuantizationType(kind)
+    try:
+        dequantize(np.zeros((1, GGML_QUANT_SIZES[known][1]), np.uint8), known)
+    except NotImplementedError:
+        return str(known.name)
+    return ""
