@@ -214,14 +214,13 @@ class ModelSpec:
 
     `path` is a folder with config.json and safetensors files, or a GGUF file. `cache_bytes` None takes a share of the
     free device memory; less than one whole conversation takes is raised to that (`ModelInfo.cache_budget_bytes`).
-    `exact` asks for answers that are equal to a cold run bit for bit. `disk_bytes` is what may be kept on
-    disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of the free disk space.
+    `disk_bytes` is what may be kept on disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of
+    the free disk space.
     """
 
     path: str = ""
     device: Device = "auto"
     dtype: Dtype = "auto"
-    exact: bool = False
     cache_bytes: int | None = None
     disk_bytes: int | None = 0
 
@@ -288,14 +287,18 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one cached token costs."""
+    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one cached token costs.
+
+    `near` says why an answer may differ from one without the cache, where two tokens are nearly equally likely; it is
+    empty where both are equal bit for bit.
+    """
 
     name: str
     path: str
     architecture: str
     device: str
     dtype: str
-    exact: bool
+    near: str
     context_length: int
     weights_bytes: int
     kv_bytes_per_token: int

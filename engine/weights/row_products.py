@@ -8,15 +8,15 @@ the library was seen to give every row the same bits; what is left over is fille
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-COUNTS = (64, 96, 128, 192, 256, 384, 512)
-"""Counts of rows that are tried. The first is the measure of all others. All are so even that, wherever a part of some
-rows begins, its address is a whole number of cache lines."""
+MEASURE = 64
+COUNTS = (16, 32, 64, 96, 128, 192, 256, 384, 512)
+"""Counts of rows that are tried: those are used that give the bits that MEASURE gives. Fewer rows are often computed by
+another kernel. All are so even that, wherever a part of some rows begins, its address is a whole cache line."""
 
 VECTORS = 128
 """A multiple of how many numbers the loops of torch take at a time. What is left over at the end of a loop is computed
@@ -49,12 +49,12 @@ def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 def parts(total: int, counts: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-    """Where the parts of `total` rows begin, and their counts. The last may reach past the end, by fewer rows than the
-    smallest count has."""
+    """Where the parts of `total` rows begin, and their counts. The last may reach past the end, by fewer rows than
+    MEASURE."""
     start = 0
     while start < total:
         left = total - start
-        above = next((count for count in counts if 0 <= count - left < counts[0]), None)
+        above = next((count for count in counts if 0 <= count - left < MEASURE), None)
         count = above or max(count for count in counts if count <= left)
         yield start, count
         start += count
@@ -74,18 +74,17 @@ def counts_for(matrix: Tensor, bias: Tensor | None = None) -> tuple[int, ...]:
 
 @torch.inference_mode()
 def _measured(matrix: Tensor, bias: Tensor | None) -> tuple[int, ...]:
-    least, most = COUNTS[0], COUNTS[-1]
     chance = torch.Generator().manual_seed(0)
-    rows = torch.randn(most, matrix.shape[0], generator=chance).to(matrix.dtype)
+    rows = torch.randn(COUNTS[-1], matrix.shape[0], generator=chance).to(matrix.dtype)
 
-    def by_least(some: Tensor) -> Tensor:
-        return torch.cat([_product(some[i : i + least], matrix, bias) for i in range(0, len(some), least)])
+    def by(count: int, some: Tensor) -> Tensor:
+        return torch.cat([_product(part, matrix, bias) for part in some.split(count)])
 
-    whole = by_least(rows)
-    moved = rows[: 2 * least].roll(least // 2 + 5, 0)
-    if not torch.equal(by_least(moved), whole[: 2 * least].roll(least // 2 + 5, 0)):
+    whole, moved = by(MEASURE, rows), MEASURE // 2 + 5
+    if not torch.equal(by(MEASURE, rows[: 2 * MEASURE].roll(moved, 0)), whole[: 2 * MEASURE].roll(moved, 0)):
         return ()
-    return least, *(n for _, n in pairwise(COUNTS) if torch.equal(_product(rows[-n:], matrix, bias), whole[-n:]))
+    # Some rows of each count, from the end on: there they stand at other places than among MEASURE.
+    return tuple(n for n in COUNTS if torch.equal(_product(rows[-n:], matrix, bias), whole[-n:]))
 
 
 def _product(rows: Tensor, matrix: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:
