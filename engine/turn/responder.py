@@ -31,7 +31,7 @@ from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.types import BLOCK_TOKENS, Request
 
-WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 37, 48
+WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
 """A made-up prompt, after how many tokens it is cut, and how many of it a slow model reads."""
 SETTLE_TOKENS, SETTLE_S = 256, 2.0
 """A usual answer, and how long reading it once more may take. It is done after every answer."""

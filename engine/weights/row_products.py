@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 MEASURE = 64
-COUNTS = (16, 32, 64, 96, 128, 192, 256, 384, 512)
+COUNTS = (16, 64, 96, 128, 192, 256)
 """Counts of rows that are tried: those are used that give the bits that MEASURE gives. Fewer rows are often computed by
 another kernel. All are so even that, wherever a part of some rows begins, its address is a whole cache line."""
 
@@ -74,17 +74,35 @@ def counts_for(matrix: Tensor, bias: Tensor | None = None) -> tuple[int, ...]:
 
 @torch.inference_mode()
 def _measured(matrix: Tensor, bias: Tensor | None) -> tuple[int, ...]:
-    chance = torch.Generator().manual_seed(0)
-    rows = torch.randn(COUNTS[-1], matrix.shape[0], generator=chance).to(matrix.dtype)
+    rows, matrix = _telling(matrix)
+    bias = None if bias is None else torch.zeros_like(bias)
 
     def by(count: int, some: Tensor) -> Tensor:
-        return torch.cat([_product(part, matrix, bias) for part in some.split(count)])
+        return torch.cat([_product(some[i : i + count], matrix, bias) for i in range(0, len(some), count)])
 
     whole, moved = by(MEASURE, rows), MEASURE // 2 + 5
     if not torch.equal(by(MEASURE, rows[: 2 * MEASURE].roll(moved, 0)), whole[: 2 * MEASURE].roll(moved, 0)):
         return ()
     # Some rows of each count, from the end on: there they stand at other places than among MEASURE.
-    return tuple(n for n in COUNTS if torch.equal(_product(rows[-n:], matrix, bias), whole[-n:]))
+    return tuple(n for n in COUNTS if n == MEASURE or torch.equal(_product(rows[-n:], matrix, bias), whole[-n:]))
+
+
+def _telling(like: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows, and a matrix that lies in memory as another does, whose products tell one order of sums from another.
+
+    Every product but for its sign is added twice, so that nothing is left of the sums but what was rounded on the way.
+    With other numbers, rounding the result to 16 bits would hide nearly all of that.
+    """
+    width, columns = like.shape
+    chance, half = torch.Generator().manual_seed(0), width // 2
+    pool = torch.randn(61, columns, generator=chance)
+    matrix = torch.zeros_like(like)  # keeps the order of dimensions in memory
+    matrix[:half] = pool[torch.arange(half) % len(pool)] * torch.randn(half, 1, generator=chance)
+    rows = torch.zeros(COUNTS[-1], width)
+    rows[:, :half] = torch.randn(len(rows), half, generator=chance)
+    rows, again = rows.to(like.dtype), torch.randperm(half, generator=chance)
+    matrix[half : 2 * half], rows[:, half : 2 * half] = matrix[again], -rows[:, again]
+    return rows, matrix
 
 
 def _product(rows: Tensor, matrix: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:

@@ -236,23 +236,23 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
 
     responder = start().engine._worker.responder
     assert responder is not None
-    model, spec = responder.model, ModelSpec(dtype="fp32")
-    names = [loading._namespace(model, spec, "weights")]
+    model = responder.model
+    names = [loading._namespace(model, "weights")]
     layout = model.layout
     one_head = replace(layout, groups=(replace(layout.groups[0], kv_heads=1),))
     for other in (one_head, replace(layout, dtype=torch.bfloat16)):
         monkeypatch.setattr(model, "layout", other)
-        names.append(loading._namespace(model, spec, "weights"))
+        names.append(loading._namespace(model, "weights"))
     monkeypatch.setattr(model, "layout", layout)
     for target, value in (
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
         ("torch.get_num_threads", 97),
         ("engine.machine.metadata.version", "0"),
-        ("engine.worker.loading.matmul_is_faster", True),
+        ("engine.worker.loading.way", "by hand"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(target, lambda *_, value=value: value)
-            names.append(loading._namespace(model, spec, "weights"))
+            names.append(loading._namespace(model, "weights"))
     assert len(set(names)) == len(names)
     assert device.arithmetic("cpu") in names[0]
 

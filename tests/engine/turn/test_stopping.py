@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.cache.store import Lane
-from engine.events import CacheView, Failed, Loaded, Preview
+from engine.events import CacheView, Failed, Preview
 from engine.models.loaded import LoadedModel
 from engine.prompt.template import PromptBuilder
 from engine.stopping import StoppedError, between_layers, listening
-from engine.types import BLOCK_TOKENS, Message, ModelSpec
+from engine.types import BLOCK_TOKENS, Message
 from tests.engine.tiny_models import make_model
 from tests.engine.turns import SpyModel, Ticks, events, finish, make_responder
 from tests.engine.worker_driver import GREEDY, PATIENCE_S, Driver, request

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,6 @@ from engine.models import attention_hook as interface
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.types import BLOCK_TOKENS, Message
-from tests.depth import cases
 from tests.engine.inside import build_prompt, forget_lanes
 from tests.engine.model_zoo import CASES, SLIDING, ModelCase
 from tests.engine.tiny_models import make_tokenizer

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from engine.llama.attention import attend
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
-from engine.llama.attention import attend
 from engine.turn.responder import DIFFERS, TOO_SLOW
-from engine.types import BLOCK_TOKENS, ModelSpec
+from engine.types import ModelSpec
 from engine.worker.loading import open_model
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
