@@ -42,7 +42,7 @@ def agreement(report: Report) -> str:
     """Whether both runs wrote the same, and why not where they did not."""
     count = len(report.rows("on"))
     if not report.parted:
-        return f"All answers are equal: token by token, with the cache and without{_in_all(count)}."
+        return f"All answers are equal with the cache and without, token by token{_in_all(count)}."
     parts = ", ".join(map(_parting, report.parted))
     return f"The answers are equal in {count - len(report.parted)} of {count} turns. They part {parts}. {_why(report)}"
 

@@ -73,7 +73,7 @@ def make_mask(
     if mask_function is causal_mask_function and kwargs.get("attention_mask") is None:
         return None
     kwargs["allow_is_causal_skip"] = False
-    seen = sdpa_mask(
+    seen: Tensor | None = sdpa_mask(
         batch_size=batch_size,
         q_length=q_length,
         kv_length=kv_length,

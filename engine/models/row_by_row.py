@@ -42,11 +42,11 @@ class RowByRow(TorchFunctionMode):
 
     def __enter__(self) -> RowByRow:
         self._token = _is_reading.set(True)
-        super().__enter__()
+        super().__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
         _is_reading.reset(self._token)
 
     def __torch_function__(

@@ -117,6 +117,6 @@ def in_vectors(function: Callable[[Tensor], Tensor], numbers: Tensor) -> Tensor:
         return function(numbers)
     flat = functional.pad(numbers.reshape(-1), (0, -numbers.numel() % VECTORS))
     out = torch.empty_like(flat)
-    for some, to in zip(flat.split(ONE_THREAD), out.split(ONE_THREAD), strict=True):
+    for some, to in zip(torch.split(flat, ONE_THREAD), torch.split(out, ONE_THREAD), strict=True):
         to.copy_(function(some))
     return out[: numbers.numel()].view(numbers.shape)

@@ -198,14 +198,16 @@ NEAR = "it is so."
             finished((1, 2, 4), "one two four", margins=(0.5, 0.5, 0.04)),
             NEAR,
             "The same up to token 2, where they part: “three” with the cache, “four” without. "
-            "The two best choices were 0.040 apart there: so close that rounding decides. Here answers are only near: it is so.",
+            "The two best choices were 0.040 apart there: so close that rounding decides. "
+            "Here answers are only near: it is so.",
         ),
         (
             SAME,
             finished((1, 2), "one two ", margins=(0.5, 0.5, 0.7)),
             NEAR,
             "The same up to token 2, where they part: “three” with the cache, the end without. "
-            "The two best choices were 0.700 apart there: more than rounding explains. Here answers are only near: it is so.",
+            "The two best choices were 0.700 apart there: more than rounding explains. "
+            "Here answers are only near: it is so.",
         ),
         (
             SAME,

@@ -1,4 +1,4 @@
-"""Attention for reading, in every way it is computed here: what it gives, and that a token's numbers hang on no other."""
+"""Attention for reading, in every way it is computed here: what it gives, and on what a token's numbers hang."""
 
 from __future__ import annotations
 

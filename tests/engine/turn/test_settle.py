@@ -1,4 +1,4 @@
-"""What was written is read again at idle: in which regime it computes, what a preview sees meanwhile, and what is not computed again."""
+"""What was written is read again at idle: in which regime, what a preview sees meanwhile, what is not read again."""
 
 from __future__ import annotations
 
