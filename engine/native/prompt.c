@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "model.h"
@@ -57,12 +56,17 @@ EXPORT int64_t headstart_attention_scratch(const Attention *a) {
 EXPORT int32_t headstart_widest(int32_t is_bf16) {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw")) return AVX2;
-    if (!is_bf16 || !__builtin_cpu_supports("avx512bf16")) return AVX512;
-    unsigned a = 7, b = 0, c = 0, d = 0;
-    __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-    const int has_amx = (d >> 22 & 1) && (d >> 24 & 1);
-    /* Linux lets a process use these registers only after it has asked for them: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    return has_amx && syscall(SYS_arch_prctl, 0x1023, 18) == 0 ? AMX : AVX512_BF16;
+#if __GNUC__ >= 11 /* as in tiles.h */
+    if (is_bf16 && __builtin_cpu_supports("avx512bf16")) {
+        unsigned a = 7, b = 0, c = 0, d = 0;
+        __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+        const int has_amx = (d >> 22 & 1) && (d >> 24 & 1);
+        /* Linux lets a process use these registers after it asked: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+        return has_amx && syscall(SYS_arch_prctl, 0x1023, 18) == 0 ? AMX : AVX512_BF16;
+    }
+#endif
+    (void)is_bf16;
+    return AVX512;
 }
 
 INLINE float number(const void *from, size_t at, int is_bf16) {

@@ -70,8 +70,15 @@ static void tile_avx2(const float *a, int rows, int depth, const float *b, int c
     }
 
 #define ONE_STEP(sum, own, column) _mm512_fmadd_ps(_mm512_set1_ps(*(own)), column, sum)
-#define PAIR_STEP(sum, own, column) _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(*(own)), (__m512bh)(column))
 TILE_OF_8(tile_avx512, FP32, float, ONE_STEP)
+
+#if __GNUC__ < 11 /* it knows no such instructions */
+static void begin_tiles(int kind) { (void)kind; }
+static void end_tiles(int kind) { (void)kind; }
+static void tile_pairs(const int32_t *a, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
+static void tile_amx(const int32_t *a, int rows, int depth, const int32_t *b, int columns, float *c, int adds) {}
+#else
+#define PAIR_STEP(sum, own, column) _mm512_dpbf16_ps(sum, (__m512bh)_mm512_set1_epi32(*(own)), (__m512bh)(column))
 TILE_OF_8(tile_pairs, PAIRS, int32_t, PAIR_STEP)
 
 /* gcc does not know that these instructions read memory: what was written before must be there. */
@@ -128,6 +135,8 @@ TILES static void begin_tiles(int kind) {
 TILES static void end_tiles(int kind) {
     if (kind == AMX) _tile_release();
 }
+
+#endif
 
 static void tile(int kind, const void *a, int rows, int depth, const void *b, int columns, float *c, int adds) {
     switch (kind) {
