@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from datetime import date
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import torch
 
+from engine.cache.store import Lane
 from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import Responder
 from engine.types import BLOCK_TOKENS, Message, Sampling
@@ -86,6 +90,26 @@ def test_two_customers_and_a_new_answer(model: LoadedModel, system: str) -> None
     assert one.matched is not None
     assert one.matched.computed_tokens == 0
     assert one.responder.cache.view().pinned_bytes == rules // BLOCK_TOKENS * model.layout.bytes_per_block
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_where_a_text_is_cut_changes_no_bit(default_model_dir: Path, system: str, threads: int) -> None:
+    """Real weights and a real text, in the number type that is the fastest here, over several blocks of keys."""
+    torch.set_num_threads(threads)
+    model = load(default_model_dir, "cpu", "auto")
+    ids = model.tokenizer(system, add_special_tokens=False).input_ids[:400]
+    chance = random.Random(threads)
+
+    def read(cuts: list[int]) -> list[torch.Tensor]:
+        lane = Lane(model.layout, 400, fill=float("nan"))
+        for start, end in pairwise([0, *cuts, len(ids)]):
+            logits = model.forward(ids[start:end], lane, start)
+        return [logits, *(buffer[:, :, : len(ids)] for buffer in lane.keys + lane.values)]
+
+    whole = read([])
+    for count in (1, 2, 5):
+        cuts = sorted(chance.sample(range(1, len(ids)), count))
+        assert all(map(torch.equal, read(cuts), whole)), cuts
 
 
 def test_its_tokens_cost_what_theory_says(model: LoadedModel) -> None:
