@@ -298,7 +298,7 @@ def qt_application() -> QApplication:
 
 def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
     """What the settings ask for, with what the command line says in its place."""
-    asked = {"path": options.model, "device": options.device, "dtype": options.dtype, "exact": options.exact}
+    asked = {"path": options.model, "device": options.device, "dtype": options.dtype}
     spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
     if options.cache_mb is not None:
         spec = replace(spec, cache_bytes=options.cache_mb * MEGABYTE or None)

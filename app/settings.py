@@ -45,16 +45,6 @@ def _measured() -> dict[str, Any]:
     return measured
 
 
-def exact_cost() -> str:
-    """What exact mode costs in time."""
-    cost = _measured()["exact"]
-    times = cost["exact_s"] / cost["default_s"]
-    return (
-        f"The first token of a later turn takes about {times:.1f} times as long for it "
-        f"({cost['exact_s']:.2f} s for {cost['default_s']:.2f} s with the default model on two cores)."
-    )
-
-
 def quality(dtype: str) -> str:
     """What a number format costs in quality; "" where that was not measured."""
     figures = _measured()["perplexity"]
@@ -82,7 +72,6 @@ class Settings:
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
     device: Device = option("auto", "Where the model runs; auto takes the fastest there is.")
     dtype: Dtype = option("auto", "Number format of the weights; auto measures which is faster.")
-    exact: bool = option(False, f"Answers equal to a run without the cache bit for bit. {exact_cost()}")
     cache_budget_mb: int = option(
         0, "Memory for cached prompts in MB; 0 chooses by the memory that is free.", span=(0, MOST_MEGABYTES)
     )
@@ -273,7 +262,6 @@ def model_spec(settings: Settings) -> ModelSpec:
         settings.model_path,
         settings.device,
         settings.dtype,
-        settings.exact,
         cache_bytes(settings) or None,
         disk_bytes(settings),
     )

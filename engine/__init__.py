@@ -8,7 +8,7 @@ Words of our own, beside those of the field (prefill, decode, block, prefix, pin
 
 - lane: the working buffer of one request, one contiguous stretch of keys and values; published blocks are copies of it.
 - settled: final, that is computed as a cold run computes it, and so allowed into published blocks.
-- exact mode: every answer equals that of a cold run bit for bit; hits and chunks are cut to a fixed grid.
+- exact: an answer equals that of a cold run bit for bit; near: it may differ where two tokens are nearly as likely.
 - regime: which variant of the position code computes a sequence, where a model has one for short and one for long ones.
 - namespace: names all that a block depends on besides its tokens; nothing is ever reused from another one.
 - space: the part of a namespace that belongs to one regime.

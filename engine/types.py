@@ -266,14 +266,13 @@ class ModelSpec:
 
     `path` is a folder with config.json and safetensors files, or a GGUF file. `cache_bytes` None takes a share of the
     free device memory; less than one whole conversation takes is raised to that (`ModelInfo.cache_budget_bytes`).
-    `exact` asks for answers that are equal to a cold run bit for bit. `disk_bytes` is what may be kept on
-    disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of the free disk space.
+    `disk_bytes` is what may be kept on disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of
+    the free disk space.
     """
 
     path: str = ""
     device: Device = "auto"
     dtype: Dtype = "auto"
-    exact: bool = False
     cache_bytes: int | None = None
     disk_bytes: int | None = 0
 
@@ -345,6 +344,9 @@ class ModelInfo:
     `thinking` lists what the chat template lets one choose about thoughts, such as ("on", "off") or ("low", "medium",
     "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
     nothing. `has_tools`: the template takes tools.
+
+    `near` says why an answer may differ from one without the cache, where two tokens are nearly equally likely; it is
+    empty where both are equal bit for bit.
     """
 
     name: str
@@ -352,7 +354,7 @@ class ModelInfo:
     architecture: str
     device: str
     dtype: str
-    exact: bool
+    near: str
     context_length: int
     weights_bytes: int
     kv_bytes_per_token: int

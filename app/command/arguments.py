@@ -50,9 +50,6 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=DEVICES, help="where the model runs")
     parser.add_argument("--dtype", choices=DTYPES, help="number format of the weights")
     parser.add_argument(
-        "--exact", action="store_true", default=None, help="equal to a run without the cache, bit for bit"
-    )
-    parser.add_argument(
         "--cache-mb", type=megabytes, metavar="MB", help="memory for cached prompts; 0 chooses by itself"
     )
 

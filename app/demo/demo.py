@@ -52,9 +52,6 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="PATH", default=keep, help="a folder with safetensors, or a GGUF file")
     parser.add_argument("--device", choices=DEVICES, default=keep, help="where the model runs")
     parser.add_argument("--dtype", choices=DTYPES, default=keep, help="number format of the weights")
-    parser.add_argument(
-        "--exact", action="store_true", default=keep, help="equal to a run without the cache, bit for bit"
-    )
 
 
 def whole_number(text: str) -> int:

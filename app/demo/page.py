@@ -156,10 +156,9 @@ def _turn_line(report: Report, pair: Pair) -> TurnLine:
 
 def _facts(report: Report, machine: str) -> tuple[tuple[str, str], ...]:
     model = report.model
-    exact = ", exact mode" if model.exact else ""
     return (
         ("Model", f"{model.name} ({model.architecture}), {model.weights_bytes / 1e6:,.0f} MB"),
-        ("Computed on", f"{model.device}, {model.dtype}{exact}"),
+        ("Computed on", f"{model.device}, {model.dtype}, {'near' if model.near else 'exact'}"),
         ("Context", f"{model.context_length:,} tokens"),
         ("Cache", f"{model.kv_bytes_per_token:,} bytes a token, budget {model.cache_budget_bytes / 1e6:,.0f} MB"),
         ("Machine", machine),

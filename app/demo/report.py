@@ -89,7 +89,7 @@ class Report:
             "model": self.model.name,
             "device": self.model.device,
             "dtype": self.model.dtype,
-            "exact": self.model.exact,
+            "near": self.model.near,
             "versions": dict(self.versions),
             "answers_equal": self.answers_equal,
             "parted": [asdict(parted) for parted in self.parted],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.demo.report import Pair, Report, Row, times_sooner
-from app.proof.compare import NEAR_TIE, Parted
+from app.proof.compare import FAULT, NEAR_TIE, Parted
 
 MOST_NAMED = 3
 """So many turns that were not sooner are named one by one."""
@@ -17,7 +17,7 @@ def as_table(report: Report) -> str:
     """A line for each turn, and the sentences that belong under them."""
     model = report.model
     lines = [
-        f"{model.name} on {model.device}, {model.dtype}{', exact' if model.exact else ''}",
+        f"{model.name} on {model.device}, {model.dtype}{', near' if model.near else ''}",
         "",
         "            tokens of the prompt         first token             tokens a second",
         "turn    total   reused computed      on     off  sooner            on      off",
@@ -42,7 +42,7 @@ def agreement(report: Report) -> str:
     """Whether both runs wrote the same, and why not where they did not."""
     count = len(report.rows("on"))
     if not report.parted:
-        return f"The answers with the cache and without are equal, token by token{_in_all(count)}."
+        return f"All answers are equal with the cache and without, token by token{_in_all(count)}."
     parts = ", ".join(map(_parting, report.parted))
     return f"The answers are equal in {count - len(report.parted)} of {count} turns. They part {parts}. {_why(report)}"
 
@@ -108,16 +108,12 @@ def _parting(parted: Parted) -> str:
 
 def _why(report: Report) -> str:
     """What a reader is to make of answers that part."""
-    if report.model.exact:
-        return "In exact mode they must be equal bit for bit, so this is a fault of the program: please report it."
+    if not report.model.near:
+        return FAULT
     apart = [parted.turn for parted in report.parted if parted.margin is not None and parted.margin >= NEAR_TIE]
-    read, written = "many tokens at a time", "one token at a time"
-    if report.model.dtype.startswith("int"):
-        read, written = f"with full weights and {read}", f"with weights of few bits and {written}"
     said = (
-        f"A prompt is read {read}, an answer is written {written}: that rounds differently, and the cache keeps earlier"
-        " answers as they were written. Where two tokens are nearly equally likely, the two runs may therefore choose"
-        " different ones, and the answers part from there. With --exact they are equal bit for bit."
+        "Where two tokens are nearly equally likely, the two runs may choose different ones, and the answers part from "
+        f"there: {report.model.near}"
     )
     if apart:
         where = ", ".join(map(str, apart))

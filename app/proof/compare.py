@@ -8,6 +8,7 @@ from typing import Literal
 
 Half = Literal["warm", "cold"]
 """The two runs of a prompt: with the cache, and without."""
+FAULT = "They should be equal to the last bit: this is a fault of the program, please report it."
 NEAR_TIE = 0.3
 """Two tokens whose logits are closer than this may change places when sums are rounded in another order."""
 

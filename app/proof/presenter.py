@@ -118,7 +118,7 @@ class ProofPresenter(QObject):
 
     def _on_ended(self, proof: Proof, result: ProofResult) -> None:
         model = self._session.model
-        self._show(proof, gain(result), verdict(result, is_exact=model is not None and model.exact))
+        self._show(proof, gain(result), verdict(result, model.near if model else ""))
 
     def _show(self, proof: Proof, headline: str, sentence: str) -> None:
         if proof is not self.proof:  # its dialog was closed, and another one runs its own

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
-from app.proof.compare import NEAR_TIE, Half, Parted, compare
+from app.proof.compare import FAULT, NEAR_TIE, Half, Parted, compare
 from app.words import seconds
 from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
 
@@ -131,10 +131,10 @@ def result_of(warm: Finished, cold: Finished) -> ProofResult:
     return ProofResult(warm, cold, compare(0, one, other, cold.margins))
 
 
-def verdict(result: ProofResult, is_exact: bool) -> str:
-    """Whether the tokens are equal, in a sentence or two."""
+def verdict(result: ProofResult, near: str) -> str:
+    """Whether the tokens are equal, in a sentence or two. `near` says why they need not be (`ModelInfo`)."""
     if result.parted is not None:
-        return _parted(result, result.parted)
+        return f"{_parted(result, result.parted)} {_why(result.parted, near)}"
     count = result.compared_tokens
     tokens = "one token" if count == 1 else f"{count:,} tokens"
     if "stopped" in (result.warm.reason, result.cold.reason):
@@ -142,9 +142,9 @@ def verdict(result: ProofResult, is_exact: bool) -> str:
         return f"Stopped: {same} the same." if count else "Stopped before both had written."
     if not count:
         return "The same: both ended the answer at once."
-    if is_exact and result.same_margins:
-        return f"The same {tokens}; even the distances between the two best choices are equal bit for bit."
-    return f"The same {tokens}, one by one."
+    if not near and result.same_margins:
+        return f"The same answer, word for word: {tokens}, and the numbers behind them are equal to the last bit."
+    return f"The same answer, word for word: {tokens}."
 
 
 def gain(result: ProofResult) -> str:
@@ -175,11 +175,16 @@ def _parted(result: ProofResult, parted: Parted) -> str:
         (place for place, (a, b) in enumerate(zip(warm, cold, strict=False)) if a != b), min(len(warm), len(cold))
     )
     sides = f"{_quote(warm, start)} with the cache, {_quote(cold, start)} without"
-    where = f"The same up to token {parted.token:,}, where they part: {sides}."
+    return f"The same up to token {parted.token:,}, where they part: {sides}."
+
+
+def _why(parted: Parted, near: str) -> str:
+    if not near:
+        return FAULT
     if parted.margin is None:
-        return where
+        return f"Here answers are only near: {near}"
     kind = "so close that rounding decides" if parted.margin < NEAR_TIE else "more than rounding explains"
-    return f"{where} The two best choices were {parted.margin:.3f} apart there: {kind}."
+    return f"The two best choices were {parted.margin:.3f} apart there: {kind}. Here answers are only near: {near}"
 
 
 def _quote(text: str, start: int) -> str:

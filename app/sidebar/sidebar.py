@@ -148,7 +148,7 @@ class ModelButton(QAbstractButton):
         if self._model is None:
             self._say("No model", "Open one")
             return
-        kind = f" · {self._model.dtype}{' · exact' if self._model.exact else ''}"
+        kind = f" · {self._model.dtype}{' · near' if self._model.near else ''}"
         device = {"cpu": "CPU", "mps": "MPS"}.get(self._model.device, self._model.device.upper())
         self._say(self._model.name, f"{device} · {self._cache_words(self._model)}", kind)
 

@@ -121,13 +121,13 @@ class Dialogs(QObject):
     def save_preferences(self, values: PreferenceValues) -> None:
         """Take over what was chosen; the model is loaded again where that is needed."""
         settings = self._settings
-        before = (settings.device, settings.dtype, settings.exact)
+        before = (settings.device, settings.dtype)
         budget_before, disk_before = settings.cache_budget_mb, settings.disk_budget_mb
         for name in _SHOWN:
             setattr(settings, name, getattr(values, name))
         self._save_settings()
         self._choose_theme(values.theme)
-        reload_ = (settings.device, settings.dtype, settings.exact) != before
+        reload_ = (settings.device, settings.dtype) != before
         if reload_ or (settings.cache_budget_mb == 0 and budget_before):
             self._session.answers.reload(model_spec(settings))
         elif settings.cache_budget_mb != budget_before:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
-    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -51,7 +50,6 @@ class PreferenceValues:
     theme: str
     device: str
     dtype: str
-    exact: bool
     cache_budget_mb: int
     disk_budget_mb: int
     sampling: Sampling
@@ -85,8 +83,6 @@ class PreferencesDialog(QDialog):
         self.quality = _note("")
         self.dtype.currentIndexChanged.connect(self._show_quality)
         self._show_quality()
-        self.exact = QCheckBox("Equal to a run without the cache, bit for bit")
-        self.exact.setChecked(values.exact)
         self.budget = _megabytes(0, values.cache_budget_mb)
         self.disk = _megabytes(-1, values.disk_budget_mb)
         self.budget_note = _note(budget_note)
@@ -131,7 +127,6 @@ class PreferencesDialog(QDialog):
             ("theme", "Colours", self.theme),
             ("device", "Device", self.device),
             ("dtype", "Number format", self.dtype),
-            ("exact", "Exact", self.exact),
             ("cache_budget_mb", "Cache budget", self.budget),
             ("too_long", "Chat too long", self.too_long),
             ("disk_budget_mb", "Keep on disk", self.disk),
@@ -153,7 +148,7 @@ class PreferencesDialog(QDialog):
         column.addWidget(_heading("Program and model"))
         column.addLayout(form)
         column.addWidget(_note(ON_DISK))
-        column.addWidget(_note("A change of device, number format or exactness loads the model again."))
+        column.addWidget(_note("A change of device or number format loads the model again."))
         column.addSpacing(8)
         column.addWidget(_heading("System prompt of new conversations"))
         column.addWidget(self.system_prompt, 1)
@@ -170,7 +165,6 @@ class PreferencesDialog(QDialog):
             theme=self.theme.currentData(),
             device=self.device.currentData(),
             dtype=self.dtype.currentData(),
-            exact=self.exact.isChecked(),
             cache_budget_mb=self.budget.value(),
             too_long=self.too_long.currentData(),
             disk_budget_mb=self.disk.value(),

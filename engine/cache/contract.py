@@ -65,7 +65,8 @@ class Cache(Protocol):
         """
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """Note that keys and values of `ids` were written behind the lane's tokens."""
+        """Note that keys and values of `ids` were written behind the lane's tokens. They are `settled` where they are
+        those that a cold run has there, and so may be reused."""
 
     def keep_logits(self, run: Run, logits: Tensor) -> None:
         """Keep the logits after the whole prompt with the lane, where there is room, for `Run.logits` of the same

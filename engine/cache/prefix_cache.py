@@ -29,10 +29,10 @@ LANE_STEP = 512
 class PrefixCache:
     """Blocks in a tree, their tensors in a store, one hard byte budget over both and the lanes.
 
-    `namespace` separates what must never meet: blocks of another model, number type or mode. The regime is added to it
+    `namespace` separates what must never meet: blocks of another model or number type. The regime is added to it
     where it is used (`_space`). `context_length` is the longest
-    path in tokens; the budget is never below one lane of that length. `step` above 0 means exact mode: hits are cut to
-    this grid. Lanes grow in steps of `lane_step` tokens. `decode` gives the text of ids, for the view. `regime` names
+    path in tokens; the budget is never below one lane of that length. Lanes grow in steps of `lane_step` tokens.
+    `decode` gives the text of ids, for the view. `regime` names
     how a sequence of so many tokens is computed: what was computed in one regime is never used in another. `disk`
     keeps blocks over a restart.
     """
@@ -44,7 +44,6 @@ class PrefixCache:
         context_length: int,
         clock: Callable[[], float],
         *,
-        step: int = 0,
         max_lanes: int = 1,
         lane_step: int = LANE_STEP,
         decode: Callable[[Sequence[int]], str] = lambda _: "",
@@ -58,7 +57,6 @@ class PrefixCache:
         self._picture = Picture(self.tree, self.disk, store.layout.bytes_per_block, tier, decode)
         self.namespace = namespace
         self.context_length = context_length
-        self.step = step
         self.regime = regime
         self.evicted_bytes = 0
         self._clock = clock
@@ -140,13 +138,12 @@ class PrefixCache:
                 # The disk may have less than it said: then the prefix ends at block `at`, the first that was not read.
                 near, at = run.reused - run.disk_tokens, max(first, len(run.match.blocks))
                 at = self.disk.fill(self.store, lane, self._space(lane.regime), run.prefix, at)
-                del run.prefix[self._cut_to_grid(max(near, at * BLOCK_TOKENS)) :]
+                del run.prefix[max(near, at * BLOCK_TOKENS) :]
                 run.disk_tokens = max(0, run.reused - near)
             lane.ids[:] = run.prefix
             lane.settled = run.reused
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
-        """In exact mode only full grid steps are settled."""
         run.lane.ids.extend(ids)
         if settled:
             run.lane.settled = len(run.lane.ids)
@@ -282,11 +279,8 @@ class PrefixCache:
 
     def _with_disk(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
         """What is reused where `near` tokens are in the lane or in blocks."""
-        tokens = self._cut_to_grid(max(near, self.disk.extent(self._space(regime), ids)))
+        tokens = max(near, self.disk.extent(self._space(regime), ids))
         return Reuse(tokens, max(0, tokens - near))
-
-    def _cut_to_grid(self, tokens: int) -> int:
-        return tokens - tokens % self.step if self.step else tokens
 
     def _space(self, regime: str) -> str:
         """The part of the tree that belongs to a regime."""

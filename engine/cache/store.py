@@ -66,7 +66,7 @@ class Lane:
     `keys[g]` is `[layer, kv_head, capacity, key_dim]` for group g, `values[g]` likewise; `layers` has them by layer, as
     views `[1, kv_head, capacity, dim]` of keys and values. `ids` are the tokens whose
     keys and values stand in the first `len(ids)` slots, all of them written; what lies behind is garbage. The first
-    `settled` of them may be published and reused: all in the default mode, full grid steps in exact mode. All of it was
+    `settled` of them may be published and reused: those that were read, not those that decoding wrote. All of it was
     computed in one `regime` of the model's position code. `end_logits` are those after exactly the first `end` of
     `ids`, a prompt's: the same prompt again need not be computed at all.
     """

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.cache.store import KVLayout, Lane, LayerGroup
-from engine.llama.attention import attend_causally
+from engine.llama.attention import attend, attend_by_torch
 from engine.llama.compiled_rows import NativeRows
 from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
@@ -29,9 +29,9 @@ class LlamaForward:
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
-        on_cpu = weights.embedding.device.type == "cpu"
+        self._on_cpu = weights.embedding.device.type == "cpu"
         self._native = NativeStep(weights) if weights.is_native else None
-        self._step = DecodeStep(weights) if on_cpu and not weights.is_native else None
+        self._step = DecodeStep(weights) if self._on_cpu and not weights.is_native else None
         self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
         sizes, embedding = weights.sizes, weights.embedding
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
@@ -58,25 +58,28 @@ class LlamaForward:
             raise IndexError(f"{count} tokens from {start} on do not fit into a lane of {lane.capacity}")
 
     def _read(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """All tokens at once. Of the last layer, every token's key and value is needed, and only the last token's
-        output."""
+        """All tokens at once, each with the same numbers whatever others are computed with it. Of the last layer, every
+        token's key and value is needed, and only the last token's output: there it is always a single row."""
         weights, rows = self.weights, self._rows
         hidden = functional.embedding(torch.tensor(ids, device=weights.embedding.device), weights.embedding)
         angles = rows.angles(start, len(ids))
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
             between_layers()
-            fused = layer.qkv(rows.normalise(hidden, added, layer.input_norm))
+            fused = layer.qkv.of_each(rows.normalise(hidden, added, layer.input_norm))
             query = rows.place(index, layer, fused, lane, start, angles)
+            output, gate_up, down = layer.output.of_each, layer.gate_up.of_each, layer.down.of_each
             if index == len(weights.layers) - 1:
                 query, hidden = query[-1:], hidden[-1:]
-            mixed = layer.output(self._attend(query, index, lane, start + len(ids)))
-            added = layer.down(rows.gate(layer.gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
+                output, gate_up, down = layer.output, layer.gate_up, layer.down
+            mixed = output(self._attend(query, index, lane, start + len(ids)))
+            added = down(rows.gate(gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
         return weights.head.in_few_bits(rows.normalise(hidden, added, weights.norm))[0]
 
     def _attend(self, query: Tensor, index: int, lane: Lane, end: int) -> Tensor:
         """Attention of the newest tokens' queries `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""
         keys, values = (part.narrow(2, 0, end) for part in lane.layers[index])
         scale = self.weights.sizes.dim**-0.5
-        out = attend_causally(query.transpose(0, 1)[None].to(keys.dtype), keys, values, scale)
+        attention = attend if self._on_cpu else attend_by_torch
+        out = attention(query.transpose(0, 1)[None].to(keys.dtype), keys, values, scale)
         return out[0].transpose(0, 1).reshape(len(query), -1)

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from engine.cache.store import Lane
 from engine.llama.weights import Layer, Weights
+from engine.weights.row_products import in_vectors
 
 Angles = tuple[Tensor, Tensor]
 """Cosines and sines of some tokens' positions, for the rotary position code."""
@@ -74,7 +75,7 @@ class TorchRows:
 
     def gate(self, gate_up: Tensor) -> Tensor:
         gate, up = gate_up.chunk(2, dim=-1)
-        return functional.silu(gate) * up
+        return in_vectors(functional.silu, gate) * up
 
 
 def _rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

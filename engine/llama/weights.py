@@ -13,6 +13,7 @@ from torch.nn import functional
 from engine.native import library as native_library
 from engine.weights.few_bits import Packed, pack
 from engine.weights.quantise import Bits
+from engine.weights.row_products import in_vectors, multiply
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,12 @@ class Projection:
     packed: Packed | None
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """`[n, in]` -> `[n, out]` with the full weights, in their number type."""
+        """`[n, in]` -> `[n, out]` with the full weights, in their number type. The last bits of a row hang on n."""
         return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
+
+    def of_each(self, rows: Tensor) -> Tensor:
+        """The same, but each row is the same bits whatever n is: see `engine.weights.row_products`."""
+        return multiply(rows, self.weight.t(), self.bias)
 
     def in_few_bits(self, rows: Tensor) -> Tensor:
         """`[n, in]` -> `[n, out]` with the few-bit weights, in their number type; without them, with the full."""
@@ -79,7 +84,8 @@ class PlainRotary:
         """Cosines and sines `[1, n, dim]` of positions `[1, n]`, in the number type of `like`."""
         angles = positions[..., None].float() * self._frequencies
         both = torch.cat([angles, angles], dim=-1)
-        return both.cos().to(like.dtype), both.sin().to(like.dtype)
+        cos, sin = (in_vectors(function, both) for function in (torch.cos, torch.sin))
+        return cos.to(like.dtype), sin.to(like.dtype)
 
 
 Packer = Callable[[Tensor], Packed | None]

@@ -13,7 +13,9 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import causal_mask_function, sdpa_mask
 
-from engine.llama.attention import attend_causally, attend_packed, causal_mask
+from engine.llama.attention import attend as attend_exactly
+from engine.llama.attention import attend_by_torch, attend_packed
+from engine.models.row_by_row import is_reading
 from engine.stopping import between_layers
 
 NAME = "headstart"
@@ -39,17 +41,20 @@ def attend(
 ) -> tuple[Tensor, None]:
     """Attention of `[1, heads, q, dim]` queries over `[1, kv_heads, n, dim]`; returns `[1, q, heads, value_dim]`.
 
-    `attention_mask` is additive `[1, 1, q, n]`, or None for plain causal attention of the last q of n tokens.
+    `attention_mask` `[1, 1, q, n]` says which token sees which, None: all up to itself, of the last q of n tokens.
     `softcap` bounds the scores as in Gemma-2, `s_aux` holds a sink per head as in GPT-OSS.
     """
     between_layers()
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    if softcap is not None or s_aux is not None:
+    if is_reading() and query.device.type == "cpu":
+        seen = None if attention_mask is None else attention_mask[0, 0]
+        out = attend_exactly(query, key, value, scale, seen=seen, softcap=softcap, sinks=s_aux)
+    elif softcap is not None or s_aux is not None:
         out = _attend_plainly(query, key, value, attention_mask, scale, softcap, s_aux)
     elif attention_mask is None:
-        out = attend_causally(query, key, value, scale)
+        out = attend_by_torch(query, key, value, scale)
     else:
-        out = attend_packed(query, key, value, attention_mask, scale)
+        out = attend_packed(query, key, value, _additive(attention_mask, query.dtype), scale)
     return out.transpose(1, 2).contiguous(), None
 
 
@@ -64,11 +69,11 @@ def make_mask(
     device: torch.device | None = None,
     **kwargs: Any,
 ) -> Tensor | None:
-    """The additive mask `[1, 1, q, n]` of a layer; None for plain causal attention, which needs none in `attend`."""
+    """The mask `[1, 1, q, n]` of a layer (bool); None for plain causal attention, which needs none in `attend`."""
     if mask_function is causal_mask_function and kwargs.get("attention_mask") is None:
         return None
     kwargs["allow_is_causal_skip"] = False
-    seen = sdpa_mask(
+    seen: Tensor | None = sdpa_mask(
         batch_size=batch_size,
         q_length=q_length,
         kv_length=kv_length,
@@ -79,7 +84,11 @@ def make_mask(
         **kwargs,
     )
     assert seen is not None
-    return torch.zeros((), dtype=dtype, device=device).masked_fill(~seen, float("-inf"))
+    return seen
+
+
+def _additive(seen: Tensor, dtype: torch.dtype) -> Tensor:
+    return torch.zeros((), dtype=dtype, device=seen.device).masked_fill(~seen, float("-inf"))
 
 
 def _attend_plainly(
@@ -98,7 +107,9 @@ def _attend_plainly(
     scores = ((rows @ key.transpose(2, 3)).float() * scale).reshape(1, heads, q, n)
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
-    scores = scores + (causal_mask(q, n, torch.float32, query.device) if mask is None else mask)
+    if mask is None:
+        mask = torch.ones(q, n, dtype=torch.bool, device=query.device).tril(n - q)
+    scores = scores.masked_fill(~mask, float("-inf"))
     if sinks is not None:
         scores = torch.cat([scores, sinks.float().reshape(1, heads, 1, 1).expand(1, heads, q, 1)], dim=-1)
     weights = torch.softmax(scores, dim=-1)[..., :n].to(value.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from engine.llama.forward import LlamaForward
 from engine.llama.weights import Sizes, Weights
 from engine.models import attention_hook as interface
 from engine.models.lane_cache import LaneCache, check_reuse, probe_layout
+from engine.models.row_by_row import RowByRow
 from engine.models.support import check_reusable, classify
 from engine.types import ModelError, ReuseClass
 from engine.weights.quantise import Bits
@@ -41,6 +43,7 @@ class TransformersNetwork:
         self.end_ids = _end_ids(model)
         self.reuse: ReuseClass = classify(model.config)
         self._switch = RegimeSwitch(model, self.reuse)
+        self._head = getattr(model.get_output_embeddings(), "weight", None)
         self._cache = LaneCache(config.num_hidden_layers)
         self._fast = LlamaForward(weights_of(model, bits)) if is_fast and fits(model) else None
 
@@ -62,13 +65,14 @@ class TransformersNetwork:
         positions = torch.arange(start, start + len(ids), device=device)[None]
         self._cache.aim(lane, start)
         try:
-            out = self.model(
-                input_ids=torch.tensor([ids], device=device),
-                position_ids=positions,
-                cache=self._cache,
-                use_cache=True,
-                logits_to_keep=1,
-            )
+            with RowByRow(self._head) if device.type == "cpu" and not is_answer else nullcontext():
+                out = self.model(
+                    input_ids=torch.tensor([ids], device=device),
+                    position_ids=positions,
+                    cache=self._cache,
+                    use_cache=True,
+                    logits_to_keep=1,
+                )
         finally:
             self._cache.aim(None, 0)
         logits: Tensor = out.logits[0, -1]

@@ -92,6 +92,7 @@ class LoadedModel:
         end = getattr(tokenizer, "eos_token_id", None)
         self.end_ids = network.end_ids | (frozenset() if end is None else {end})
         self.special_ids = self.end_ids | _special_ids(tokenizer)
+        self._threads = 0
 
     @cached_property
     def text(self) -> TokenText:
@@ -129,6 +130,9 @@ class LoadedModel:
         Raises ModelError where the largest of them is NaN or infinite: the next token would be a random one, and what
         was written into the lane is of no use either.
         """
+        self._threads = self._threads or torch.get_num_threads()
+        if torch.get_num_threads() != self._threads:  # products may hang on it: as many as in the first pass
+            torch.set_num_threads(self._threads)
         logits = self.network.forward(ids, lane, start, is_answer=is_answer).float()
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
             raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} at {start} + {len(ids)} tokens")

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 2
+VERSION = 3
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 CAPABLE = {"AVX2", "AVX512"}
 WIDEST_HEAD = 512
@@ -105,18 +105,34 @@ class Token(Structure):
     ]
 
 
+class Attention(Structure):
+    """Attention of many tokens over what a lane holds."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("queries", "keys", "values", "seen", "sinks", "out", "scratch")),
+        *((f"{name}_{step}", c_int64) for name in ("query", "key", "value") for step in ("row", "head")),
+        ("seen_row", c_int64),
+        *((name, c_int32) for name in ("heads", "kv_heads", "key_dim", "value_dim", "rows", "end", "is_bf16", "kind")),
+        ("scale", c_float),
+        ("softcap", c_float),
+    ]
+
+
 SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_scratch": (c_int64, POINTER(Model), c_int32),
     "headstart_step": (None, POINTER(Model), POINTER(Token)),
     "headstart_multiply": (None, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p),
     "headstart_normalise": (None, c_void_p, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_float, c_int32),
     "headstart_place": (None, POINTER(Heads), c_void_p, c_void_p, c_void_p, c_int32, c_int32),
+    "headstart_widest": (c_int32, c_int32),
+    "headstart_attention_scratch": (c_int64, POINTER(Attention)),
+    "headstart_attend": (None, POINTER(Attention)),
     "headstart_gate": (None, c_void_p, c_void_p, c_int32, c_int32, c_int32),
 }
 """What each function returns and takes, as in the C files."""
 
 
-LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Token, Heads))]
+LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Token, Heads, Attention))]
 
 
 class Addresses:

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 2
+#define VERSION 3
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -53,6 +53,20 @@ typedef struct {
     int32_t heads, kv_heads, dim, capacity, is_bf16;
     float epsilon;
 } Heads;
+
+/* Attention of the last `rows` of `end` tokens. Queries, keys and values are found by how many numbers the next token and
+   the next head are away; `out` is `[rows, heads, value_dim]`. `seen` says of each token and key whether it counts, or is
+   null: then every token sees those up to itself. No token sees one behind itself in either case. `sinks` is a score for
+   each head that takes a share of the softmax and adds nothing, or null. `kind` is a way in `tiles.h`. */
+typedef struct {
+    const void *queries, *keys, *values;
+    const uint8_t *seen;
+    const float *sinks;
+    void *out, *scratch;
+    int64_t query_row, query_head, key_row, key_head, value_row, value_head, seen_row;
+    int32_t heads, kv_heads, key_dim, value_dim, rows, end, is_bf16, kind;
+    float scale, softcap;
+} Attention;
 
 /* Where in `Token.scratch` what is. `x`, the sums of its groups, and `joined` are each thread's own, so that what all
    need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of

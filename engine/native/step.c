@@ -48,8 +48,8 @@ static Offsets offsets(const Model *model, int position) {
 }
 
 /* What Python compares with its own before it calls anything. */
-EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),
-                                           sizeof(Model), sizeof(Token),  sizeof(Heads)};
+EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),    sizeof(Model),
+                                           sizeof(Token), sizeof(Heads),  sizeof(Attention)};
 
 /* Floats of `Token.scratch` that a token at `position` needs. */
 EXPORT int64_t headstart_scratch(const Model *model, int32_t position) {

@@ -34,6 +34,14 @@ INLINE __m256 bf16_to_fp32(const uint16_t *from) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
 }
 
+/* One bf16 number. */
+INLINE float wide(uint16_t half) {
+    const uint32_t bits = (uint32_t)half << 16;
+    float number;
+    memcpy(&number, &bits, 4);
+    return number;
+}
+
 /* Eight numbers of either type, by index. bf16 is rounded to the nearest, halves to even; NaN stays NaN. */
 INLINE __m256 load8(const void *from, size_t at, int is_bf16) {
     return is_bf16 ? bf16_to_fp32((const uint16_t *)from + at) : _mm256_loadu_ps((const float *)from + at);

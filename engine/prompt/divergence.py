@@ -30,8 +30,8 @@ _DATE = re.compile(
 class Past:
     """The last turn of a conversation: `prompt` with its answer as the last message, and the cache's namespace then.
 
-    The first `reusable` tokens could be reused when the turn ended: all but the last one, or in exact mode those that
-    fill whole steps of the grid. `length` is the number of tokens that the turn ended with.
+    The first `reusable` tokens could be reused when the turn ended, or after what it wrote was read once more. `length`
+    is the number of tokens that the turn ended with.
     """
 
     prompt: Prompt
@@ -59,25 +59,24 @@ def explain(
     reused: int,
     namespace: str,
     decode: Callable[[Sequence[int]], str],
-    unit: int = BLOCK_TOKENS,
     has_same_positions: bool = True,
 ) -> Divergence | None:
     """Why tokens that had been computed before must be computed again; None where none must.
 
-    Where no earlier turn of the conversation is known (`past` is None), what was not reused is new. Reuse goes in steps
-    of `unit` tokens, so a loss of up to one step needs no explanation. `has_same_positions` is False where the model
-    computes this prompt in another regime (`ReuseClass`) than the turn before.
+    Where no earlier turn of the conversation is known (`past` is None), what was not reused is new. Reuse goes in
+    blocks, so a loss of up to one block needs no explanation. `has_same_positions` is False where the model computes
+    this prompt in another regime (`ReuseClass`) than the turn before.
     """
     if past is None:
         return Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
     if past.namespace != namespace:  # this one may know some of it, too: from an earlier visit
         again = _read_again(past.prompt, prompt, 0, reused)
-        is_lost = again > (unit if reused else 0)
+        is_lost = again > (BLOCK_TOKENS if reused else 0)
         return _divergence(past, prompt, reused, "other model", again, decode) if is_lost else None
     parted = common_length(past.ids, prompt.ids)
-    if not has_same_positions and parted - reused > unit:
+    if not has_same_positions and parted - reused > BLOCK_TOKENS:
         return _divergence(past, prompt, reused, "positions", parted - reused, decode)
-    if min(parted, past.reusable) - reused > unit:
+    if min(parted, past.reusable) - reused > BLOCK_TOKENS:
         return _divergence(past, prompt, reused, "evicted", parted - reused, decode)
     if parted == len(past.ids):
         return None

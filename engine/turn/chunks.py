@@ -1,34 +1,16 @@
-"""How the missing part of a prompt is cut into chunks, computed one by one: their size, and the grid of exact mode."""
+"""How the missing part of a prompt is cut into chunks, computed one by one. Where it is cut changes no number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 CHUNK_TOKENS = 512
-"""Largest chunk of the default mode: larger ones read no faster."""
+"""The largest chunk: larger ones read no faster."""
 
 CHUNK_S = 2.0
 """A chunk that would take longer is halved, so that progress is told. A stop is heard within a chunk."""
 
 LEAST_CHUNK_TOKENS = 16
-
-EXACT_STEP = 128
-"""The grid of exact mode, in tokens. Smaller steps reuse more and read slower: see the log of measurements."""
-
-
-def grid_chunks(start: int, end: int, step: int) -> Iterator[tuple[int, int]]:
-    """The stretches of exact mode, in order: each ends on the grid of `step` tokens or at `end`. So every token is
-    computed together with the same others, whether the run began cold or with cached tokens."""
-    while start < end:
-        stop = min(end, start - start % step + step)
-        yield start, stop
-        start = stop
-
-
-def exact_chunks(start: int, end: int, step: int) -> Iterator[tuple[int, int]]:
-    """Those of a whole prompt: its last token is computed on its own, as the next answer's tokens are."""
-    yield from grid_chunks(start, end - 1, step)
-    yield end - 1, end
 
 
 def timed_chunks(

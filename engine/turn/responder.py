@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
+import torch
 from torch import Tensor
 
 from engine.cache.contract import Run
@@ -26,14 +27,20 @@ from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait_for
 from engine.turn.answer import WrittenAnswer
-from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, exact_chunks, timed_chunks
+from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, timed_chunks
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.turn.sampling import KnownTokens, Penalty, make_generator, margin, sample
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.types import BLOCK_TOKENS, Message, Request
 
-WARM_UP_TOKENS = 128
+WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
+"""A made-up prompt, after how many tokens it is cut, and how many of it a slow model reads."""
+SETTLE_TOKENS, SETTLE_S = 256, 2.0
+"""A usual answer, and how long reading it once more may take. It is done after every answer."""
+ON_DEVICE = "on this device a token's numbers hang on how many are read with it."
+DIFFERS = "a test prompt read in two pieces gave other numbers than at once."
+TOO_SLOW = "this model is too large here to read every answer once more while nobody waits."
 LONG_TEXT = 50_000
 """Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 STATS_INTERVAL_S = 0.2
@@ -53,8 +60,11 @@ BLOCK_TEXT_BYTES = 32_000_000
 
 class Responder:
     """Answers requests with one loaded model, one at a time. `clock` gives seconds. Prompts are read in chunks of
-    `chunk_tokens` at most, but in exact mode, where they follow the cache's grid. The last turns are remembered within
-    `past_bytes`, to explain the next ones.
+    `chunk_tokens` at most. The last turns are remembered within `past_bytes`, to explain the next ones.
+
+    `near` says why answers with the cache may differ from those without it; "" where they are equal bit for bit. Then
+    what decoding wrote is reused only after it was read once more, while nobody waits (`settle`), or with the next
+    question. `warm_up` finds it out.
 
     `format` is how the model marks the parts of its answers. `end_ids` end one: the tokens that its configs name, and
     those with which its chat template ends answers."""
@@ -73,6 +83,7 @@ class Responder:
         self.model = model
         self.cache = cache
         self.rate = PrefillRate()
+        self.near = ""
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
         self.builder = PromptBuilder(model.tokenizer, model.vocabulary)
         self.format = AnswerFormat.of(model.tokenizer)
@@ -104,23 +115,34 @@ class Responder:
         return replace(view, overhead_bytes=view.overhead_bytes + beside)
 
     def warm_up(self) -> None:
-        """Measure the reading speed once, on a short made-up prompt that leaves nothing in the cache."""
+        """Read a made-up prompt that leaves nothing in the cache, in two pieces and then at once: that measures the
+        reading speed, and shows whether both ways give the same numbers."""
         kinds = min(100, self.model.vocabulary)
         ids = [index % kinds for index in range(min(WARM_UP_TOKENS, self.cache.context_length - 1))]
         run = self._cold_cache.begin(ids, 1)
         try:
-            first = ids[: WARM_UP_TOKENS // 4]
-            if self._timed_forward(first, run) <= CHUNK_S / 4:  # the first pass also sets kernels up
-                first = ids
-            self.rate.observe(len(first), 0, self._timed_forward(first, run))
+            if self._timed_forward(ids[:WARM_UP_FIRST], run)[0] > CHUNK_S / 4:  # the first pass also sets kernels up
+                ids = ids[:WARM_UP_LEAST]
+            in_pieces = self.model.forward(ids[WARM_UP_FIRST:], run.lane, WARM_UP_FIRST), *_numbers(run, len(ids))
+            seconds, logits = self._timed_forward(ids, run)
+            self.rate.observe(len(ids), 0, seconds)
+            at_once = logits, *_numbers(run, len(ids))
         finally:
             self._cold_cache.finish(run)
+        self.near = self._why_near(all(map(torch.equal, in_pieces, at_once)))
 
-    def _timed_forward(self, ids: Sequence[int], run: Run) -> float:
+    def _why_near(self, is_equal: bool) -> str:
+        if self.model.device.type != "cpu":
+            return ON_DEVICE
+        if not is_equal:
+            return DIFFERS
+        return TOO_SLOW if self.rate.estimate(SETTLE_TOKENS) > SETTLE_S else ""
+
+    def _timed_forward(self, ids: Sequence[int], run: Run) -> tuple[float, Tensor]:
         start = self._clock()
-        self.model.forward(ids, run.lane, 0)
+        logits = self.model.forward(ids, run.lane, 0)
         self.model.synchronize()
-        return self._clock() - start
+        return self._clock() - start, logits
 
     def answer(
         self,
@@ -209,7 +231,7 @@ class Responder:
         ids, start = turn.prompt.ids, run.reused
         total = len(ids) - start
         logits = None
-        for first, last in self._chunks(start, len(ids)):
+        for first, last in timed_chunks(start, len(ids), self.chunk_tokens, self.rate.estimate):
             if turn.is_cancelled():
                 return None
             try:
@@ -217,8 +239,7 @@ class Responder:
                     logits = with_room(self.cache, partial(self._measured_forward, ids[first:last], run, first, turn))
             except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
                 return None
-            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)
-            turn.cache.commit(run, ids[first:last], settled=full_step)
+            turn.cache.commit(run, ids[first:last], settled=True)
             yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
         return logits
 
@@ -270,19 +291,13 @@ class Responder:
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
         return WrittenAnswer(decode, self.format, reader, stop)
 
-    def _chunks(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The stretches of a prompt to compute, in order: in exact mode those of its grid."""
-        if self.cache.step:
-            return exact_chunks(start, end, self.cache.step)
-        return timed_chunks(start, end, self.chunk_tokens, self.rate.estimate)
-
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
         position = len(run.lane.ids)
         if (regime := self.cache.regime(position + 1)) != run.lane.regime:
             return (yield from self._read_anew(turn, run, regime))
         logits = with_room(self.cache, partial(self._step, token, run.lane, position))
-        turn.cache.commit(run, [token], settled=not self.cache.step)
+        turn.cache.commit(run, [token], settled=bool(self.near))
         return logits
 
     def _read_anew(self, turn: Turn, run: Run, regime: str) -> Generator[Event, None, Tensor | None]:
@@ -310,12 +325,12 @@ class Responder:
         yield turn.finished(answer, self._stats(turn))
 
     def _divergence(self, turn: Turn) -> Divergence | None:
-        prompt, unit = turn.prompt, self.cache.step or BLOCK_TOKENS
+        prompt = turn.prompt
         if not turn.request.use_cache:
             return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
         past = self._past.get(turn.request.conversation) if turn.request.conversation else None
         same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
-        return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, unit, same)
+        return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, same)
 
     def _stats(self, turn: Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
@@ -398,8 +413,8 @@ class Responder:
             yield self.view()
 
     def settle(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
-        """Exact mode, while idle: compute the newest conversation's full grid steps as a cold run would. A step at a
-        time; at its end the cache as it is then.
+        """While idle: read once more what the newest conversation's answer wrote. A piece at a time; at its end the
+        cache as it is then.
 
         Nobody asked for it, so a lack of memory ends it without a word.
         """
@@ -410,7 +425,7 @@ class Responder:
                 raise
 
     def _settle(self, listen: Listen) -> Generator[Event | None, None, None]:
-        if not self.cache.step or not self._past:
+        if self.near or not self._past:
             return
         conversation, past = next(reversed(self._past.items()))
         if past.namespace != self.cache.namespace:
@@ -420,13 +435,19 @@ class Responder:
             if conversation in self._past:
                 self._past[conversation] = replace(past, reusable=reusable)
 
-        if (yield from settle(self.model, self.cache, conversation, past, note, listen)):
+        chunks = self.chunk_tokens, self.rate.estimate
+        if (yield from settle(self.model, self.cache, conversation, past, note, listen, *chunks)):
             yield self.view()
 
 
 def _is_same_text(one: Request, other: Request) -> bool:
     """Whether two requests have the same prompt."""
     return (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
+
+
+def _numbers(run: Run, count: int) -> list[Tensor]:
+    """The keys and values of the first tokens in the lane of a run, copied."""
+    return [buffer[:, :, :count].clone() for buffer in run.lane.keys + run.lane.values]
 
 
 def _past_bytes(past: Past) -> int:

@@ -14,11 +14,10 @@ from engine.library.advice import sampling_advice
 from engine.library.child_process import Progress
 from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir, model_name
-from engine.llama.attention import matmul_is_faster
+from engine.llama.attention import way
 from engine.machine import arithmetic
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
-from engine.turn.chunks import EXACT_STEP
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 
@@ -80,32 +79,30 @@ def switch_model(
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
     budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
     fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
-    namespace = namespace_of(model, spec, content_digest(Path(model.path), progress))
+    namespace = namespace_of(model, content_digest(Path(model.path), progress))
     return PrefixCache(
         KVStore(model.layout, budget),
         namespace,
         min(model.context_length, max(fits, 1024)),
         clock,
-        step=EXACT_STEP if spec.exact else 0,
         decode=model.decode,
         regime=model.reuse.regime,
         disk=DiskTier(blocks_dir(), namespace, model.layout, spec.disk_bytes),
     )
 
 
-def namespace_of(model: LoadedModel, spec: ModelSpec, content: str) -> str:
+def namespace_of(model: LoadedModel, content: str) -> str:
     """A name for all that a cached block depends on besides its tokens: blocks of another namespace are never reused,
     in memory or on disk.
 
-    Its parts are: the digest of the weights and config.json (`content`), the number type, the device, whether the mode
-    is exact, the layout of keys and values with their number type, how attention multiplies on the CPU, and what may
-    change a computed number in its last bit: libraries, our own source, processor and threads (`arithmetic`).
+    Its parts are: the digest of the weights and config.json (`content`), the number type, the device, the layout of
+    keys and values with their number type, how attention is computed on the CPU, and what may change a computed number
+    in its last bit: libraries, our own source, processor and threads (`arithmetic`).
     """
-    mode = "exact" if spec.exact else "default"
     layout = f"{model.layout.groups}/{model.layout.dtype}"  # few-bit weights have keys in either of two number types
-    if model.device.type == "cpu" and matmul_is_faster(model.layout.dtype):  # a measurement: it may come out otherwise
-        layout += "/products"
-    return f"{content}/{model.dtype}/{model.device}/{mode}/{layout}/{arithmetic(model.device.type)}"
+    if model.device.type == "cpu":  # a measurement: it may come out otherwise
+        layout += f"/{way(model.layout.dtype)}"
+    return f"{content}/{model.dtype}/{model.device}/{layout}/{arithmetic(model.device.type)}"
 
 
 def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
@@ -116,7 +113,7 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         architecture=model.architecture,
         device=str(model.device),
         dtype=model.dtype,
-        exact=spec.exact,
+        near=responder.near,
         context_length=cache.context_length,
         weights_bytes=model.weights_bytes,
         kv_bytes_per_token=model.layout.bytes_per_token,

@@ -87,7 +87,6 @@ def test_what_a_newer_version_wrote_is_kept(path: Path) -> None:
         '{"theme": 5}',
         '{"theme": ["dark"]}',
         '{"device": "tpu"}',
-        '{"exact": 1}',
         '{"cache_budget_mb": "much"}',
         '{"cache_budget_mb": true}',
         '{"cache_budget_mb": -1}',

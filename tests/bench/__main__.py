@@ -35,11 +35,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
     parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality or llama")
+    parser.add_argument("--before", type=Path, metavar="TREE", help="an earlier checkout, for rows Z1, Z2 and Z6")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     count = 3 if os.environ.get("QUICK") else 7
     rows: list[Row] = []
-    for row in _rows(count, options.only):
+    for row in _rows(count, options.only, options.before):
         rows.append(row)
         print(as_line(row), flush=True)
         options.out.write_text(json.dumps(_report(rows), indent=1) + "\n", "utf-8")
@@ -51,7 +52,7 @@ def as_line(row: Row) -> str:
     return f"| {row.id} | {row.name} | {row.value:.3g} {row.unit} | {row.must} | {row.aim} |"
 
 
-def _rows(count: int, only: str | None) -> Iterator[Row]:
+def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
     folder = fetch_model(lambda *_: None)
     wanted = [only] if only else ["engine", "llama", "exact", "restart", "window", "scaling", "quality"]
     if {"engine", "llama", "exact"} & set(wanted):
@@ -62,7 +63,7 @@ def _rows(count: int, only: str | None) -> Iterator[Row]:
             if "llama" in wanted:
                 yield from llama_rows.measure(player, AutoTokenizer.from_pretrained(folder), count)
             if "exact" in wanted:
-                yield from exact_rows.measure(player, count)
+                yield from exact_rows.measure(player, count, before)
         finally:
             player.close()
     if "restart" in wanted:

@@ -33,12 +33,11 @@ class Player:
         path: str = "",
         dtype: str = "auto",
         *,
-        exact: bool = False,
         disk_bytes: int = 0,
         engine: Engine | None = None,
     ) -> None:
         self.engine = engine or Engine()
-        self._spec = ModelSpec(path=path, dtype=dtype, exact=exact, disk_bytes=disk_bytes)  # type: ignore[arg-type]
+        self._spec = ModelSpec(path=path, dtype=dtype, disk_bytes=disk_bytes)  # type: ignore[arg-type]
         self.model = self.load()
         self._numbers = itertools.count()
 

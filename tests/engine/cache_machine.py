@@ -75,18 +75,19 @@ class CacheMachine(RuleBasedStateMachine):
     @initialize(
         budget=st.integers(160, 1400),
         lanes=st.integers(1, 2),
-        grid=st.sampled_from([0, 0, 32]),
+        is_near=st.booleans(),
         switch=st.sampled_from([None, None, 90]),
         disk_blocks=st.sampled_from([0, 3, 1000]),
     )
-    def start(self, budget: int, lanes: int, grid: int, switch: int | None, disk_blocks: int) -> None:
-        """An ample or a tight budget, one lane or two, the default mode or the exact one, one regime or two, and a disk
-        that holds much, little, or nothing."""
+    def start(self, budget: int, lanes: int, is_near: bool, switch: int | None, disk_blocks: int) -> None:
+        """An ample or a tight budget, one lane or two, answers that are reused as they were written or not, one regime
+        or two, and a disk that holds much, little, or nothing."""
+        self.is_near = is_near
         self.models = {name: DigestModel(name) for name in "ab"}
         self.folder = tempfile.TemporaryDirectory()
         self.times = itertools.count(1)
         self.disk_bytes = disk_blocks * (HEADER_BYTES + LAYOUT.bytes_per_block)
-        self.sizes = {"context": CONTEXT, "step": grid, "max_lanes": lanes, "switch": switch, "lane_step": LANE_STEP}
+        self.sizes = {"context": CONTEXT, "max_lanes": lanes, "switch": switch, "lane_step": LANE_STEP}
         self.cache = self._new_cache(budget, "a")
         self.histories: list[list[int]] = []
         self.turns: list[Turn] = []
@@ -356,14 +357,14 @@ class CacheMachine(RuleBasedStateMachine):
         return Turn(run, prompt, answer, chat)
 
     def _expected_reuse(self, prompt: list[int], regime: str) -> int:
-        """What an ample cache must reuse: the longest start of an earlier path, in whole blocks or grid steps."""
-        unit = self.cache.step or BLOCK_TOKENS
+        """What an ample cache must reuse: the longest start of an earlier path, in whole blocks."""
         paths = self.finished.get(self.model.space(regime), [])
         shared = max((_common(path, prompt[:-1]) for path in paths), default=0)
-        return shared - shared % unit
+        return shared - shared % BLOCK_TOKENS
 
     def _step(self, turn: Turn) -> None:
-        turn.logits.append(fake_kv.step(self.cache, self.model, turn.run, turn.path, CHUNK))
+        read = None if self.is_near else len(turn.prompt)
+        turn.logits.append(fake_kv.step(self.cache, self.model, turn.run, turn.path, CHUNK, read))
 
     def _complete(self, turn: Turn) -> None:
         while not turn.is_done:

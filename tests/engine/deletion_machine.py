@@ -62,11 +62,11 @@ class DeletionMachine(RuleBasedStateMachine):
 
     chats = Bundle("chats")
 
-    @initialize(step=st.sampled_from([0, 16]), blocks=st.sampled_from([12, 10_000]))
-    def start(self, step: int, blocks: int) -> None:
-        """The default mode or the exact one, and a disk that holds little or much."""
+    @initialize(near=st.sampled_from(["", "made up"]), blocks=st.sampled_from([12, 10_000]))
+    def start(self, near: str, blocks: int) -> None:
+        """Answers that are reused as they were written or not, and a disk that holds little or much."""
         self.folder = tempfile.TemporaryDirectory()
-        self.step, self.blocks = step, blocks
+        self.near, self.blocks = near, blocks
         self.count = 0
         self.letters: dict[str, set[str]] = {}
         self.responder = self._open("one")
@@ -201,7 +201,7 @@ class DeletionMachine(RuleBasedStateMachine):
             self.responder.cache.disk.close()
         quiet = QuietModel(model())
         responder = make_responder(
-            quiet, step=self.step, context=CONTEXT, folder=Path(self.folder.name), namespace=namespace
+            quiet, near=self.near, context=CONTEXT, folder=Path(self.folder.name), namespace=namespace
         )
         responder.cache.disk.names = names
         responder.cache.disk.set_budget(self.blocks * (HEADER_BYTES + quiet.layout.bytes_per_block))

@@ -51,12 +51,12 @@ class EngineMachine(RuleBasedStateMachine):
         self.pollers = [threading.Thread(target=self._poll, args=(mine,)) for mine in self.taken]
         for poller in self.pollers:
             poller.start()
-        self.load(0, False)
+        self.load(0)
 
-    @rule(number=st.integers(0, 1), is_exact=st.booleans())
-    def load(self, number: int, is_exact: bool) -> None:
+    @rule(number=st.integers(0, 1))
+    def load(self, number: int) -> None:
         """One of the models."""
-        spec = ModelSpec(str(folders()[number]), "cpu", "fp32", exact=is_exact, cache_bytes=10**7, disk_bytes=10**7)
+        spec = ModelSpec(str(folders()[number]), "cpu", "fp32", cache_bytes=10**7, disk_bytes=10**7)
         self.asked.append(self.engine.load(spec))
 
     @rule(chat=CHATS, question=QUESTIONS, length=st.integers(1, 60))

@@ -167,21 +167,16 @@ def compute(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chu
     return logits
 
 
-def step(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chunk: int) -> int:
-    """Compute the next piece of `path`; its logits. In exact mode pieces end on the grid."""
-    start, end = _next_piece(cache, run, path, chunk)
+def step(cache: Cache, model: DigestModel, run: Run, path: Sequence[int], chunk: int, read: int | None = None) -> int:
+    """Compute the next piece of `path`; its logits. What lies behind the first `read` tokens is not settled."""
+    start = len(run.lane.ids)
+    end = min(len(path), start + chunk)
     if (regime := cache.regime(end)) not in (run.lane.regime, cache.regime(0)):  # an answer that grew past the switch
         cache.enter_regime(run, regime)
-        start, end = _next_piece(cache, run, path, chunk)
-    grid = getattr(cache, "step", 0)
+        start, end = 0, min(len(path), chunk)
     logits = model.forward(path, start, end, run.lane)
-    cache.commit(run, path[start:end], settled=not grid or end - start == grid)
+    cache.commit(run, path[start:end], settled=read is None or end <= read)
     return logits
-
-
-def _next_piece(cache: Cache, run: Run, path: Sequence[int], chunk: int) -> tuple[int, int]:
-    start, grid = len(run.lane.ids), getattr(cache, "step", 0)
-    return start, min(len(path), start - start % grid + grid if grid else start + chunk)
 
 
 def make_cache(
@@ -190,7 +185,6 @@ def make_cache(
     tokens: int = 2048,
     model: DigestModel | None = None,
     clock: Callable[[], float] | None = None,
-    step: int = 0,
     max_lanes: int = 1,
     lane_step: int = LANE_STEP,
     switch: int | None = None,
@@ -207,7 +201,6 @@ def make_cache(
         "a",
         context,
         clock or (lambda: float(next(times))),
-        step=step,
         max_lanes=max_lanes,
         lane_step=lane_step,
         decode=decode,

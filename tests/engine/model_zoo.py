@@ -151,9 +151,6 @@ GRANITE = {"attention_multiplier": 0.3, "residual_multiplier": 0.5, "embedding_m
 SOFT_CAP = "Scores are soft-capped, so attention is written out: slower than for other classes."
 ALL_KEPT = "Layers with a window keep every token, so a cached token costs what it would without windows."
 LATENTS = "What is cached is the compressed latent, a fraction of other classes' keys and values."
-ROUTED = (
-    "In bf16 a near-tie between experts may fall the other way when a prompt is cut elsewhere: exact mode rules it out."
-)
 SHARES = "Layers that share keys and values with an earlier one cost nothing in the cache."
 
 CASES = [
@@ -198,9 +195,9 @@ CASES = [
     ModelCase("Cohere-2", "cohere2", MIXED | {"logit_scale": 1.0}, SLIDING, ALL_KEPT),
     ModelCase("GLM-4", "glm4", HEADS | {"partial_rotary_factor": 0.5}),
     ModelCase("Ministral-3", "ministral3", HEADS | {"rope_parameters": YARN | {"llama_4_scaling_beta": 0.5}}),
-    ModelCase("Mixtral", "mixtral", HEADS | {"num_local_experts": 4}, note=ROUTED),
-    ModelCase("Qwen2-MoE", "qwen2_moe", GROUPED | EXPERTS | {"shared_expert_intermediate_size": 24}, note=ROUTED),
-    ModelCase("Qwen3-MoE", "qwen3_moe", HEADS | EXPERTS, note=ROUTED),
+    ModelCase("Mixtral", "mixtral", HEADS | {"num_local_experts": 4}),
+    ModelCase("Qwen2-MoE", "qwen2_moe", GROUPED | EXPERTS | {"shared_expert_intermediate_size": 24}),
+    ModelCase("Qwen3-MoE", "qwen3_moe", HEADS | EXPERTS),
     ModelCase("DeepSeek-V2", "deepseek_v2", LATENT | {"n_group": 1}, note=LATENTS),
     ModelCase("DeepSeek-V3", "deepseek_v3", LATENT | {"n_group": 2}, note=LATENTS),
     ModelCase(

@@ -28,6 +28,8 @@ TESTS = (
     "cache/test_lifetime",
     "cache/test_budget",
     "cache/test_machine",
+    "llama/test_attention",
+    "weights/test_row_products",
     "turn/test_hot_cold",
     "turn/test_responder",
 )
@@ -49,13 +51,10 @@ FORWARD = """            try:
             except StoppedError:  # what it wrote so far stands behind the lane's tokens: nobody reads it
                 return None
 """
-STEP = (
-    "            full_step = not self.cache.step or (last % self.cache.step == 0 and last - first == self.cache.step)\n"
-)
-COMMIT = "            turn.cache.commit(run, ids[first:last], settled=full_step)\n"
+COMMIT = "            turn.cache.commit(run, ids[first:last], settled=True)\n"
 
 MUTATIONS = (
-    Mutation("publish before write", "responder.py", FORWARD + STEP + COMMIT, STEP + COMMIT + FORWARD),
+    Mutation("publish before write", "responder.py", FORWARD + COMMIT, COMMIT + FORWARD),
     Mutation("evict a parent first", "tree.py", "return not self.children and not", "return not"),
     Mutation("skip the token comparison", "tree.py", "if mine != theirs:", "if len(mine) != len(theirs):"),
     Mutation(
@@ -91,7 +90,7 @@ MUTATIONS = (
         "return match",
     ),
     Mutation("ignore the budget", "store.py", "if count * self.layout.bytes_per_block > self.free_bytes:", "if False:"),
-    Mutation("settle what decoding wrote", "responder.py", "settled=not self.cache.step)", "settled=True)"),
+    Mutation("settle what decoding wrote", "responder.py", "settled=bool(self.near))", "settled=True)"),
     Mutation(
         "a split forgets the pin", "tree.py", "node.last_used, node.pins, node.hits", "node.last_used, 0, node.hits"
     ),
@@ -107,8 +106,8 @@ MUTATIONS = (
     Mutation(
         "count what could not be read",
         "prefix_cache.py",
-        "del run.prefix[self._cut_to_grid(",
-        "run.prefix[self._cut_to_grid(",
+        "del run.prefix[max(near, at * BLOCK_TOKENS) :]",
+        "max(near, at)",
     ),
     Mutation("orphans on disk", "disk_index.py", "FROM block JOIN behind ON parent = name)", "FROM block LIMIT 0)"),
     Mutation("write in nobody's name", "disk_tier.py", "and len(ids) and owner:", "and len(ids):"),
@@ -123,6 +122,25 @@ MUTATIONS = (
     Mutation("a run of the view hides a fork", "picture.py", " and last not in self._forks", ""),
     Mutation("drop more than a run", "picture.py", "above in self._forks or ", ""),
     Mutation("show twice what is in memory", "picture.py", "starts.difference_update(", "set().difference_update("),
+    Mutation(
+        "a mask that depends on the cut", "block_attention.py", "before + tokens[:, None]", "before + int(tokens.max())"
+    ),
+    Mutation(
+        "attention whose kernel depends on the cut", "forward.py", "attend if self._on_cpu else attend_by", "attend_by"
+    ),
+    Mutation(
+        "a product with too few rows",
+        "row_products.py",
+        "filled = functional.pad(part, (0, 0, 0, count - len(part)))",
+        "filled = part",
+    ),
+    Mutation(
+        "rows of a count that gives other bits",
+        "row_products.py",
+        "if n == MEASURE or torch.equal(",
+        "if True or torch.equal(",
+    ),
+    Mutation("the end of a loop in another way", "row_products.py", ", -numbers.numel() % VECTORS)", ", 0)"),
     Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
 )
 

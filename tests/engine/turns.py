@@ -16,7 +16,7 @@ from engine.cache.prefix_cache import LANE_STEP, PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.events import Event, Finished, Matched, TextDelta
 from engine.models.loaded import LoadedModel
-from engine.turn.chunks import CHUNK_TOKENS, exact_chunks, grid_chunks
+from engine.turn.chunks import CHUNK_TOKENS
 from engine.turn.responder import PAST_BYTES, Responder
 from engine.types import Message, Request, Sampling
 from tests.engine.inside import is_idle
@@ -61,7 +61,7 @@ def make_responder(
     model: LoadedModel | SpyModel,
     *,
     tokens: int = 8192,
-    step: int = 0,
+    near: str = "",
     context: int = 1024,
     clock: Callable[[], float] | None = None,
     folder: Path | None = None,
@@ -71,14 +71,13 @@ def make_responder(
     past_bytes: int = PAST_BYTES,
 ) -> Responder:
     """A responder whose cache holds `tokens` tokens, lane included. Fresh lanes are full of NaN. What lies in `folder`
-    for `namespace` is reused."""
+    for `namespace` is reused. Where answers are only `near`, what was written is reused as it is."""
     clock = clock or Ticks()
     store = KVStore(model.layout, tokens * model.layout.bytes_per_token, fill=NAN)
     disk = DiskTier(folder, namespace, model.layout, 10**8) if folder else None
-    cache = PrefixCache(
-        store, namespace, context, clock, step=step, lane_step=lane_step, decode=model.decode, disk=disk
-    )
+    cache = PrefixCache(store, namespace, context, clock, lane_step=lane_step, decode=model.decode, disk=disk)
     responder = Responder(model, cache, clock, chunk_tokens=chunk_tokens, past_bytes=past_bytes)  # type: ignore[arg-type]
+    responder.near = near
     responder.cache.disk.open()
     return responder
 
@@ -104,26 +103,21 @@ def finish(responder: Responder, request: Request) -> tuple[Matched, Finished]:
     return matched[0], last
 
 
-def cold_logits(model: LoadedModel, ids: Sequence[int], step: int = 0) -> Tensor:
-    """The last token's logits, computed in a fresh lane: in one piece, or on the grid of exact mode."""
-    lane = Lane(model.layout, len(ids), fill=NAN)
-    logits = torch.empty(0)
-    for start, end in exact_chunks(0, len(ids), step) if step else [(0, len(ids))]:
-        logits = model.forward(ids[start:end], lane, start)
-    return logits
+def cold_logits(model: LoadedModel, ids: Sequence[int]) -> Tensor:
+    """The last token's logits, computed in a fresh lane in one piece."""
+    return model.forward(ids, Lane(model.layout, len(ids), fill=NAN), 0)
 
 
-def prompt_logits(cache: PrefixCache, model: LoadedModel, ids: Sequence[int]) -> tuple[int, Tensor]:
+def prompt_logits(cache: PrefixCache, model: LoadedModel, ids: Sequence[int], chunk: int = 512) -> tuple[int, Tensor]:
     """A prompt through the cache, without an answer: the reused tokens and the last token's logits."""
     run = cache.begin(ids, 1)
     try:
         cache.restore(run)
         logits = torch.empty(0)
-        cut = exact_chunks if cache.step else grid_chunks
-        for start, end in cut(run.reused, len(ids), cache.step or 512):
-            logits = model.forward(ids[start:end], run.lane, start)
-            full = not cache.step or (end % cache.step == 0 and end - start == cache.step)
-            cache.commit(run, ids[start:end], settled=full)
+        for start in range(run.reused, len(ids), chunk):
+            piece = ids[start : start + chunk]
+            logits = model.forward(piece, run.lane, start)
+            cache.commit(run, piece, settled=True)
     finally:
         cache.finish(run)
     return run.reused, logits

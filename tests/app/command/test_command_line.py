@@ -98,18 +98,15 @@ def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], arguments
 
 
 def test_options_of_the_window() -> None:
-    options = command_line.parse(
-        ["--model", "here", "--device", "cpu", "--dtype", "fp32", "--exact", "--cache-mb", "512"]
-    )
-    assert (options.model, options.device, options.dtype, options.exact, options.cache_mb) == (
+    options = command_line.parse(["--model", "here", "--device", "cpu", "--dtype", "fp32", "--cache-mb", "512"])
+    assert (options.model, options.device, options.dtype, options.cache_mb) == (
         "here",
         "cpu",
         "fp32",
-        True,
         512,
     )
     plain = command_line.parse([])
-    assert [plain.model, plain.device, plain.dtype, plain.exact, plain.cache_mb] == [None] * 5
+    assert [plain.model, plain.device, plain.dtype, plain.cache_mb] == [None] * 4
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

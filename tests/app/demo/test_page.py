@@ -122,7 +122,7 @@ def test_model_machine_and_agreement_are_named() -> None:
     assert "Two cores & a fan" in text
     assert "python 3.11.7" in text
     assert gain(report) in text
-    assert "equal, token by token" in text
+    assert "All answers are equal with the cache and without, token by token" in text
     report.parted.append(Parted(2, 5, 0.01))
     assert "after 5 equal tokens in turn 2" in Reader(as_page(report, "")).text
 

@@ -33,8 +33,8 @@ def report() -> Report:
 
 def test_json_has_the_agreed_fields(report: Report) -> None:
     content = json.loads(report.as_json())
-    assert list(content) == ["model", "device", "dtype", "exact", "versions", "answers_equal", "parted", "turns"]
-    assert (content["model"], content["device"], content["dtype"], content["exact"]) == ("Fake-1M", "cpu", "fp32", True)
+    assert list(content) == ["model", "device", "dtype", "near", "versions", "answers_equal", "parted", "turns"]
+    assert (content["model"], content["device"], content["dtype"], content["near"]) == ("Fake-1M", "cpu", "fp32", "")
     assert content["turns"][3] == {
         "turn": 2,
         "cache": "on",

@@ -171,47 +171,63 @@ def finished(ids: tuple[int, ...], text: str, *, ttft: float = 0.1, reused: int 
 
 
 SAME = finished((1, 2, 3), "one two three")
+NEAR = "it is so."
 
 
 @pytest.mark.parametrize(
-    ("warm", "cold", "is_exact", "words"),
+    ("warm", "cold", "near", "words"),
     [
-        (SAME, SAME, False, "The same 3 tokens, one by one."),
-        (SAME, SAME, True, "The same 3 tokens; even the distances between the two best choices are equal bit for bit."),
-        (SAME, replace(SAME, margins=(0.5, 0.5, 0.4)), True, "The same 3 tokens, one by one."),
-        (finished((), ""), finished((), ""), False, "The same: both ended the answer at once."),
+        (SAME, SAME, NEAR, "The same answer, word for word: 3 tokens."),
+        (
+            SAME,
+            SAME,
+            "",
+            "The same answer, word for word: 3 tokens, and the numbers behind them are equal to the last bit.",
+        ),
+        (SAME, replace(SAME, margins=(0.5, 0.5, 0.4)), "", "The same answer, word for word: 3 tokens."),
+        (finished((), ""), finished((), ""), "", "The same: both ended the answer at once."),
         (
             SAME,
             finished((1, 2, 4), "one two four", margins=(0.5, 0.5, 0.04)),
-            False,
+            "",
             "The same up to token 2, where they part: “three” with the cache, “four” without. "
-            "The two best choices were 0.040 apart there: so close that rounding decides.",
+            "They should be equal to the last bit: this is a fault of the program, please report it.",
+        ),
+        (
+            SAME,
+            finished((1, 2, 4), "one two four", margins=(0.5, 0.5, 0.04)),
+            NEAR,
+            "The same up to token 2, where they part: “three” with the cache, “four” without. "
+            "The two best choices were 0.040 apart there: so close that rounding decides. "
+            "Here answers are only near: it is so.",
         ),
         (
             SAME,
             finished((1, 2), "one two ", margins=(0.5, 0.5, 0.7)),
-            False,
+            NEAR,
             "The same up to token 2, where they part: “three” with the cache, the end without. "
-            "The two best choices were 0.700 apart there: more than rounding explains.",
+            "The two best choices were 0.700 apart there: more than rounding explains. "
+            "Here answers are only near: it is so.",
         ),
         (
             SAME,
             finished((1, 2), "one two", reason="stopped"),
-            False,
+            "",
             "Stopped: the 2 tokens that both wrote are the same.",
         ),
         (
             replace(SAME, thought="Hm, so"),
             finished((1, 2, 4), "one two three", thought="Hm, no", margins=(0.5, 0.5, 0.04)),
-            False,
+            NEAR,
             "The same up to token 2, where they part: “so one two three” with the cache, “no one two three” without. "
-            "The two best choices were 0.040 apart there: so close that rounding decides.",
+            "The two best choices were 0.040 apart there: so close that rounding decides. "
+            "Here answers are only near: it is so.",
         ),
-        (SAME, finished((1,), "one", reason="stopped"), False, "Stopped: the token that both wrote is the same."),
+        (SAME, finished((1,), "one", reason="stopped"), "", "Stopped: the token that both wrote is the same."),
     ],
 )
-def test_the_verdict_in_words(warm: Finished, cold: Finished, is_exact: bool, words: str) -> None:
-    assert verdict(result_of(warm, cold), is_exact) == words
+def test_the_verdict_in_words(warm: Finished, cold: Finished, near: str, words: str) -> None:
+    assert verdict(result_of(warm, cold), near) == words
 
 
 def test_the_gain_in_words() -> None:

@@ -159,9 +159,9 @@ def test_preferences_reload_the_model_only_where_needed(screen: Screen) -> None:
     accept(dialog)
     assert screen.engine.calls == ["set_cache_budget 256000000"]
     assert len(screen.engine.specs) == 1
-    values = PreferenceValues("dark", "cpu", "fp32", True, 256, -1, Sampling(temperature=0.2), "Be brief.")
+    values = PreferenceValues("dark", "cpu", "fp32", 256, -1, Sampling(temperature=0.2), "Be brief.")
     screen.application.dialogs.save_preferences(values)
-    assert (screen.engine.specs[1].device, screen.engine.specs[1].exact) == ("cpu", True)
+    assert (screen.engine.specs[1].device, screen.engine.specs[1].dtype) == ("cpu", "fp32")
     assert theme.current() is theme.DARK
     screen.play()
     screen.window.commands.new.trigger()
@@ -238,16 +238,16 @@ def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
     assert "Reading the tokenizer" in screen.window.loading_bar.text
     screen.play()
     assert screen.window.loading_bar.isHidden()
-    assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32 · exact", "CPU · cache 0 MB of 537 MB")
+    assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32", "CPU · cache 0 MB of 537 MB")
 
 
 def test_a_long_name_never_hides_how_the_model_computes(make_screen: Callable[..., Screen]) -> None:
     name = "Llama-3.2-3B-Instruct-of-my-own"
-    screen = make_screen(model=replace(MODEL, name=name, dtype="int4", exact=True))
+    screen = make_screen(model=replace(MODEL, name=name, dtype="int4", near="here it is so."))
     button = screen.window.sidebar.model_button
-    assert button.lines[0] == f"{name} · int4 · exact"
+    assert button.lines[0] == f"{name} · int4 · near"
     assert button.shown[0].startswith("Llama")
-    assert button.shown[0].endswith("own · int4 · exact")
+    assert button.shown[0].endswith("own · int4 · near")
     assert len(button.shown[0]) < len(button.lines[0])
     assert button.lines[0] in button.toolTip()
 

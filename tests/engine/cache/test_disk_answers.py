@@ -21,20 +21,19 @@ from tests.engine.turns import Chat, SpyModel, cold_answer, cold_logits, finish,
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
 QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
-STEP = 16
 Start = Callable[[], Responder]
 
 
-@pytest.fixture(params=["default", "exact"])
+@pytest.fixture(params=["exact", "near"])
 def start(tiny: LoadedModel, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Start]:
-    """Starts the program anew over the same folder, in both modes."""
+    """Starts the program anew over the same folder, with answers that are reused as they were written, or not."""
     made: list[Responder] = []
 
     def start_again() -> Responder:
         for responder in made:
             responder.cache.disk.close()
-        step = STEP if request.param == "exact" else 0
-        made.append(short_chunks(SpyModel(tiny), step=step, folder=tmp_path / "blocks"))
+        near = "made up" if request.param == "near" else ""
+        made.append(short_chunks(SpyModel(tiny), near=near, folder=tmp_path / "blocks"))
         return made[-1]
 
     yield start_again
@@ -58,19 +57,19 @@ def go_on(chat: Chat, responder: Responder) -> Chat:
 
 
 def test_a_conversation_goes_on_after_a_restart(start: Start, tiny: LoadedModel) -> None:
-    """In exact mode with the logits of a cold run, bit for bit."""
+    """Where that is exact, with the logits of a cold run, bit for bit."""
     chat = go_on(play(start()), start())
-    model, grid = spy(chat), chat.responder.cache.step
+    model = spy(chat)
     model.logits.clear()
     preview = chat.responder.preview(1, chat.request())
     matched, finished = finish(chat.responder, chat.request())
-    assert matched.reused_tokens >= matched.spans[2].end - 16 - grid, "the first answer included"
+    assert matched.reused_tokens >= matched.spans[2].end - 16, "the first answer included"
     assert matched.disk_tokens == matched.reused_tokens == finished.stats.disk_tokens
     assert (preview.reused_tokens, preview.disk_tokens) == (matched.reused_tokens, matched.disk_tokens)
     assert matched.reused_tokens + matched.computed_tokens == matched.prompt_tokens
     ids = build_prompt(chat.responder, chat.messages).ids
-    first, cold = model.logits[len(model.logits) - len(finished.token_ids)], cold_logits(tiny, ids, grid)
-    if grid:
+    first, cold = model.logits[len(model.logits) - len(finished.token_ids)], cold_logits(tiny, ids)
+    if not chat.responder.near:
         assert torch.equal(first, cold)
     else:
         torch.testing.assert_close(first, cold, rtol=1e-3, atol=1e-3)
@@ -155,7 +154,7 @@ def test_a_chat_deleted_while_it_is_answered_is_not_written(start: Start, tmp_pa
 
 
 def test_a_chat_deleted_while_it_is_settled_is_not_written(tiny: LoadedModel, tmp_path: Path) -> None:
-    responder = short_chunks(tiny, step=STEP, folder=tmp_path / "blocks")
+    responder = short_chunks(tiny, folder=tmp_path / "blocks")
     chat = Chat(responder, SYSTEM)
     chat.ask(QUESTION)
     work = responder.work_idly()

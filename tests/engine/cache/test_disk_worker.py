@@ -53,7 +53,8 @@ def ask(driver: Driver, **changes: object) -> Matched:
     """Answer a request and wait until everything is written; what was matched."""
     number = driver.engine.submit(request(**changes))  # type: ignore[arg-type]
     driver.finished(number)
-    driver.until(lambda: reports(driver))
+    driver.until(lambda: reports(driver) and driver.engine._worker.idle_work is None)
+    driver.quiet()
     matched = driver.of(number)[0]
     assert isinstance(matched, Matched)
     return matched
@@ -236,23 +237,23 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
 
     responder = start().engine.worker.responder
     assert responder is not None
-    model, spec = responder.model, ModelSpec(dtype="fp32")
-    names = [loading.namespace_of(model, spec, "weights")]
+    model = responder.model
+    names = [loading.namespace_of(model, "weights")]
     layout = model.layout
     one_head = replace(layout, groups=(replace(layout.groups[0], kv_heads=1),))
     for other in (one_head, replace(layout, dtype=torch.bfloat16)):
         monkeypatch.setattr(model, "layout", other)
-        names.append(loading.namespace_of(model, spec, "weights"))
+        names.append(loading.namespace_of(model, "weights"))
     monkeypatch.setattr(model, "layout", layout)
     for target, value in (
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
         ("torch.get_num_threads", 97),
         ("engine.machine.metadata.version", "0"),
-        ("engine.worker.loading.matmul_is_faster", True),
+        ("engine.worker.loading.way", "by hand"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(target, lambda *_, value=value: value)
-            names.append(loading.namespace_of(model, spec, "weights"))
+            names.append(loading.namespace_of(model, "weights"))
     assert len(set(names)) == len(names)
     assert device.arithmetic("cpu") in names[0]
 

@@ -8,7 +8,6 @@ from transformers import LlamaConfig, MistralConfig, PreTrainedConfig, Qwen2Conf
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from engine.cache.store import Lane
-from engine.llama import attention
 from engine.llama.forward import LlamaForward
 from engine.models import attention_hook as interface
 from engine.models import from_transformers as network
@@ -128,40 +127,6 @@ def test_torchs_int4_kernel_takes_16_outputs_at_a_time() -> None:
     assert packing.pack(odd, "int4", is_native=True).kind == "int4"
 
 
-@pytest.mark.parametrize("value_dim", [16, 8])
-@pytest.mark.parametrize("before", [0, 20, 1100])
-@pytest.mark.parametrize("q", [2, 16, 100, 256, 512, 600])
-@torch.inference_mode()
-def test_all_ways_of_attention_agree(q: int, before: int, value_dim: int) -> None:
-    """Pieces of 256 rows lie in one head, or in two, or begin in the middle of one. Latent attention (DeepSeek) has
-    values of another size than its keys."""
-    torch.manual_seed(4)
-    n = q + before
-    query, key, value = (
-        torch.randn(1, 6, q, 16),
-        torch.randn(1, 2, n + 8, 16)[:, :, :n],
-        torch.randn(1, 2, n, value_dim),
-    )
-    expected = torch.nn.functional.scaled_dot_product_attention(
-        query, key.repeat_interleave(3, 1), value.repeat_interleave(3, 1), scale=0.25,
-        attn_mask=attention.causal_mask(q, n, torch.float32, query.device),
-    )  # fmt: skip
-    torch.testing.assert_close(attention._attend_by_products(query, key, value, 0.25), expected)
-    torch.testing.assert_close(attention.attend_causally(query, key, value, 0.25), expected)
-
-
-@pytest.mark.parametrize("kv_heads", [1, 3, 6])
-@torch.inference_mode()
-def test_attention_in_two_parts_in_bf16(kv_heads: int) -> None:
-    torch.manual_seed(5)
-    query, key, value = (torch.randn(1, heads, n, 16) for heads, n in ((6, 70), (kv_heads, 500), (kv_heads, 500)))
-    expected = attention.attend_packed(
-        query, key, value, attention.causal_mask(70, 500, torch.float32, query.device), 0.25
-    )
-    half = attention._attend_in_two(query.bfloat16(), key.bfloat16(), value.bfloat16(), 0.25)
-    torch.testing.assert_close(half.float(), expected, atol=0.03, rtol=0.03)
-
-
 def test_generic_cache_and_lean_forward_share_a_lane() -> None:
     """A lane filled by one path can be continued by the other: the layout is the same."""
     with torch.inference_mode():
@@ -172,23 +137,6 @@ def test_generic_cache_and_lean_forward_share_a_lane() -> None:
         cache.aim(lane, 0)
         model(input_ids=torch.tensor([IDS[:40]]), position_ids=torch.arange(40)[None], cache=cache, use_cache=True)
         torch.testing.assert_close(LlamaForward(weights_of(model, None))(IDS[40:], lane, 40), expected)
-
-
-def test_one_mask_is_held_not_one_for_each_piece() -> None:
-    """ENGINE_BUGS kind D28: masks of long prompts are as large as blocks, and the budget does not know of them."""
-    attention.causal_mask.cache_clear()
-    for n in (32, 48, 64, 80):
-        query, key = torch.ones(1, 4, 16, 8), torch.ones(1, 2, n, 8)
-        attention.attend_causally(query, key, key, 0.5)
-    assert attention.causal_mask.cache_info().currsize == 1
-
-
-def test_behind_many_tokens_no_mask_is_as_long_as_they_are() -> None:
-    attention.causal_mask.cache_clear()
-    query, key = torch.ones(1, 8, 100, 8), torch.ones(1, 1, 5000, 8)
-    attention.attend_causally(query, key, key, 0.5)
-    attention.causal_mask(100, 100, torch.float32, query.device, 8)
-    assert attention.causal_mask.cache_info().hits == 1
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -208,4 +156,4 @@ def test_a_prompt_is_read_in_the_same_numbers_whatever_the_length_of_its_pieces(
     lane = Lane(probe_layout(model), 80)
     for start in range(0, 60, size):
         logits = fast(IDS[start : min(60, start + size)], lane, start)
-    torch.testing.assert_close(logits, expected, atol=2e-5, rtol=2e-5)
+    assert torch.equal(logits, expected)

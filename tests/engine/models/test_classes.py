@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -25,7 +27,6 @@ from engine.models.from_transformers import TransformersNetwork
 from engine.models.lane_cache import check_reuse
 from engine.models.loaded import LoadedModel
 from engine.models.support import classify
-from engine.turn.chunks import exact_chunks
 from engine.types import BLOCK_TOKENS, ReuseClass
 from tests.depth import cases, some
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
@@ -34,6 +35,9 @@ TOLERANCE = 2e-5
 """Largest difference of a logit, relative to the largest logit: fp32, sums in another order."""
 
 LONG_CASES = [case for case in ROPE_CASES if case.reuse == TWO_SIDES]
+MANY = 300
+"""Tokens of a prompt that spans several blocks of keys and tiles of rows."""
+
 CHUNKS = (7, BLOCK_TOKENS, LENGTH)
 ALL = [pytest.param((case, True), id=case.name) for case in CASES + ROPE_CASES] + [
     pytest.param(
@@ -60,6 +64,7 @@ class Subject:
     model: LoadedModel
     own: PreTrainedModel
     reuse: ReuseClass
+    is_fast: bool
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, total: int) -> Tensor:
         """Compute a piece of a sequence that grows to `total` tokens."""
@@ -96,7 +101,7 @@ def make_subject(case: ModelCase, is_fast: bool = True) -> Subject:
             parameter.add_(torch.randn_like(parameter), alpha=0.3)
     own.load_state_dict(ours.state_dict())
     model = LoadedModel(TransformersNetwork(ours, is_fast=is_fast), SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
-    return Subject(case, ours, model, own, classify(case.config()))
+    return Subject(case, ours, model, own, classify(case.config()), is_fast)
 
 
 def prompt(length: int, seed: int = 1) -> list[int]:
@@ -174,25 +179,30 @@ def test_restored_blocks_equal_a_cold_run(tested: Subject) -> None:
             read_on(tested, lane, trunk[:at] + prompt(length - at, seed=count), at, 7)
 
 
-def test_exact_mode_is_bit_for_bit(tested: Subject) -> None:
-    """ENGINE_BUGS 39: on the grid of exact mode every token is computed in the same company, warm or cold."""
-    for length in lengths(tested.case):
-        store = KVStore(tested.model.layout, 1 << 30, fill=float("nan"))
-        ids = prompt(length)
-        cold = read_on_grid(tested, lane := store.new_lane(length), ids, 0)
-        blocks = store.publish(lane, 0, length // BLOCK_TOKENS)
-        for count in range(1, len(blocks) + 1):
-            lane = store.new_lane(length)
-            store.restore(lane, 0, blocks[:count])
-            assert torch.equal(read_on_grid(tested, lane, ids, count * BLOCK_TOKENS), cold)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_where_a_prompt_is_cut_changes_no_bit(tested: Subject, dtype: torch.dtype, threads: int) -> None:
+    """ENGINE_BUGS 39, issue 21: a token's numbers hang on it and those before it alone. Pieces of 1 to 300 tokens, cut
+    at random, over several blocks of keys, windows and tiles of products."""
+    torch.set_num_threads(threads)
+    network = TransformersNetwork(deepcopy(tested.ours).to(dtype), is_fast=tested.is_fast)
+    model = LoadedModel(network, SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
+    length, chance = tested.reuse.limit or MANY, random.Random(threads)
+    ids = prompt(length, seed=4)
+    expected = read_in_pieces(model, ids, [])
+    for _ in range(3):
+        cuts = sorted(chance.sample(range(1, length), chance.randint(1, 5)))
+        for ours, whole in zip(read_in_pieces(model, ids, cuts), expected, strict=True):
+            assert torch.equal(ours, whole), cuts
 
 
-def read_on_grid(tested: Subject, lane: Lane, ids: Sequence[int], start: int) -> Tensor:
-    """The last logits, computed as exact mode does with a grid of one block."""
-    logits = torch.empty(0)
-    for first, last in exact_chunks(start, len(ids), BLOCK_TOKENS):
-        logits = tested.forward(ids[first:last], lane, first, len(ids))
-    return logits
+def read_in_pieces(model: LoadedModel, ids: Sequence[int], cuts: Sequence[int]) -> list[Tensor]:
+    """The last logits, and all keys and values."""
+    lane = Lane(model.layout, len(ids), fill=float("nan"))
+    lane.regime = model.reuse.regime(len(ids))
+    for start, end in pairwise([0, *cuts, len(ids)]):
+        logits = model.forward(ids[start:end], lane, start)
+    return [logits, *lane.keys, *lane.values]
 
 
 def test_a_wrong_block_would_be_seen(tested: Subject) -> None:

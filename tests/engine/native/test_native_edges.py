@@ -168,14 +168,14 @@ def test_what_is_no_library_is_not_loaded(tmp_path: Path) -> None:
     ),
 )
 @torch.inference_mode()
-def test_exact_mode_is_exact_over_few_bits(dtype: torch.dtype, count: int, request: pytest.FixtureRequest) -> None:
+def test_a_prompt_is_exact_over_few_bits(dtype: torch.dtype, count: int, request: pytest.FixtureRequest) -> None:
     """A prompt from the lane, from blocks and cold, and the answer's first tokens behind it."""
     request.addfinalizer(partial(torch.set_num_threads, torch.get_num_threads()))
     torch.set_num_threads(count)
     model = make_model(dtype, bits="int4")
     for length in (1, 4, 5, 16, 17, 33, 63, 64, 65):
-        cache, ids = make_cache(model, 16), IDS[:length]
-        cold = cold_logits(model, ids, 16)
+        cache, ids = make_cache(model), IDS[:length]
+        cold = cold_logits(model, ids)
         for _ in range(2):
             prompt_logits(cache, model, ids)
             assert torch.equal(prompt_logits(cache, model, ids)[1], cold)

@@ -195,9 +195,9 @@ def test_evicted(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize("is_settled", [False, True])
-def test_what_exact_mode_computes_again_was_not_evicted(tiny, is_settled: bool) -> None:  # type: ignore[no-untyped-def]
-    """Hits on the coarse grid of exact mode are shorter than the chat; nobody evicted the rest."""
-    chat = Chat(make_responder(tiny, step=64), SYSTEM, sampling=replace(GREEDY, max_tokens=90))
+def test_what_was_written_and_is_read_again_was_not_evicted(tiny, is_settled: bool) -> None:  # type: ignore[no-untyped-def]
+    """Where nobody had the time to read an answer again, the next hit ends before it; nobody evicted it."""
+    chat = Chat(make_responder(tiny), SYSTEM, sampling=replace(GREEDY, max_tokens=90))
     for turn in range(3):
         chat.ask(QUESTION)
         assert cause(chat) == (None if turn else "new")
@@ -205,8 +205,8 @@ def test_what_exact_mode_computes_again_was_not_evicted(tiny, is_settled: bool) 
             list(chat.responder.settle())
 
 
-def test_eviction_is_told_in_exact_mode_too(tiny) -> None:  # type: ignore[no-untyped-def]
-    chat = Chat(make_responder(tiny, step=64), SYSTEM, sampling=replace(GREEDY, max_tokens=90))
+def test_eviction_of_what_was_written_is_told_too(tiny) -> None:  # type: ignore[no-untyped-def]
+    chat = Chat(make_responder(tiny), SYSTEM, sampling=replace(GREEDY, max_tokens=90))
     chat.ask(QUESTION)
     chat.responder.cache.clear()
     chat.ask(QUESTION)

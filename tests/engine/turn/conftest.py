@@ -12,10 +12,10 @@ SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and n
 QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
 
 
-@pytest.fixture(params=["default", "exact"])
+@pytest.fixture(params=["exact", "near"])
 def chat(tiny: LoadedModel, request: pytest.FixtureRequest) -> Chat:
-    """A chat with one answered question and a second one asked, in both modes."""
-    chat = Chat(short_chunks(SpyModel(tiny), step=16 if request.param == "exact" else 0), SYSTEM)
+    """A chat with one answered question and a second one asked, whose answer is reused as it was written, or not."""
+    chat = Chat(short_chunks(SpyModel(tiny), near="made up" if request.param == "near" else ""), SYSTEM)
     chat.ask(QUESTION)
     chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
     return chat

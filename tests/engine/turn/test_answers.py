@@ -57,6 +57,7 @@ def test_reuse_over_thirty_turns(tiny: LoadedModel) -> None:
     known = 0
     for turn in range(30):
         finished = chat.ask(f"Question {turn}?", sampling=replace(sampling, seed=turn))
+        list(chat.responder.settle())
         assert chat.reused >= known - BLOCK_TOKENS
         known = finished.stats.prompt_tokens + len(finished.token_ids)
     assert known > 800
@@ -139,11 +140,10 @@ def test_messages_the_template_refuses(tiny: LoadedModel) -> None:
     assert is_idle(chat.responder.cache)
 
 
-@pytest.mark.parametrize("step", [0, 16])
-def test_a_prompt_without_a_token_is_refused(step: int) -> None:
+def test_a_prompt_without_a_token_is_refused() -> None:
     """Some templates write nothing for a system prompt alone. That is no answer that was stopped."""
     template = "{% for m in messages if m['role'] != 'system' %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
-    responder = short_chunks(make_model(template=template), step=step)
+    responder = short_chunks(make_model(template=template))
     with pytest.raises(InvalidRequestError, match="leaves nothing"):
         list(events(responder, Request((Message("system", "Be brief."),), GREEDY)))
     assert is_idle(responder.cache)

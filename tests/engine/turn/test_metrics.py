@@ -203,7 +203,7 @@ def test_the_warm_up_measures_and_leaves_nothing(tiny: LoadedModel) -> None:
     spy = SpyModel(tiny)
 
     def compute(call: int) -> None:
-        clock.now += 0.128
+        clock.now += 0.160
 
     spy.before_forward = compute
     responder.model = spy  # type: ignore[assignment]

@@ -1,11 +1,10 @@
-"""Exact mode at idle: in which regime it computes, what a preview sees meanwhile, and what is not computed again."""
+"""What was written is read again at idle: in which regime, what a preview sees meanwhile, what is not read again."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,20 +13,19 @@ from transformers import AutoModelForCausalLM
 
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, Lane
-from engine.events import CacheView, Loaded, Matched, Preview
+from engine.events import CacheView, Matched, Preview
 from engine.models import attention_hook as interface
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.turn import settle as settling
 from engine.turn.responder import Responder
-from engine.types import Message, ModelSpec
+from engine.types import Message
 from tests.engine.inside import build_prompt
 from tests.engine.model_zoo import GROUPED, LONGROPE, ModelCase
 from tests.engine.tiny_models import make_tokenizer
 from tests.engine.turns import GREEDY, NAN, Chat, SpyModel, Ticks, cold_answer, events, finish
 from tests.engine.worker_driver import PATIENCE_S, Driver, request
 
-STEP = 16
 SWITCH = 192
 PLAIN = replace(GREEDY, repetition_penalty=1.0)
 ROPE = LONGROPE | {"original_max_position_embeddings": SWITCH}
@@ -36,7 +34,7 @@ CASE = ModelCase("LongRoPE", "phi3", GROUPED | {"rope_parameters": ROPE, "origin
 
 @pytest.fixture
 def long_chat() -> Chat:
-    """A chat in exact mode with a model whose position code switches at 192 tokens."""
+    """A chat with a model whose position code switches at 192 tokens."""
     interface.register()
     torch.manual_seed(3)
     config = CASE.config()
@@ -45,7 +43,7 @@ def long_chat() -> Chat:
     network = AutoModelForCausalLM.from_config(config, attn_implementation=interface.NAME).eval().requires_grad_(False)
     model = SpyModel(LoadedModel(TransformersNetwork(network), make_tokenizer(), "/nowhere/long"))
     store = KVStore(model.layout, 4096 * model.layout.bytes_per_token, fill=NAN)
-    cache = PrefixCache(store, "long", 512, Ticks(), step=STEP, regime=model.reuse.regime)
+    cache = PrefixCache(store, "long", 512, Ticks(), regime=model.reuse.regime)
     responder = Responder(model, cache, Ticks())  # type: ignore[arg-type]
     return Chat(responder, "You answer questions about parcels.", sampling=GREEDY)
 
@@ -60,7 +58,7 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     *_, last = events(chat.responder, chat.request(sampling=crossing))
     past = chat.responder.past["chat"]
     total = len(past.ids)
-    assert past.reusable < total // STEP * STEP
+    assert past.reusable < total
     assert length < SWITCH < past.length
     list(chat.responder.settle())
     assert list(chat.responder.settle()) == []
@@ -69,18 +67,18 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     cold = cold_answer(chat, sampling=LONG_ANSWER)
     expected = spy.logits[-1]  # type: ignore[attr-defined]
     warm = chat.answer(sampling=LONG_ANSWER)
-    assert chat.reused == total // STEP * STEP
+    assert chat.reused == total
     assert warm.token_ids == cold.token_ids
     assert torch.equal(spy.logits[-1], expected)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("step", [0, STEP])
+@pytest.mark.parametrize("near", ["", "made up"])
 @pytest.mark.parametrize("room", [4, 30])
-def test_an_answer_hangs_on_the_tokens_that_are_there(long_chat: Chat, step: int, room: int) -> None:
+def test_an_answer_hangs_on_the_tokens_that_are_there(long_chat: Chat, near: str, room: int) -> None:
     """The position code is that of the length reached, as in transformers' `generate`: how long the answer may get
     changes none of its tokens, be it far from the switch, at it, or past it; nor does the cache."""
     chat = long_chat
-    chat.responder.cache.step = step
+    chat.responder.near = near
     chat.messages.append(Message("user", "Where is it? " * 11))
     length = len(chat.responder.builder.build(chat.messages).ids)
     assert length < SWITCH
@@ -115,14 +113,6 @@ def test_a_chat_that_outgrows_the_short_positions_was_not_evicted(long_chat: Cha
 LONG_ANSWER = GREEDY.__class__(temperature=0.0, max_tokens=150)
 
 
-@pytest.fixture
-def exact(driver: Driver, tiny_folder: Path) -> Driver:
-    """An engine in exact mode."""
-    end = driver.end(driver.engine.load(ModelSpec(str(tiny_folder), "cpu", "fp32", exact=True, cache_bytes=10**8)))
-    assert isinstance(end, Loaded)
-    return driver
-
-
 class HeldSettling:
     """Idle work that waits after its first step until `go_on` is set. `begun` counts how often it began."""
 
@@ -147,19 +137,19 @@ LONG = request(
 )
 
 
-def test_a_preview_sees_what_is_being_settled(exact: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_preview_sees_what_is_being_settled(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Idle work holds the lane; a request would find what stands there, and so says the preview. The work goes on."""
-    held, engine = HeldSettling(monkeypatch), exact.engine
-    first = exact.finished(engine.submit(LONG))
+    held, engine = HeldSettling(monkeypatch), driver.engine
+    first = driver.finished(engine.submit(LONG))
     assert held.reached.wait(PATIENCE_S)
     answer = Message("assistant", first.text, first.token_ids)
     following = request(messages=(*LONG.messages, answer, Message("user", "Thanks.")))
     asked = engine.preview(following)
     held.go_on.set()
-    preview = exact.end(asked)
+    preview = driver.end(asked)
     sent = engine.submit(following)
-    exact.finished(sent)
-    matched = exact.of(sent)[0]
+    driver.finished(sent)
+    matched = driver.of(sent)[0]
     assert isinstance(preview, Preview)
     assert isinstance(matched, Matched)
     assert preview.reused_tokens > first.stats.prompt_tokens
@@ -167,18 +157,18 @@ def test_a_preview_sees_what_is_being_settled(exact: Driver, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("name", ["drop_prefix", "clear_cache", "forget"])
-def test_what_was_dropped_is_not_settled(exact: Driver, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_what_was_dropped_is_not_settled(driver: Driver, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Somebody drops what idle work is at: it ends, and nothing of it stays."""
-    held, engine = HeldSettling(monkeypatch), exact.engine
-    exact.finished(engine.submit(LONG))
+    held, engine = HeldSettling(monkeypatch), driver.engine
+    driver.finished(engine.submit(LONG))
     assert held.reached.wait(PATIENCE_S)
     top = engine.cache_view().nodes[0].block
     {"drop_prefix": engine.drop_prefix, "forget": engine.forget, "clear_cache": lambda _: engine.clear_cache()}[name](
         top if name == "drop_prefix" else "chat"  # type: ignore[arg-type]
     )
     held.go_on.set()
-    exact.until(lambda: any(isinstance(event, CacheView) for event in exact.of(0)))
-    preview = exact.end(engine.preview(LONG))
+    driver.until(lambda: any(isinstance(event, CacheView) for event in driver.of(0)))
+    preview = driver.end(engine.preview(LONG))
     assert isinstance(preview, Preview)
     assert held.begun == 1
     if name != "forget":

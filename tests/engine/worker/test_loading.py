@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from engine.llama.attention import attend
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
-from engine.turn.chunks import EXACT_STEP
-from engine.types import BLOCK_TOKENS, ModelSpec
+from engine.turn.responder import DIFFERS, TOO_SLOW
+from engine.types import ModelSpec
 from engine.worker.loading import open_model
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
@@ -61,11 +62,20 @@ def test_the_context_is_no_longer_than_memory_allows(
     assert info.cache_budget_bytes >= context * TOKEN
 
 
-def test_exact_mode_has_a_grid_of_whole_blocks(tiny_folder: Path) -> None:
-    spec = ModelSpec(str(tiny_folder), "cpu", "fp32", exact=True)
-    responder, info = open_model(spec, Ticks(), lambda stage, fraction: None)
-    assert (responder.cache.step, info.exact) == (EXACT_STEP, True)
-    assert EXACT_STEP % BLOCK_TOKENS == 0
+def test_a_model_that_is_read_alike_in_pieces_is_exact(tiny_folder: Path) -> None:
+    assert open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda *_: None)[1].near == ""
+
+
+def test_one_that_is_not_is_near_and_says_why(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attention that hangs on the length of a piece."""
+    monkeypatch.setattr("engine.llama.forward.attend", lambda query, *more: attend(query, *more) * len(query[0, 0]))
+    info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda *_: None)[1]
+    assert info.near == DIFFERS
+
+
+def test_one_that_is_too_slow_to_read_answers_again_is_near(tiny_folder: Path) -> None:
+    info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(1.5), lambda *_: None)[1]
+    assert info.near == TOO_SLOW
 
 
 def test_each_step_of_loading_is_told(tiny_folder: Path) -> None:

@@ -25,7 +25,7 @@ def test_loading_reports_steps_and_then_the_model(driver: Driver, tiny_folder: P
     loaded = driver.events[-1]
     assert isinstance(loaded, Loaded)
     model = loaded.model
-    assert (model.device, model.dtype, model.exact, model.context_length) == ("cpu", "fp32", False, 1024)
+    assert (model.device, model.dtype, model.context_length) == ("cpu", "fp32", 1024)
     assert model.path == str(tiny_folder)
     assert model.kv_bytes_per_token == 2 * 2 * (8 + 8) * 4
     assert model.cache_budget_bytes == 10**8

@@ -245,9 +245,8 @@ def test_requests_wait_for_the_model_that_was_asked_for_before_them(driver: Driv
     assert order == sorted(order)
 
 
-def test_an_exact_engine_answers_as_a_cold_one(driver: Driver, tiny_folder: Path) -> None:
-    """Exact mode through the whole engine, answers recomputed at idle in between."""
-    driver.end(driver.engine.load(spec(tiny_folder, exact=True)))
+def test_an_engine_answers_as_a_cold_one(driver: Driver) -> None:
+    """Through the whole engine, answers read again at idle in between."""
     messages = request("Where is my parcel? " * 20).messages
     for _ in range(3):
         warm = driver.finished(
@@ -310,10 +309,8 @@ def test_a_load_can_be_stopped_while_the_model_is_prepared(
 
 
 def test_an_error_in_idle_work_is_reported_and_the_engine_lives_on(
-    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver.end(driver.engine.load(spec(tiny_folder, exact=True)))
-
     def broken(*_: object) -> None:
         raise RuntimeError("idle and broken")
         yield
@@ -329,9 +326,7 @@ def test_an_error_in_idle_work_is_reported_and_the_engine_lives_on(
 
 
 @pytest.mark.parametrize("then", ["submit", "preview", "clear_cache", "close"])
-def test_an_error_when_idle_work_is_broken_off(
-    driver: Driver, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, then: str
-) -> None:
+def test_an_error_when_idle_work_is_broken_off(driver: Driver, monkeypatch: pytest.MonkeyPatch, then: str) -> None:
     """What it gives back may fail too, as all copies do once a device is gone: the thread lives on and says so."""
     engine, held = driver.engine, threading.Event()
 
@@ -343,7 +338,6 @@ def test_an_error_when_idle_work_is_broken_off(
         finally:
             raise RuntimeError("the device is gone")
 
-    driver.end(engine.load(spec(tiny_folder, exact=True)))
     with monkeypatch.context() as patch:
         patch.setattr("engine.turn.responder.Responder.settle", broken)
         driver.finished(engine.submit(request()))

@@ -1,0 +1,242 @@
+/* Attention of many tokens at once, whose numbers for a token hang on that token and those before it alone, and not on
+   how many are computed with it: what `engine/llama/attention.py` calls.
+
+   Keys are taken in blocks that begin at multiples of KEYS tokens, each its whole width; what is behind the last token
+   counts nothing. The softmaxes of the blocks are joined on the way (https://arxiv.org/abs/2205.14135), in fp32 and from
+   the first block to the last. A block of which a token sees nothing changes none of its numbers, so it does not matter
+   with which others a token shares a tile. Which of the ways in `tiles.h` computes is the caller's choice. */
+
+#include <math.h>
+#include <omp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "model.h"
+#include "softmax.h"
+#include "tiles.h"
+
+enum {
+    ROWS = 96,               /* queries that a thread takes at a time: a multiple of what each way rounds up to */
+    MOST_PACKED = 32 << 20,  /* bytes of packed keys and values that are held at a time, but for a single KV head */
+};
+
+static int whole(int n, int of) { return (n + of - 1) / of * of; }
+
+/* Sizes in numbers. `key`, `value`: dims as they are packed. */
+typedef struct {
+    int key, value, blocks, group, bytes;
+    size_t key_block, value_block, head, own;
+} Sizes;
+
+static Sizes sizes(const Attention *a) {
+    Sizes s = {.key = whole(a->key_dim, DEPTH), .value = whole(a->value_dim, DEPTH)};
+    s.blocks = (a->end + KEYS - 1) / KEYS;
+    s.group = a->heads / a->kv_heads;
+    s.bytes = a->kind >= AVX512_BF16 ? 2 : 4;
+    s.key_block = (size_t)KEYS * s.key * s.bytes;
+    s.value_block = (size_t)KEYS * s.value * s.bytes;
+    s.head = s.blocks * (s.key_block + s.value_block);
+    /* queries, scores, weights, sums, and for each row the highest score, the sum of weights and what is kept */
+    s.own = ROWS * ((size_t)s.key * s.bytes + KEYS * 4 + KEYS * s.bytes + s.value * 4 + 3 * 4);
+    s.own = (s.own + 63) / 64 * 64;
+    return s;
+}
+
+static int heads_at_once(const Attention *a, const Sizes *s) {
+    const size_t fit = MOST_PACKED / s->head;
+    return fit < 1 ? 1 : fit < (size_t)a->kv_heads ? (int)fit : a->kv_heads;
+}
+
+/* Bytes of `Attention.scratch`. */
+EXPORT int64_t headstart_attention_scratch(const Attention *a) {
+    const Sizes s = sizes(a);
+    return (int64_t)(heads_at_once(a, &s) * s.head + omp_get_max_threads() * s.own + 64);
+}
+
+/* The widest way there is here for numbers of a type. */
+EXPORT int32_t headstart_widest(int32_t is_bf16) {
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw")) return AVX2;
+#if __GNUC__ >= 11 /* as in tiles.h */
+    if (is_bf16 && __builtin_cpu_supports("avx512bf16")) {
+        unsigned a = 7, b = 0, c = 0, d = 0;
+        __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+        const int has_amx = (d >> 22 & 1) && (d >> 24 & 1);
+        /* Linux lets a process use these registers after it asked: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+        return has_amx && syscall(SYS_arch_prctl, 0x1023, 18) == 0 ? AMX : AVX512_BF16;
+    }
+#endif
+    (void)is_bf16;
+    return AVX512;
+}
+
+INLINE float number(const void *from, size_t at, int is_bf16) {
+    return is_bf16 ? wide(((const uint16_t *)from)[at]) : ((const float *)from)[at];
+}
+
+/* One block of keys, `[group of 16 keys][dim][16]`. */
+INLINE void pack_keys(const Attention *a, const Sizes *s, size_t at, int count, float *to, int is_bf16) {
+    for (int key = 0; key < count; key++, at += a->key_row) {
+        float *lane = to + key / COLUMNS * COLUMNS * s->key + key % COLUMNS;
+        for (int i = 0; i < a->key_dim; i++) lane[i * COLUMNS] = number(a->keys, at + i, is_bf16);
+    }
+}
+
+/* The same in pairs of dims. */
+static void pack_key_pairs(const Attention *a, const Sizes *s, size_t at, int count, uint32_t *to) {
+    for (int key = 0; key < count; key++, at += a->key_row) {
+        const uint16_t *own = (const uint16_t *)a->keys + at;
+        uint32_t *lane = to + key / COLUMNS * COLUMNS * s->key / 2 + key % COLUMNS;
+        for (int i = 0; i < a->key_dim / 2; i++, own += 2) lane[i * COLUMNS] = own[0] | (uint32_t)own[1] << 16;
+        if (a->key_dim % 2) lane[a->key_dim / 2 * COLUMNS] = own[0];
+    }
+}
+
+/* One block of values, `[group of 16 dims][key][16]`. */
+INLINE void pack_values(const Attention *a, size_t at, int count, float *to, int is_bf16) {
+    for (int key = 0; key < count; key++, at += a->value_row)
+        for (int start = 0; start < a->value_dim; start += COLUMNS) {
+            float *lane = to + start * KEYS + key * COLUMNS;
+            const int dims = a->value_dim - start < COLUMNS ? a->value_dim - start : COLUMNS;
+            for (int i = 0; i < dims; i++) lane[i] = number(a->values, at + start + i, is_bf16);
+        }
+}
+
+/* The same in pairs of keys. */
+static void pack_value_pairs(const Attention *a, size_t at, int count, uint32_t *to) {
+    static const uint16_t nothing[COLUMNS];
+    for (int key = 0; key < count; key += 2, at += 2 * a->value_row)
+        for (int start = 0; start < a->value_dim; start += COLUMNS) {
+            uint32_t *lane = to + start * (KEYS / 2) + key / 2 * COLUMNS;
+            const uint16_t *own = (const uint16_t *)a->values + at + start, *next = own + a->value_row;
+            const int dims = a->value_dim - start < COLUMNS ? a->value_dim - start : COLUMNS;
+            if (key + 1 == count) next = nothing;
+            for (int i = 0; i < dims; i++) lane[i] = own[i] | (uint32_t)next[i] << 16;
+        }
+}
+
+/* What is behind the last token, and what fills dims up, is zero. */
+static void pack(const Attention *a, const Sizes *s, int kv_head, int block, char *head) {
+    void *keys = head + block * (s->key_block + s->value_block), *values = (char *)keys + s->key_block;
+    const int first = block * KEYS, count = a->end - first < KEYS ? a->end - first : KEYS;
+    const size_t key = kv_head * a->key_head + first * a->key_row, value = kv_head * a->value_head + first * a->value_row;
+    if (count < KEYS || s->key != a->key_dim || s->value != a->value_dim) memset(keys, 0, s->key_block + s->value_block);
+    if (s->bytes == 2) {
+        pack_key_pairs(a, s, key, count, keys);
+        pack_value_pairs(a, value, count, values);
+    } else if (a->is_bf16) {
+        pack_keys(a, s, key, count, keys, 1);
+        pack_values(a, value, count, values, 1);
+    } else {
+        pack_keys(a, s, key, count, keys, 0);
+        pack_values(a, value, count, values, 0);
+    }
+}
+
+/* What a thread computes a tile in. Row `row` of it is the query head `(first + row) % group` of its KV head, of token
+   `(first + row) / group` of the piece. */
+typedef struct {
+    int first, rows;
+    char *queries, *weights;
+    float *scores, *sums, *highest, *total, *kept;
+} Tile;
+
+static Tile begin_tile(const Attention *a, const Sizes *s, int kv_head, int first, char *own) {
+    const int all = a->rows * s->group;
+    Tile t = {.first = first, .rows = all - first < ROWS ? all - first : ROWS};
+    t.sums = (float *)own;
+    t.scores = t.sums + ROWS * s->value;
+    t.highest = t.scores + ROWS * KEYS;
+    t.total = t.highest + ROWS;
+    t.kept = t.total + ROWS;
+    t.queries = (char *)(t.kept + ROWS);
+    t.weights = t.queries + ROWS * s->key * s->bytes;
+    memset(t.sums, 0, sizeof(float) * ROWS * s->value);
+    memset(t.queries, 0, (size_t)ROWS * s->key * s->bytes);
+    memset(t.weights, 0, (size_t)ROWS * KEYS * s->bytes);
+    for (int row = 0; row < t.rows; row++) {
+        const int head = kv_head * s->group + (first + row) % s->group;
+        const size_t at = (first + row) / s->group * a->query_row + head * a->query_head;
+        if (s->bytes == 2)
+            memcpy(t.queries + (size_t)row * s->key * 2, (const uint16_t *)a->queries + at, 2 * a->key_dim);
+        else
+            for (int i = 0; i < a->key_dim; i++)
+                ((float *)t.queries)[row * s->key + i] = number(a->queries, at + i, a->is_bf16);
+        t.highest[row] = a->sinks ? a->sinks[head] : -INFINITY;
+        t.total[row] = a->sinks ? 1.0f : 0.0f;
+    }
+    return t;
+}
+
+/* How many keys of a block a token sees where it sees all up to itself. */
+INLINE int seen_by(const Attention *a, int row, int first) {
+    const int count = a->end - a->rows + row + 1 - first;
+    return count < 0 ? 0 : count < KEYS ? count : KEYS;
+}
+
+/* Whether a token of the tile sees a key of the block. */
+static int is_seen(const Attention *a, const Sizes *s, const Tile *t, int block) {
+    const int from = t->first / s->group, last = (t->first + t->rows - 1) / s->group;
+    const int count = seen_by(a, last, block * KEYS), width = count < a->end - block * KEYS ? count : a->end - block * KEYS;
+    if (!a->seen) return count > 0;
+    for (int row = from; row <= last; row++)
+        if (memchr(a->seen + row * a->seen_row + block * KEYS, 1, width > 0 ? width : 0)) return 1;
+    return 0;
+}
+
+/* One block for one tile: scores, weights, and the weighted values added to the sums. */
+static void attend_block(const Attention *a, const Sizes *s, Tile *t, int block, const char *keys) {
+    const int first = block * KEYS;
+    tile(a->kind, t->queries, t->rows, s->key, keys, KEYS, t->scores, 0);
+    for (int row = 0; row < t->rows; row++) {
+        const int token = (t->first + row) / s->group;
+        const uint8_t *seen = a->seen ? a->seen + token * a->seen_row + first : 0;
+        const Rule rule = {seen, seen_by(a, token, first), a->scale, a->softcap};
+        void *weights = t->weights + (size_t)row * KEYS * s->bytes;
+        float *scores = t->scores + row * KEYS;
+        t->kept[row] = a->kind == AVX2 ? weigh_avx2(rule, scores, t->highest + row, t->total + row, weights)
+                                       : weigh_avx512(rule, scores, t->highest + row, t->total + row, weights, s->bytes == 2);
+        if (t->kept[row] != 1.0f)
+            for (int i = 0; i < s->value; i++) t->sums[row * s->value + i] *= t->kept[row];
+    }
+    tile(a->kind, t->weights, t->rows, KEYS, keys + s->key_block, s->value, t->sums, 1);
+}
+
+static void end_tile(const Attention *a, const Sizes *s, int kv_head, const Tile *t) {
+    for (int row = 0; row < t->rows; row++) {
+        const int head = kv_head * s->group + (t->first + row) % s->group;
+        const size_t at = ((size_t)((t->first + row) / s->group) * a->heads + head) * a->value_dim;
+        float *own = t->sums + row * s->value;
+        for (int i = 0; i < a->value_dim; i++) own[i] /= t->total[row];
+        int i = 0;
+        for (; i + 8 <= a->value_dim; i += 8) store8(a->out, at + i, a->is_bf16, _mm256_loadu_ps(own + i));
+        for (; i < a->value_dim; i++) store1(a->out, at + i, a->is_bf16, own[i]);
+    }
+}
+
+/* out `[rows, heads, value_dim]`. A part of the KV heads at a time: first their keys and values are packed, then read. */
+EXPORT void headstart_attend(const Attention *a) {
+    const Sizes s = sizes(a);
+    const int at_once = heads_at_once(a, &s), tiles = (a->rows * s.group + ROWS - 1) / ROWS;
+    char *packed = (char *)(((uintptr_t)a->scratch + 63) / 64 * 64), *owns = packed + at_once * s.head;
+#pragma omp parallel
+    {
+        char *own = owns + omp_get_thread_num() * s.own;
+        begin_tiles(a->kind);
+        for (int start = 0; start < a->kv_heads; start += at_once) {
+            const int heads = a->kv_heads - start < at_once ? a->kv_heads - start : at_once;
+#pragma omp for schedule(static)
+            for (int unit = 0; unit < heads * s.blocks; unit++)
+                pack(a, &s, start + unit / s.blocks, unit % s.blocks, packed + unit / s.blocks * s.head);
+#pragma omp for schedule(dynamic, 1)
+            for (int unit = 0; unit < heads * tiles; unit++) {
+                const int kv_head = unit % heads, number = tiles - 1 - unit / heads; /* the longest first */
+                Tile t = begin_tile(a, &s, start + kv_head, number * ROWS, own);
+                const char *blocks = packed + kv_head * s.head;
+                for (int block = 0; block < s.blocks; block++, blocks += s.key_block + s.value_block)
+                    if (is_seen(a, &s, &t, block)) attend_block(a, &s, &t, block, blocks);
+                end_tile(a, &s, start + kv_head, &t);
+            }
+        }
+        end_tiles(a->kind);
+    }
+}
