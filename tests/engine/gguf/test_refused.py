@@ -70,6 +70,8 @@ SAID: list[tuple[Mapping[str, Any], str]] = [
     ({"llama.attention.head_count": [2, 1]}, r"layers of different sizes \(llama\.attention\.head_count\)"),
     ({"llama.attention.value_length": 8}, "keys and values of different sizes"),
     ({"llama.nextn_predict_layers": 1}, "guess several tokens at once"),
+    ({"llama.attention.causal": False}, r"says False for llama\.attention\.causal, which cannot be followed"),
+    ({"llama.logit_scale": 0.5}, r"says 0\.5 for llama\.logit_scale"),
     ({"llama.expert_count": 4}, r"does not say its llama\.expert_used_count"),
 ]
 
