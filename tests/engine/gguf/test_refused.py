@@ -152,6 +152,10 @@ def test_parts_that_are_not_all_there_are_named(parts: list[Path]) -> None:
     second.unlink()
     with pytest.raises(ModelError, match=rf"{second.name} and 1 more missing"):
         check_model(str(first.parent))
+    first.unlink()
+    second.write_bytes(third.with_suffix(".bak").read_bytes())
+    with pytest.raises(ModelError, match=rf"{second.name} needs all its parts in one folder: {first.name} and 1 more"):
+        check_model(str(first.parent))
 
 
 def test_parts_of_different_models_are_refused(parts: list[Path], tmp_path: Path) -> None:
