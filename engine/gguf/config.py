@@ -17,6 +17,17 @@ Config = dict[str, Any]
 
 EMBEDDING, HEAD = "token_embd.weight", "output.weight"
 _ENDS = ("eos_token_id", "eot_token_id", "eom_token_id")
+_NEUTRAL: Mapping[str, tuple[float, ...]] = {
+    **dict.fromkeys(("logit_scale", "embedding_scale", "residual_scale", "expert_weights_scale"), (0, 1)),
+    **dict.fromkeys(("attention.scale", "attention.clamp_kqv", "attention.max_alibi_bias"), (0,)),
+    **dict.fromkeys(("attention.temperature_scale", "attn_logit_softcapping", "final_logit_softcapping"), (0,)),
+    **dict.fromkeys(("leading_dense_block_count", "expert_shared_count", "rope.scaling.alpha"), (0,)),
+    **dict.fromkeys(("expert_group_count", "expert_gating_func"), (0, 1)),
+    "attention.causal": (True,),
+}
+"""What changes the numbers of a model, and the values that do not. Where a file says anything else, and the model's
+class does not follow it, the model would answer wrongly."""
+
 _GEMMA_27B_LAYERS = {"gemma2": 46, "gemma3": 62}
 _PHI3_4K_LAYERS, _PHI3_4K_CONTEXT, _PHI3_4K_WINDOW = (32, 40), 4096, 2047
 
@@ -33,7 +44,10 @@ def configuration(header: GgufHeader) -> Config:
             "the model's safetensors folder instead."
         )
     try:
-        return made(Metadata(header)) | special_tokens(header)
+        said = Metadata(header)
+        config = made(said)
+        said.refuse_unused(_NEUTRAL)
+        return config | special_tokens(header)
     except ArithmeticError as error:
         raise GgufDamagedError(f"the sizes of the model make no sense ({error})") from error
 
@@ -164,7 +178,7 @@ def _qwen2_moe(said: Metadata) -> Config:
         **_experts(said),
         "moe_intermediate_size": inner,
         "shared_expert_intermediate_size": said.whole("expert_shared_feed_forward_length", found["intermediate_size"]),
-        "norm_topk_prob": False,
+        "norm_topk_prob": said.truth("expert_weights_norm", False),
     }
 
 
@@ -176,7 +190,7 @@ def _qwen3_moe(said: Metadata) -> Config:
         **found,
         **_experts(said),
         "moe_intermediate_size": inner,
-        "norm_topk_prob": True,
+        "norm_topk_prob": said.truth("expert_weights_norm", True),
         "attention_bias": _has(said, "attn_q.bias"),
     }
 
@@ -290,7 +304,12 @@ def _olmo2(said: Metadata) -> Config:
 
 
 def _olmoe(said: Metadata) -> Config:
-    return {"model_type": "olmoe", **_rms(said), **_experts(said), "norm_topk_prob": False}
+    return {
+        "model_type": "olmoe",
+        **_rms(said),
+        **_experts(said),
+        "norm_topk_prob": said.truth("expert_weights_norm", False),
+    }
 
 
 def _exaone4(said: Metadata) -> Config:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,17 @@ class Metadata:
     def __init__(self, header: GgufHeader) -> None:
         self.header = header
         self.name = header.architecture
+        self._asked: set[str] = set()
+
+    def refuse_unused(self, neutral: Mapping[str, Sequence[float]]) -> None:
+        """Raise GgufForeignError where the file gives a value under one of these keys that nobody asked for, and that
+        is none of those which change nothing."""
+        for key, values in neutral.items():
+            if self.has(key) and key not in self._asked and self._value(key, None) not in values:
+                raise GgufForeignError(
+                    f"says {str(self._value(key, None))[:20]} for {self.name}.{key}, which cannot be followed when a "
+                    "GGUF file is opened: get the model's safetensors folder instead."
+                )
 
     def has(self, key: str) -> bool:
         """Whether the file says anything under this key."""
@@ -53,6 +65,13 @@ class Metadata:
             raise self._nonsense(key, value)
         return value
 
+    def truth(self, key: str, default: bool) -> bool:
+        """True or false."""
+        value = self._value(key, default)
+        if type(value) is not bool:
+            raise self._nonsense(key, value)
+        return value
+
     def text(self, key: str, default: str) -> str:
         """A string."""
         value = self._value(key, default)
@@ -72,6 +91,7 @@ class Metadata:
         return [period == 0 or layer % period < period - 1 for layer in range(layers)]
 
     def _value(self, key: str, default: Any) -> Any:
+        self._asked.add(key)
         value = self.header.metadata.get(f"{self.name}.{key}", default)
         if value is None:
             raise GgufForeignError(

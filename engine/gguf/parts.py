@@ -32,11 +32,11 @@ def paths_of_parts(first: Path, header: GgufHeader) -> list[Path]:
     paths = [
         first.with_name(f"{named[1]}-{number:05}-of-{named[3]}{first.suffix}") for number in range(1, header.parts + 1)
     ]
-    if header.metadata.get("split.no", 0) != 0:
-        raise GgufForeignError(f"is not the first of its {header.parts} parts: open {paths[0].name} instead.")
     if missing := [path.name for path in paths if not path.is_file()]:
         others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise GgufForeignError(f"needs all its parts in one folder: {missing[0]}{others} missing.")
+    if header.metadata.get("split.no", 0) != 0:
+        raise GgufForeignError(f"is not the first of its {header.parts} parts: open {paths[0].name} instead.")
     return paths
 
 

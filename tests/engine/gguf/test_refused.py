@@ -70,6 +70,8 @@ SAID: list[tuple[Mapping[str, Any], str]] = [
     ({"llama.attention.head_count": [2, 1]}, r"layers of different sizes \(llama\.attention\.head_count\)"),
     ({"llama.attention.value_length": 8}, "keys and values of different sizes"),
     ({"llama.nextn_predict_layers": 1}, "guess several tokens at once"),
+    ({"llama.attention.causal": False}, r"says False for llama\.attention\.causal, which cannot be followed"),
+    ({"llama.logit_scale": 0.5}, r"says 0\.5 for llama\.logit_scale"),
     ({"llama.expert_count": 4}, r"does not say its llama\.expert_used_count"),
 ]
 
@@ -149,6 +151,10 @@ def test_parts_that_are_not_all_there_are_named(parts: list[Path]) -> None:
         check_model(str(first))
     second.unlink()
     with pytest.raises(ModelError, match=rf"{second.name} and 1 more missing"):
+        check_model(str(first.parent))
+    first.unlink()
+    second.write_bytes(third.with_suffix(".bak").read_bytes())
+    with pytest.raises(ModelError, match=rf"{second.name} needs all its parts in one folder: {first.name} and 1 more"):
         check_model(str(first.parent))
 
 
