@@ -35,7 +35,7 @@ from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name,
 from engine.types import ModelError
 
 DEFAULT_MODEL = "SmolLM2-135M-Instruct"
-_CONVERSION = 2  # counts up when a new version must convert again
+_CONVERSION = 3  # counts up when a new version must convert again
 _SOURCE = "source.json"
 
 
