@@ -45,10 +45,11 @@ class Past:
         return self.prompt.ids
 
 
-def with_answer(prompt: Prompt, text: str, ids: tuple[int, ...]) -> Prompt:
+def with_answer(prompt: Prompt, answer: Message) -> Prompt:
     """A prompt together with the answer to it, as one prompt."""
+    ids = answer.token_ids
     span = TokenSpan(len(prompt.messages), "assistant", len(prompt.ids), len(prompt.ids) + len(ids))
-    messages = (*prompt.messages, Message("assistant", text, ids))
+    messages = (*prompt.messages, answer)
     return Prompt(prompt.ids + ids, (*prompt.spans, span), messages, prompt.tools)
 
 

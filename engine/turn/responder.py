@@ -28,7 +28,7 @@ from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.turn.sampling import Penalty, make_generator, margin, sample
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
-from engine.types import BLOCK_TOKENS, Request
+from engine.types import BLOCK_TOKENS, Message, Request
 
 WARM_UP_TOKENS = 128
 LONG_TEXT = 50_000
@@ -305,7 +305,7 @@ class Responder:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
-            whole = with_answer(turn.prompt, text, tuple(turn.ids))
+            whole = with_answer(turn.prompt, Message("assistant", text, tuple(turn.ids)))
             self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
             self._bound_past()
 

@@ -156,7 +156,7 @@ def test_reasoning_removed(tiny) -> None:  # type: ignore[no-untyped-def]
     asked = chat.request().messages[:-1]
     prompt = build_prompt(responder, asked)
     ids = tuple(responder.model.tokenizer(thought).input_ids)
-    responder.take_over({"chat": Past(with_answer(prompt, thought, ids), "tiny", len(prompt.ids))})
+    responder.take_over({"chat": Past(with_answer(prompt, Message("assistant", thought, ids)), "tiny", len(prompt.ids))})
     chat.messages[-1] = Message("assistant", thought, ids)
     start = len(prompt.ids)
     chat.ask("Thanks.")
