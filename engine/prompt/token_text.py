@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 HALF = "\N{REPLACEMENT CHARACTER}"
@@ -57,6 +58,14 @@ class TokenText:
             spelled = pattern.sub(replacement, spelled)
         decoded: str = self._backend.decoder.decode(spelled.split(_BORDER))
         return decoded
+
+    def with_special(self, ids: Sequence[int]) -> str:
+        """The text as `marked` gives it, with the names of special tokens where they stand."""
+        parts: list[str] = []
+        for is_special, run in groupby(ids, self._special_ids.__contains__):
+            names = (self._backend.id_to_token(index) or "" for index in run) if is_special else ()
+            parts += names if is_special else [self.marked(list(run))]
+        return "".join(parts)
 
     def _known_spellings(self) -> list[tuple[re.Pattern[str], str]]:
         """The ways in which this tokenizer's tokens can spell U+FFFD."""
