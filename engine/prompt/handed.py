@@ -90,19 +90,20 @@ def _needs_parts(role: Role, form: Form, render: Render) -> bool:
 
 
 def _with_calls(form: Form, render: Render) -> Form:
-    """How tool calls are taken: the first way in which they come out."""
+    """How tool calls are taken: the first way in which they come out; as usual where all of them are refused."""
     def chat(length: int) -> list[Message]:
         call = ToolCall("look_it_up", f'{{"word": "{_FIND}"}}', "a" * length)
         result = Message("tool", "It is.", tool_call_id=call.id)
         return [Message("user", "So?"), Message("assistant", "", tool_calls=(call,)), result]
 
+    texts = []
     for is_text in (False, True):
         tried = replace(form, is_text=is_text, has_calls=True)
-        text = _tried(render, chat(ID_LENGTH), tried, (PROBE,))
+        texts.append(text := _tried(render, chat(ID_LENGTH), tried, (PROBE,)))
         if text is None or _FIND not in text or f"'{_FIND}'" in text or f'\\"{_FIND}' in text:
             continue
         return replace(tried, is_short=_tried(render, chat(ID_LENGTH + 5), tried, (PROBE,)) is None)
-    return form
+    return replace(form, has_calls=texts == [None, None])
 
 
 def _tried(
@@ -184,5 +185,5 @@ def _text(sent: Sent, form: Form, written: Mapping[int, Written], around: Around
         content = f"<think>\n{around(message.thought, 2 * sent.index + 1)}\n</think>\n\n{content}"
     if has_calls:
         calls = [json.dumps({"name": call.name, "arguments": _object(call.arguments)}) for call in message.tool_calls]
-        content = "\n".join([*([content] if message.content else []), *calls])
+        content = "\n".join([*([content] if content else []), *calls])
     return content

@@ -65,7 +65,7 @@ REMEMBERED_BYTES = 64_000_000
 """Memory for texts that were encoded, with their tokens; and a quarter as much each for answers that were looked
 through and for renderings."""
 
-MOST_TRIES = 4
+MOST_TRIES = 5
 """How often a prompt is rendered with frames at most, where the template treats framed texts otherwise."""
 
 _TOOL = -2
@@ -165,6 +165,7 @@ class PromptBuilder:
         self._text = TokenText(tokenizer)
         self._rendering = Remembered(self._render_text, REMEMBERED_BYTES // 4)
         self._forms: dict[str, Form] = {}
+        self._changes_names: set[str] = set()
         self._asking: dict[tuple[object, ...], str] = {}
         self._control = ControlTokens(tokenizer, self._between_messages())
         self.tokenizer("", add_special_tokens=False)  # sets truncation and padding once: after that calls may overlap
@@ -255,7 +256,9 @@ class PromptBuilder:
         form = self._form(has_tools=bool(setting.tools))
         wanted = _wanted(chat, setting.tools, written)
         frames = Frames([*wanted.values(), *(own.text for own in written.values())])
-        bare: set[int] = set()
+        first_tool, template = _first_tool(chat), self._template(bool(setting.tools))
+        names = {number for number in wanted if number >= first_tool}
+        bare = set(names) if template in self._changes_names else set()
 
         def plain(text: str, number: int) -> str:
             return self._control.broken_up(text) if number in bare else text
@@ -265,7 +268,7 @@ class PromptBuilder:
 
         for _ in range(MOST_TRIES):
             text = self._render(handed(chat, form, written, plain), setting.tools, setting)
-            tools = _framed_tools(setting.tools, _first_tool(chat), framed)
+            tools = _framed_tools(setting.tools, first_tool, framed)
             try:
                 stretches, odd = frames.read(self._render(handed(chat, form, written, framed), tools, setting))
             except InvalidRequestError:  # it looks at names of tools, or at the length of a text
@@ -275,6 +278,9 @@ class PromptBuilder:
                 there = {stretch.number for stretch in found}
                 missing = {n for n, said in wanted.items() if said.strip() and n not in there and n not in bare}
                 return _Rendered(tuple(found), tuple(chat), written, frozenset(missing))
+            if names - bare:  # it may look at the names of tools, or write them in another spelling
+                found = names
+                self._changes_names.add(template)
             if found <= bare:
                 break
             bare |= found

@@ -12,6 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Span = tuple[int, int]
+_CLOSING = re.compile(r"(?:\s*(?:<[^<>\s]+>|\[[^\[\]\s]+\])\s*)?")
+"""The mark behind a thought."""
+
 _MARKS = frozenset({"think", "thought", "thinking"})
 
 
@@ -44,6 +47,8 @@ def locate(
     core = content.strip()
     if (start := text.find(core, at)) < 0:
         return None
+    if not core and thought_place[1]:
+        at = start = _CLOSING.match(text, at).end()  # type: ignore[union-attr]
     place = (start, start + len(core)) if core else (at, at)
     at = place[1]
     for name in calls:

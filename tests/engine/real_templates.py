@@ -155,8 +155,13 @@ class Reference:
                 said["content"] = self._in_marks(message)
             elif message.thought and "</think>" in self.template:
                 said["content"] = f"<think>\n{message.thought}\n</think>\n\n{message.content}"
-            if message.tool_calls:
+            if message.tool_calls and self._takes_calls:
                 said["tool_calls"] = [self._call(call) for call in message.tool_calls]
+            elif message.tool_calls and message.token_ids:
+                said["content"] = self.tokenizer.decode(message.token_ids)
+            elif message.tool_calls:
+                calls = [json.dumps({"name": c.name, "arguments": json.loads(c.arguments)}) for c in message.tool_calls]
+                said["content"] = "\n".join([*([said["content"]] if said["content"] else []), *calls])
             if message.tool_call_id:
                 said |= {"tool_call_id": message.tool_call_id, "name": "find_parcel"}
             handed.append(said)
@@ -166,7 +171,10 @@ class Reference:
         """What a model writes for this answer: what the template writes behind the prompt, without the end token."""
         prompt = self.text(asked, tools)
         whole = self.text([*asked, answer], tools, asks=False)
-        behind = whole[common_length(prompt, whole) :]
+        last_said = asked[-1].content.strip()
+        last_said = last_said if last_said in prompt else json.dumps(last_said)[1:-1]
+        asking, following = (text[text.rfind(last_said) :] for text in (prompt, whole))
+        behind = following[common_length(asking, following) :]
         opening, closing = self.marks
         is_open = prompt.endswith((opening, opening.strip()))
         last = max([behind.rfind(answer.content) + len(answer.content)] + [
@@ -176,6 +184,9 @@ class Reference:
         thought = f"{'' if is_open else opening}{answer.thought}{closing}" if answer.thought else ""
         if answer.thought and answer.thought in behind:
             head = behind[:last]
+        elif answer.tool_calls and not self._takes_calls:
+            calls = [json.dumps({"name": c.name, "arguments": json.loads(c.arguments)}) for c in answer.tool_calls]
+            head = thought + "\n".join(calls)
         elif answer.tool_calls:
             starts = [behind.find(mark) for mark in _SPECIAL.findall(behind[:last]) + _TAG.findall(behind[:last])]
             head = thought + behind[min([s for s in starts if s >= 0] or [0]) : last]
@@ -209,14 +220,26 @@ class Reference:
 
     @cached_property
     def _text_arguments(self) -> bool:
-        call = ToolCall("find_parcel", '{"number": 1234567}', "abcdef123")
-        messages = [Message("user", "Where?"), Message("assistant", "", tool_calls=(call,))]
-        handed = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "", "tool_calls": [_as_object(call)]}]
+        text = self._with_call({"number": 1234567})
+        return text is None or "'number': 1234567" in text
+
+    @cached_property
+    def _takes_calls(self) -> bool:
+        texts = [self._with_call(arguments) for arguments in ({"number": 1234567}, '{"number": 1234567}')]
+        return texts == [None, None] or any("1234567" in text for text in texts if text)
+
+    def _with_call(self, arguments: Any) -> str | None:
+        function = {"name": "find_parcel", "arguments": arguments}
+        call = {"type": "function", "id": "abcdef123", "function": function}
+        said = [
+            {"role": "user", "content": "Where?"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "content": "there", "tool_call_id": "abcdef123", "name": "find_parcel"},
+        ]
         try:
-            text = self.tokenizer.apply_chat_template(handed, tools=[described(t) for t in TOOLS], tokenize=False)
+            return str(self.tokenizer.apply_chat_template(said, tools=[described(t) for t in TOOLS], tokenize=False))
         except Exception:
-            return bool(messages)
-        return "'number': 1234567" in text
+            return None
 
     def _call(self, call: ToolCall) -> dict[str, Any]:
         made = _as_object(call)
