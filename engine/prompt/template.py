@@ -73,6 +73,9 @@ _TOOL = -2
 
 log = logging.getLogger("headstart")
 
+Setting = tuple[str, bool, SystemPlace]
+"""`thinking`, `keep_thoughts` and `system_place` of a request."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -91,7 +94,7 @@ class Prompt:
     notices: tuple[str, ...] = ()
     thoughts: frozenset[int] = frozenset()
     tools_at: int = -1
-    setting: tuple[str, bool, str] = ("", False, "auto")
+    setting: Setting = ("", False, "auto")
     has_own_text: bool = False
 
     @property
@@ -264,7 +267,7 @@ class PromptBuilder:
             return self._control.broken_up(text) if number in bare else text
 
         def framed(text: str, number: int) -> str:
-            return plain(text, number) if number in bare else frames.around(text, number)
+            return plain(text, number) if number in bare or number not in wanted else frames.around(text, number)
 
         for _ in range(MOST_TRIES):
             text = self._render(handed(chat, form, written, plain), setting.tools, setting)
@@ -559,6 +562,11 @@ def _own_bos(tokenizer: Any) -> tuple[int, ...]:
     return tuple(ids[:1]) if ids and ids[0] == tokenizer.bos_token_id else ()
 
 
+def thought_of(message: Message) -> str:
+    """The thought of an answer, also of one that was stored before answers had parts."""
+    return _parted(message).thought
+
+
 def _parted(message: Message) -> Message:
     """An answer with the thought that stands in its text, as it was stored before answers had parts, told apart."""
     head, mark, rest = message.content.partition("</think>")
@@ -592,8 +600,9 @@ def _first_tool(chat: Sequence[Sent]) -> int:
 
 
 def _wanted(chat: Sequence[Sent], tools: Sequence[Mapping[str, Any]], written: Mapping[int, Written]) -> dict[int, str]:
-    """The texts that get a frame, by its number."""
-    wanted = {2 * index: text for sent in chat for index, text in sent.texts if index >= 0}
+    """The texts that get a frame, by its number. An empty content beside tool calls is told from one with words."""
+    framed = [sent for sent in chat if sent.content.strip() or not sent.message.tool_calls]
+    wanted = {2 * index: text for sent in framed for index, text in sent.texts if index >= 0}
     wanted |= {2 * sent.index + 1: sent.message.thought for sent in chat if sent.message.thought}
     first = _first_tool(chat)
     return wanted | {first + number: tool["function"]["name"] for number, tool in enumerate(tools)}
