@@ -271,6 +271,8 @@ def _cause_by_form(old: Prompt, new: Prompt, places: tuple[int, int], is_date: b
         (one, start), (two, begin) = (_frame(prompt, place) for prompt in (old, new))
         if len(two) > len(one) and two[: len(one)] == one and start <= parted <= begin:
             return "empty thought"
+        if parted >= start:  # in what the model wrote: an empty thought
+            return "reasoning removed"
     return "answer frame" if is_answer or not dropped else "reasoning removed"
 
 

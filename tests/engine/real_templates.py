@@ -68,6 +68,14 @@ _THOUGHTS = (
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price. Ask if unsure."
 SCHEMA = {"type": "object", "properties": {"number": {"type": "integer", "description": "Its number."}}}
+_QUESTIONS = (
+    "where did my parcel go last week",
+    "is there a stove among the things I bought",
+    "say something about the colour of tents",
+    "which day do you expect the lorry",
+    "may I have the bill by post",
+    "have I paid for everything so far",
+)
 TOOLS = (
     Tool("find_parcel", "Where a parcel is.", json.dumps(SCHEMA)),
     Tool("price_of_tent", "What a tent costs.", json.dumps({"type": "object", "properties": {}})),
@@ -254,7 +262,7 @@ class Reference:
     def _tail(self, text: str) -> str:
         """What a model writes behind the last word, without the end token."""
         found = [at for at in map(text.find, _ENDS) if at >= 0]
-        return text[: min(found)] if found else ""
+        return text[: min(found)] if found else text.rstrip()
 
     def _takes_system(self, messages: Sequence[Message], tools: Sequence[Tool]) -> bool:
         if not messages or messages[0].role != "system":
@@ -297,6 +305,7 @@ class Trial:
     found: list[tuple[str, str]] = field(default_factory=list)
     causes: Counter[str] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
 
     def run(self) -> Trial:
         """Hold all conversations."""
@@ -342,7 +351,7 @@ class Trial:
             ("Yes, and all of it is paid for.", "Is it paid? It is."),
         )
         for number, (text, thought) in enumerate(answers):
-            question = f"Question {number}: where is my parcel?\r\nI wait \N{GRINNING FACE} for it."
+            question = f"Question {number}: {_QUESTIONS[number]}\r\n\N{GRINNING FACE}?"
             messages.append(Message("user", question))
             asked = list(messages)
             messages.append(self._answer(messages, text, thought))
@@ -364,7 +373,7 @@ class Trial:
         """A call, its result, answers around them; then other tools."""
         messages = [Message("system", SYSTEM)]
         for number in range(3):
-            messages.append(Message("user", f"Question {number}: where is my parcel?"))
+            messages.append(Message("user", f"Question {number}: {_QUESTIONS[number]}?"))
             call = ToolCall("find_parcel", f'{{"number": 123456{number}}}', f"abcdef12{number}")
             answer = self._answer(messages, "", f"I must look parcel {number} up.", TOOLS, call)
             yield Step(tuple(messages), answer, TOOLS)
@@ -493,8 +502,11 @@ class Trial:
         told = explain(own, prompt, reused, "m", self.tokenizer.decode, relative=relative)
         if told is not None:
             self.causes[told.cause] += 1
+            self.told.append(f"{where}: {told.cause}, {told.recomputed_tokens} tokens, {told.cure or 'no cure'}: "
+                             f"{told.old_text!r} {told.new_text!r}")
         if past is not None and old is not None:
-            again = _read_again(past.ids, prompt.ids, reused)
+            asked = past.ids[: past.prompt.spans[-1].start]
+            again = _read_again(past.ids, prompt.ids[: len(prompt.ids) - common_length(asked[::-1], prompt.ids[::-1])], reused)
             is_new = step.changed == "chat"
             if is_new:
                 again = 0 if "2025" not in self.tokenizer.decode(prompt.ids) else len(SYSTEM) if reused < 50 else 0
@@ -525,14 +537,17 @@ class Trial:
             return "" if step.changed == "tools" or moved else "they are as they were, where they were"
         if cause == "reasoning removed":
             thoughts = [m.thought for m in (*messages, old.answer) if m.thought]
-            return "" if any(t in before[at - 60 :] and t not in after for t in thoughts) else "no thought is gone"
+            is_gone = any(t in before[at - 60 :] and t not in after for t in thoughts)
+            is_gone = is_gone or len(_EMPTY.findall(before)) > len(_EMPTY.findall(after))
+            return "" if is_gone else "no thought is gone"
         if cause == "empty thought":
             return "" if len(_EMPTY.findall(after)) > len(_EMPTY.findall(before)) else "there is none"
         if cause == "answer frame":
-            near = before[max(0, at - 60) : at + 60]
-            answers = [m.content for m in (*messages, old.answer) if m.role == "assistant" and m.content]
-            is_near = any(at <= before.find(a) <= at + 80 for a in answers) or old.answer.tool_calls
-            return "" if is_near else f"no answer begins at {near!r}"
+            spans = past.prompt.spans
+            ends = [0, *(span.end for span in spans)]
+            framed = [span for span, end in zip(spans, ends, strict=False) if end <= told.position <= span.end]
+            is_answer = any(span.role == "assistant" for span in framed)
+            return "" if is_answer else f"no answer begins at {before[max(0, at - 60) : at + 60]!r}"
         if cause == "system moved":
             return "" if before.find(SYSTEM) != after.find(SYSTEM) else "it did not"
         return "nothing of the kind happened"
@@ -588,7 +603,9 @@ def main(arguments: Sequence[str]) -> int:
     files = [path for path in sorted(options.folder.glob("*.jinja")) if options.only in path.name]
     trials = [Trial(path.stem, path.read_text(encoding="utf-8-sig")).run() for path in files]
     for trial in trials if options.verbose else ():
-        for line in [f"{column}: {what}" for column, what in trial.found] + [f"refused: {text}" for text in trial.refused]:
+        lines = [f"{column}: {what}" for column, what in trial.found]
+        lines += [f"refused: {text}" for text in trial.refused] + [f"told: {text}" for text in trial.told]
+        for line in lines:
             print(f"{trial.name}: {line}")
     print(table(trials))
     return int(any(trial.found for trial in trials))
