@@ -182,7 +182,8 @@ class Reference:
         last_said = asked[-1].content.strip()
         last_said = last_said if last_said in prompt else json.dumps(last_said)[1:-1]
         asking, following = (text[text.rfind(last_said) :] for text in (prompt, whole))
-        behind = following[common_length(asking, following) :]
+        same = common_length(asking, following)
+        behind = following[same:].removesuffix(asking[same:])  # some templates ask whether they are told to or not
         opening, closing = self.marks
         is_open = prompt.endswith((opening, opening.strip()))
         said = [text for text in (answer.content, *(call.name for call in answer.tool_calls)) if text]
