@@ -92,6 +92,15 @@ class LoadedModel:
         """The text of ids."""
         return TokenText(self.tokenizer)
 
+    @cached_property
+    def unknown_ids(self) -> frozenset[int]:
+        """Rows of the vocabulary for which the tokenizer has no token."""
+        backend = self.tokenizer.backend_tokenizer
+        count = backend.get_vocab_size(with_added_tokens=True)
+        behind = [index for index in range(count, self.vocabulary) if backend.id_to_token(index) is not None]
+        first = 0 if behind else count  # as many tokens as rows below: there are no holes, and no need to look for them
+        return frozenset(index for index in range(first, self.vocabulary) if backend.id_to_token(index) is None)
+
     @property
     def device(self) -> torch.device:
         """Where the weights are."""

@@ -17,6 +17,12 @@ HALF = "\N{REPLACEMENT CHARACTER}"
 WRITTEN = "\ufde1"
 """What stands in a marked text for a U+FFFD that the model wrote: no character at all, so no model writes this one."""
 
+CONTROL, CONTROL_END = "\ufde3", "\ufde4"
+"""Around the name of a special token where it is to be seen in a text: no characters at all, so that a text that merely
+spells the name out is told from the token."""
+
+_NAMED = re.compile(f"{CONTROL}[^{CONTROL_END}]*{CONTROL_END}")
+
 _BORDER = "\ufde2"
 """Between the names of two tokens while they are looked through as one text."""
 
@@ -40,7 +46,20 @@ class TokenText:
         self._backend = tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()
         self._special_ids = {index for index, token in added.items() if token.special}
+        self.special_names = {index: added[index].content for index in self._special_ids}
         self._spellings = self._known_spellings()
+
+    def spelled(self, ids: Sequence[int]) -> str:
+        """The text with the name of every special token at its place, as `as_control` writes it."""
+        parts: list[str] = []
+        run: list[int] = []
+        for index in ids:
+            if index in self.special_names:
+                parts += [self.plain(run), as_control(self.special_names[index])]
+                run = []
+            else:
+                run.append(index)
+        return "".join([*parts, self.plain(run)])
 
     def plain(self, ids: Sequence[int]) -> str:
         """The text as the tokenizer decodes it: U+FFFD stands for half characters and for those that were written."""
@@ -80,3 +99,13 @@ class TokenText:
 def readable(marked: str) -> str:
     """A marked text as it is shown: without half characters, and with every U+FFFD that the model wrote."""
     return marked.replace(HALF, "").replace(WRITTEN, HALF)
+
+
+def as_control(name: str) -> str:
+    """The name of a special token as it stands in a text where it is to be seen."""
+    return f"{CONTROL}{name}{CONTROL_END}"
+
+
+def without_control(text: str) -> str:
+    """A text without the special tokens in it."""
+    return _NAMED.sub("", text)

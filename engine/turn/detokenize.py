@@ -1,4 +1,4 @@
-"""Token ids -> text that can be shown: whole characters only, stop strings held back and cut off.
+"""Token ids -> text that can be shown: whole characters only; and stop strings held back and cut off.
 
 `tokenizers.decoders.DecodeStream` is not used. In version 0.23 it shows U+FFFD for half a character in the middle of a
 text, loses a U+FFFD that the model wrote last, and takes 9 seconds for 2,000 of them, because it decodes them all again
@@ -7,9 +7,9 @@ with every token.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from engine.prompt.token_text import HALF, readable
+from engine.prompt.token_text import HALF, as_control, readable
 
 MOST_TOKENS = 12
 """Tokens that are decoded at a time: twice the four bytes of the longest character, and some that show nothing."""
@@ -19,37 +19,38 @@ MOST_BYTES = 4
 
 
 class Detokenizer:
-    """Turns ids into text as they come. `text` is all that was handed out; `stopped` says that a stop string was met.
+    """Turns ids into text as they come: whole characters only. The special tokens of `names` are shown by their names,
+    as `as_control` writes them; all others show nothing.
 
     `decode` maps ids to marked text (`TokenText.marked`). It is asked about the newest tokens and a few before them,
     because tokenizers decode a token differently at the start of a text than inside it. However many tokens make no
     character, it is asked twice a token, about at most MOST_TOKENS of them.
     """
 
-    def __init__(self, decode: Callable[[Sequence[int]], str], stop: Sequence[str] = ()) -> None:
+    def __init__(self, decode: Callable[[Sequence[int]], str], names: Mapping[int, str] | None = None) -> None:
         self._decode = decode
-        self._stop = tuple(s for s in stop if s)
+        self._names = names or {}
         self._window: list[int] = []
         self._tokens_done = 0  # at the start of the window: their text was handed out
         self._characters_done = 0  # of the window's text
-        self._held = ""
-        self.text = ""
-        self.stopped = False
 
     def add(self, token: int) -> str:
         """The text that can be shown after one more token; often "" in the middle of a character."""
+        name = self._names.get(token)
         self._window.append(token)
         now = self._decode(self._window)
-        is_half = now.endswith(HALF) or len(now) <= self._characters_done
+        is_half = name is None and (now.endswith(HALF) or len(now) <= self._characters_done)
         if is_half and len(self._window) < MOST_TOKENS:
             return ""
-        new = now[self._characters_done :]
+        new = readable(now[self._characters_done :])
         self._move_window(-MOST_BYTES if is_half else self._tokens_done, is_half)
-        return self._release(new, is_last=False)
+        return new if name is None else new + as_control(name)
 
     def finish(self) -> str:
         """What was held back, at the end of the answer, without half characters."""
-        return self._release(self._decode(self._window)[self._characters_done :], is_last=True)
+        new = self._decode(self._window)[self._characters_done :]
+        self._characters_done += len(new)
+        return readable(new)
 
     def _move_window(self, start: int, is_half: bool) -> None:
         """Leave out the tokens before `start`. Of the rest everything was handed out but half a character at the end,
@@ -58,14 +59,25 @@ class Detokenizer:
         self._tokens_done = 0 if is_half else len(self._window)
         self._characters_done = len(self._decode(self._window).rstrip(HALF))
 
-    def _release(self, text: str, *, is_last: bool) -> str:
-        """Hand out `text`, but neither a stop string nor what may become one, and no bytes that are no text."""
-        if self.stopped:
+
+class StopStrings:
+    """Ends a growing text where one of the strings of `stop` begins. `text` is all that was handed out; `is_met` says
+    that one was there. What may become one is held back."""
+
+    def __init__(self, stop: Sequence[str] = ()) -> None:
+        self._stop = tuple(s for s in stop if s)
+        self._held = ""
+        self.text = ""
+        self.is_met = False
+
+    def add(self, text: str, *, is_last: bool = False) -> str:
+        """What can be shown after some more text, `is_last` with its end."""
+        if self.is_met:
             return ""
-        text = self._held + readable(text)
+        text = self._held + text
         ends = [at for at in (text.find(stop) for stop in self._stop) if at >= 0]
         if ends:
-            self.stopped = True
+            self.is_met = True
             text, self._held = text[: min(ends)], ""
         elif is_last:
             self._held = ""

@@ -111,8 +111,10 @@ class TurnClock:
         self._clock = clock
         self._submitted = submitted
         self._first: float | None = None
-        self._last = submitted
+        self._last = self._before_last = submitted
         self.written = 0
+        self.thought_tokens = 0
+        self.thought_s = 0.0
         self.parts = TtftParts(queue=clock() - submitted)
 
     @contextmanager
@@ -129,11 +131,16 @@ class TurnClock:
         now = self._clock()
         if not is_end:
             self.written += 1
-            self._last = now
+            self._before_last, self._last = (self._last if self._first is not None else now), now
         if self._first is None:
             self._first = now
             known = sum(getattr(self.parts, name) for name in ("queue", "template", "lookup", "restore", "prefill"))
             self.parts = replace(self.parts, first_token=max(0.0, now - self._submitted - known))
+
+    def thought(self) -> None:
+        """The token that was written last belongs to the thought, and so does the time since the one before it."""
+        self.thought_tokens += 1
+        self.thought_s += self._last - self._before_last
 
     @property
     def ttft_s(self) -> float | None:
@@ -161,4 +168,6 @@ class TurnClock:
             cold_ttft_s=cold[0],
             cold_measured=cold[1],
             cache_bytes=cache_bytes,
+            thought_tokens=self.thought_tokens,
+            thought_s=self.thought_s,
         )

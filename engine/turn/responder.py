@@ -16,16 +16,19 @@ from engine.cache.contract import Run
 from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import Lane, is_out_of_memory
-from engine.events import CacheView, Divergence, Event, Finished, Prefill, Preview, TextDelta, TurnStats
+from engine.events import CacheView, Divergence, Event, Prefill, Preview, TurnStats
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
+from engine.prompt.ends import template_ends
+from engine.prompt.marks import AnswerFormat
+from engine.prompt.parts import AnswerReader
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait_for
+from engine.turn.answer import WrittenAnswer
 from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, exact_chunks, timed_chunks
-from engine.turn.detokenize import Detokenizer
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
-from engine.turn.sampling import Penalty, make_generator, margin, sample
+from engine.turn.sampling import KnownTokens, Penalty, make_generator, margin, sample
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.types import BLOCK_TOKENS, Message, Request
@@ -38,6 +41,12 @@ STATS_INTERVAL_S = 0.2
 PAST_CONVERSATIONS, PAST_BYTES = 256, 64_000_000
 """How many conversations, and how many bytes of their prompts, are kept to explain the next turn."""
 
+OPENING_TOKENS = 32
+"""At the end of a prompt, in which a template may open the thought."""
+
+NOTHING = Message("assistant", "")
+"""The answer of a request that was stopped before it."""
+
 BLOCK_TEXT_BYTES = 32_000_000
 """For the texts of blocks that previews show."""
 
@@ -45,7 +54,10 @@ BLOCK_TEXT_BYTES = 32_000_000
 class Responder:
     """Answers requests with one loaded model, one at a time. `clock` gives seconds. Prompts are read in chunks of
     `chunk_tokens` at most, but in exact mode, where they follow the cache's grid. The last turns are remembered within
-    `past_bytes`, to explain the next ones."""
+    `past_bytes`, to explain the next ones.
+
+    `format` is how the model marks the parts of its answers. `end_ids` end one: the tokens that its configs name, and
+    those with which its chat template ends answers."""
 
     def __init__(
         self,
@@ -63,6 +75,10 @@ class Responder:
         self.rate = PrefillRate()
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
         self.builder = PromptBuilder(model.tokenizer, model.vocabulary)
+        self.format = AnswerFormat.of(model.tokenizer)
+        ends = template_ends(model.tokenizer, self.format)
+        self.end_ids = (model.end_ids | ends) - self.format.thought_ends
+        self._known = KnownTokens(model.vocabulary, model.unknown_ids)
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._held_past_bytes = 0
@@ -132,7 +148,7 @@ class Responder:
             with clock.part("template"):
                 turn.prompt = self._build(request, listen)
         except StoppedError:
-            yield from self._end(turn, "")
+            yield from self._end(turn, NOTHING)
             return
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
@@ -164,7 +180,7 @@ class Responder:
         happens in between, what was computed so far is published and nothing stays pinned."""
         conversation, prompt = turn.request.conversation, turn.prompt
         if turn.is_cancelled():
-            yield from self._end(turn, "")
+            yield from self._end(turn, NOTHING)
             return
         with turn.clock.part("lookup"):
             new_tokens = self._new_tokens(turn.request, prompt)
@@ -177,16 +193,16 @@ class Responder:
             logits = run.logits
             if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
                 turn.cache.keep_logits(run, logits)
-            text = ""
+            answer = NOTHING
             if logits is not None:
-                text = yield from self._decode(turn, run, logits)
+                answer = yield from self._decode(turn, run, logits)
         finally:
             turn.cache.finish(run)
         if not run.is_forgotten:
-            self._remember(turn, text, run.lane)
+            self._remember(turn, answer, run.lane)
             if turn.request.use_cache and turn.request.pin_system and conversation:
                 self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(run.lane.ids))
-        yield from self._end(turn, text)
+        yield from self._end(turn, answer)
 
     def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
@@ -206,42 +222,53 @@ class Responder:
             yield Prefill(turn.request_id, last - start, total, self.rate.estimate(len(ids) - last, last))
         return logits
 
-    def _decode(self, turn: Turn, run: Run, logits: Tensor) -> Generator[Event, None, str]:
-        """Sample until the answer ends; returns its text."""
+    def _decode(self, turn: Turn, run: Run, logits: Tensor) -> Generator[Event, None, Message]:
+        """Sample until the answer ends; returns it."""
         sampling = turn.request.sampling
         generator = make_generator(sampling)
-        text = Detokenizer(self.model.text.marked, turn.request.stop)
+        text = self._written(turn)
         told = self._clock()
-        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids)
+        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids | self.end_ids | self.format.ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
-            logits = penalise(logits)
+            logits = penalise(self._known(logits))
             token = sample(logits, sampling, generator)
             if turn.request.record_margins:
                 turn.margins.append(margin(logits))
-            if token in self.model.end_ids:
+            if token in self.end_ids or text.is_end(token):
                 turn.clock.token(is_end=True)
                 turn.reason = "end"
                 break
             turn.clock.token()
             turn.ids.append(token)
             penalise.see(token)
-            if delta := text.add(token):
-                yield TextDelta(turn.request_id, delta)
+            yield from turn.deltas(text.add(token))
+            if text.is_thought:
+                turn.clock.thought()
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            if text.stopped or len(turn.ids) >= limit:
-                turn.reason = "end" if text.stopped else "length"
+            if text.is_stopped or len(turn.ids) >= limit:
+                turn.reason = "end" if text.is_stopped else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
                 break
             logits = following
-        if delta := text.finish():
-            yield TextDelta(turn.request_id, delta)
-        if text.stopped:
+        yield from turn.deltas(text.finish())
+        if text.is_stopped:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return text.text
+        return text.message(turn.ids)
+
+    def _written(self, turn: Turn) -> WrittenAnswer:
+        """What reads the answer. A model whose format has no marks needs nothing but its characters."""
+        decode, stop, prompt = self.model.text.marked, turn.request.stop, turn.prompt
+        if not self.format.marks:
+            return WrittenAnswer(decode, stop=stop)
+        behind = prompt.spans[-1].end if prompt.spans else 0
+        end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
+        has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
+        reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
+        return WrittenAnswer(decode, self.format, reader, stop)
 
     def _chunks(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """The stretches of a prompt to compute, in order: in exact mode those of its grid."""
@@ -278,9 +305,9 @@ class Responder:
         self.rate.observe(len(ids), start, self._clock() - began)
         return logits
 
-    def _end(self, turn: Turn, text: str) -> Iterator[Event]:
+    def _end(self, turn: Turn, answer: Message) -> Iterator[Event]:
         yield self.view(turn.request_id)
-        yield Finished(turn.request_id, turn.reason, text, tuple(turn.ids), self._stats(turn), tuple(turn.margins))
+        yield turn.finished(answer, self._stats(turn))
 
     def _divergence(self, turn: Turn) -> Divergence | None:
         prompt, unit = turn.prompt, self.cache.step or BLOCK_TOKENS
@@ -301,11 +328,11 @@ class Responder:
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
         return replace(stats, disk_tokens=turn.from_disk)
 
-    def _remember(self, turn: Turn, text: str, lane: Lane) -> None:
+    def _remember(self, turn: Turn, answer: Message, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
-            whole = with_answer(turn.prompt, Message("assistant", text, tuple(turn.ids)))
+            whole = with_answer(turn.prompt, answer)
             self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
             self._bound_past()
 
@@ -404,5 +431,7 @@ def _is_same_text(one: Request, other: Request) -> bool:
 
 def _past_bytes(past: Past) -> int:
     """What the last turn of a conversation takes: its ids and texts."""
-    texts = sum(size_of((message.content, message.token_ids)) for message in past.prompt.messages)
-    return size_of(past.prompt.ids) + texts
+    messages = past.prompt.messages
+    texts = sum(size_of((message.content, message.thought, message.token_ids)) for message in messages)
+    calls = sum(size_of((call.name, call.arguments, call.id)) for message in messages for call in message.tool_calls)
+    return size_of(past.prompt.ids) + texts + calls

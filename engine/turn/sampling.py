@@ -14,6 +14,22 @@ UNLIKELY = 1 / 3000
 """Tokens below this share of the best one's probability are looked at only where top-p is not reached without them."""
 
 
+class KnownTokens:
+    """Leaves out the rows of logits that stand for no token: vocabularies are padded to round numbers, and a row that
+    was never trained can win. `vocabulary` is the number of rows, `unknown` those that the tokenizer does not know."""
+
+    def __init__(self, vocabulary: int, unknown: Collection[int]) -> None:
+        self._end = vocabulary
+        while self._end - 1 in unknown:
+            self._end -= 1
+        self._holes = torch.tensor(sorted(row for row in unknown if row < self._end), dtype=torch.long)
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        """`[vocabulary]` -> `[known rows]`, a view where only rows at the end are unknown."""
+        logits = logits[: self._end]
+        return logits if not len(self._holes) else logits.index_fill(0, self._holes.to(logits.device), -math.inf)
+
+
 def make_generator(sampling: Sampling) -> torch.Generator:
     """A random stream for one request: the same seed gives the same answer."""
     generator = torch.Generator()

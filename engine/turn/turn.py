@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -10,11 +10,12 @@ from typing import TypeVar
 from engine.cache.contract import Cache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import is_out_of_memory
-from engine.events import Divergence, FinishReason, Matched
+from engine.events import Divergence, Finished, FinishReason, Matched, TextDelta, TurnStats
+from engine.prompt.parts import Part
 from engine.prompt.template import Prompt
 from engine.stopping import Listen
 from engine.turn.metrics import TurnClock
-from engine.types import InvalidRequestError, OutOfMemoryError, PromptTooLongError, Request
+from engine.types import InvalidRequestError, Message, OutOfMemoryError, PromptTooLongError, Request
 
 Result = TypeVar("Result")
 
@@ -46,6 +47,24 @@ class Turn:
             divergence=divergence,
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
+        )
+
+    def deltas(self, parts: Iterable[Part]) -> Iterator[TextDelta]:
+        """Text that can be shown, as events."""
+        for text, is_thought in parts:
+            yield TextDelta(self.request_id, text, is_thought)
+
+    def finished(self, answer: Message, stats: TurnStats) -> Finished:
+        """The end of the turn with this answer."""
+        return Finished(
+            request_id=self.request_id,
+            reason=self.reason,
+            text=answer.content,
+            token_ids=tuple(self.ids),
+            stats=stats,
+            margins=tuple(self.margins),
+            thought=answer.thought,
+            tool_calls=answer.tool_calls,
         )
 
 

@@ -10,6 +10,7 @@ from engine.cache.disk_tier import DiskTier
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, is_out_of_memory
 from engine.library import resolve as library
+from engine.library.advice import sampling_advice
 from engine.library.child_process import Progress
 from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir
@@ -120,4 +121,5 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         kv_bytes_per_token=model.layout.bytes_per_token,
         cache_budget_bytes=cache.budget_bytes,
         prefill_tokens_per_s=responder.rate.tokens_per_s,
+        advice=sampling_advice(Path(model.path)),
     )

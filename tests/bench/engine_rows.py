@@ -13,7 +13,6 @@ import torch
 from transformers import AutoTokenizer
 
 from engine import Finished, Message, Sampling
-from engine.models.loaded import LoadedModel
 from engine.prompt.template import PromptBuilder
 from engine.worker.engine import Engine
 from tests.bench.beside import Call, beside
@@ -162,9 +161,8 @@ def endless(engine: Engine) -> Iterator[None]:
     """Answers run to their full length: no token ends them, as `min_new_tokens` does for the peer."""
     responder = engine._worker.responder
     assert responder is not None
-    model: LoadedModel = responder.model
-    ends, model.end_ids = model.end_ids, frozenset()
+    ends, responder.end_ids = responder.end_ids, frozenset()
     try:
         yield
     finally:
-        model.end_ids = ends
+        responder.end_ids = ends

@@ -167,3 +167,38 @@ FAMILIES = {
     "deepseek-r1": (DEEPSEEK_R1, "</s>"),
     **TOOL_FAMILIES,
 }
+
+
+HARMONY = (
+    "{{ '<|start|>system<|message|>Valid channels: analysis, commentary, final.<|end|>' }}"
+    "{% for tool in tools or [] %}{{ '<|start|>developer<|message|>' }}{{ tool | tojson }}{{ '<|end|>' }}{% endfor %}"
+    "{% for message in messages %}"
+    "{% if message['role'] != 'assistant' %}"
+    "{{ '<|start|>' + message['role'] + '<|message|>' + message['content'] + '<|end|>' }}"
+    "{% elif message['tool_calls'] %}{% set call = message['tool_calls'][0]['function'] %}"
+    "{{ '<|start|>assistant to=functions.' + call['name'] + '<|channel|>commentary json<|message|>' }}"
+    "{{ call['arguments'] | tojson + '<|call|>' }}"
+    "{% else %}"
+    "{% if message['thinking'] and loop.last %}"
+    "{{ '<|start|>assistant<|channel|>analysis<|message|>' + message['thinking'] + '<|end|>' }}{% endif %}"
+    "{{ '<|start|>assistant<|channel|>final<|message|>' + message['content'] }}"
+    "{{ '<|return|>' if loop.last else '<|end|>' }}"
+    "{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|start|>assistant' }}{% endif %}"
+)
+"""Every part of an answer has a header with its channel; the newest answer ends with a token of its own."""
+
+COMMAND = (
+    "{% for message in messages %}"
+    "{% if message['role'] != 'assistant' %}{{ '<|START|>' + message['role'] + message['content'] + '<|END|>' }}"
+    "{% else %}{{ '<|START|>' + '<|START_RESPONSE|>' + message['content'] + '<|END_RESPONSE|><|END|>' }}{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|START|><|START_THINKING|>' }}{% endif %}"
+)
+"""All parts of an answer stand between special tokens; the thought is opened by whoever asks."""
+
+GLM = (
+    "{% for message in messages %}"
+    "{{ '<|' + message['role'] + '|>\n' + message['content'].split('</think>')[-1].strip() }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
+)
+"""Nothing ends a message but the beginning of the next one."""

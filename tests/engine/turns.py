@@ -98,7 +98,9 @@ def finish(responder: Responder, request: Request) -> tuple[Matched, Finished]:
     assert [type(event) for event in seen].count(Finished) == 1
     last = seen[-1]
     assert isinstance(last, Finished)
-    assert last.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
+    shown = [event for event in seen if isinstance(event, TextDelta)]
+    assert last.text == "".join(event.text for event in shown if not event.is_thought)
+    assert last.thought == "".join(event.text for event in shown if event.is_thought)
     return matched[0], last
 
 
@@ -160,7 +162,8 @@ class Chat:
     def answer(self, **changes: Any) -> Finished:
         """Answer the messages as they are, and keep the answer."""
         self.matched, finished = finish(self.responder, self.request(**changes))
-        self.messages.append(Message("assistant", finished.text, finished.token_ids))
+        parts = finished.text, finished.token_ids, finished.thought, finished.tool_calls
+        self.messages.append(Message("assistant", *parts))
         return finished
 
     @property

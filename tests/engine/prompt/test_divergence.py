@@ -156,8 +156,8 @@ def test_reasoning_removed(tiny) -> None:  # type: ignore[no-untyped-def]
     asked = chat.request().messages[:-1]
     prompt = build_prompt(responder, asked)
     ids = tuple(responder.model.tokenizer(thought).input_ids)
-    responder.take_over({"chat": Past(with_answer(prompt, Message("assistant", thought, ids)), "tiny", len(prompt.ids))})
-    chat.messages[-1] = Message("assistant", thought, ids)
+    answer = chat.messages[-1] = Message("assistant", thought, ids)
+    responder.take_over({"chat": Past(with_answer(prompt, answer), "tiny", len(prompt.ids))})
     start = len(prompt.ids)
     chat.ask("Thanks.")
     told = divergence(chat)

@@ -331,12 +331,10 @@ def test_whatever_bytes_an_answer_holds_its_ids_are_spliced(raw: bytes) -> None:
     letters = bytes_to_unicode()
     ids = tuple(tokens.tokenizer.convert_tokens_to_ids([letters[byte] for byte in raw]))
     detokenizer = Detokenizer(TokenText(tokens.tokenizer).marked)
-    for token in ids:
-        detokenizer.add(token)
-    detokenizer.finish()
-    assert detokenizer.text == raw.decode("utf-8", "ignore")
+    text = "".join(detokenizer.add(token) for token in ids) + detokenizer.finish()
+    assert text == raw.decode("utf-8", "ignore")
     question, again = Message("user", "Where is it?"), Message("user", "And now?")
-    prompt = tokens.build([question, Message("assistant", detokenizer.text, ids), again])
+    prompt = tokens.build([question, Message("assistant", text, ids), again])
     span = next(span for span in prompt.spans if span.role == "assistant")
     assert prompt.ids[span.start : span.end] == ids
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -12,8 +13,8 @@ from tokenizers import Tokenizer, decoders, models
 from transformers import PreTrainedTokenizerFast
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from engine.prompt.token_text import HALF, TokenText, readable
-from engine.turn.detokenize import MOST_TOKENS, Detokenizer
+from engine.prompt.token_text import CONTROL, CONTROL_END, HALF, TokenText, readable, without_control
+from engine.turn.detokenize import MOST_TOKENS, Detokenizer, StopStrings
 from tests.engine.tiny_models import SPECIAL, make_tokenizer
 
 TEXTS = (
@@ -60,12 +61,12 @@ def as_bytes(text: str) -> list[int]:
 
 def shown(ids: Sequence[int], stop: Sequence[str] = ()) -> tuple[str, list[str]]:
     """All text, and the parts in which it came."""
-    text, parts = Detokenizer(decode, stop), []
+    characters, text, parts = Detokenizer(decode), StopStrings(stop), []
     for token in ids:
-        parts.append(text.add(token))
-        if text.stopped:
+        parts.append(text.add(characters.add(token)))
+        if text.is_met:
             break
-    parts.append(text.finish())
+    parts.append(text.add(characters.finish(), is_last=True))
     assert "".join(parts) == text.text
     return text.text, parts
 
@@ -81,11 +82,10 @@ def test_split_characters_come_whole(text: str) -> None:
 @pytest.mark.parametrize("text", TEXTS)
 def test_text_comes_as_soon_as_it_can(text: str) -> None:
     """A character is held back for its own missing bytes only."""
-    detokenizer = Detokenizer(decode)
+    detokenizer, known = Detokenizer(decode), ""
     for count, char in enumerate(text, 1):
-        for token in as_bytes(char):
-            detokenizer.add(token)
-        assert detokenizer.text == text[:count]
+        known += "".join(detokenizer.add(token) for token in as_bytes(char))
+        assert known == text[:count]
 
 
 @given(st.text(max_size=40))
@@ -101,6 +101,16 @@ def test_no_tokens_at_all_show_half_a_character(ids: list[int]) -> None:
     whole, parts = shown(ids)
     assert whole == whole_characters(ids) == readable(decode(ids))
     assert sum(part.count(HALF) for part in parts) == whole.count(HALF)
+
+
+@given(st.lists(st.integers(0, 332), max_size=30))
+def test_special_tokens_are_shown_by_their_names_where_they_are_asked_for(ids: list[int]) -> None:
+    """They come at their place, and take nothing of the text around them, however many bytes of it are there yet."""
+    names = text_of().special_names
+    detokenizer = Detokenizer(decode, names)
+    text = "".join(map(detokenizer.add, ids)) + detokenizer.finish()
+    assert without_control(text) == whole_characters(ids)
+    assert re.findall(f"{CONTROL}(.*?){CONTROL_END}", text) == [names[index] for index in ids if index in names]
 
 
 @given(st.lists(st.sampled_from([0xE2, 0x82, 0xAC, 0xF0, 0x9F, 0x99, 0x82, 0xEF, 0xBF, 0xBD, 0x61]), max_size=60))
@@ -137,17 +147,17 @@ def test_stop_strings_end_the_text_before_they_are_shown(text: str, stops: list[
 
 
 def test_what_may_become_a_stop_string_is_held_back_and_then_shown() -> None:
-    detokenizer = Detokenizer(decode, ["###"])
-    assert [detokenizer.add(token) for token in as_bytes("a##b##")] == ["a", "", "", "##b", "", ""]
-    assert not detokenizer.stopped
-    assert detokenizer.finish() == "##"
-    assert detokenizer.text == "a##b##"
+    text = StopStrings(["###"])
+    assert [text.add(char) for char in "a##b##"] == ["a", "", "", "##b", "", ""]
+    assert not text.is_met
+    assert text.add("", is_last=True) == "##"
+    assert text.text == "a##b##"
 
 
 def test_nothing_comes_after_a_stop_string() -> None:
-    detokenizer = Detokenizer(decode, ["#"])
-    parts = [detokenizer.add(token) for token in as_bytes("a#b")]
-    assert (parts, detokenizer.finish(), detokenizer.text, detokenizer.stopped) == (["a", "", ""], "", "a", True)
+    text = StopStrings(["#"])
+    parts = [text.add(char) for char in "a#b"]
+    assert (parts, text.add("", is_last=True), text.text, text.is_met) == (["a", "", ""], "", "a", True)
 
 
 def test_an_empty_stop_string_stops_nothing() -> None:

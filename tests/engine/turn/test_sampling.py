@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.turn.sampling import Penalty, candidates, make_generator, margin, sample
+from engine.turn.sampling import KnownTokens, Penalty, candidates, make_generator, margin, sample
 from engine.types import InvalidRequestError, Sampling
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0, 3.0, -5.0])
@@ -175,6 +175,20 @@ def test_spared_tokens_are_never_penalised(seen: list[int], spared: set[int]) ->
 def test_a_penalty_of_one_changes_nothing(values: list[float], seen: list[int]) -> None:
     logits = torch.tensor(values)
     assert torch.equal(penalty(1.0, seen)(logits), logits)
+
+
+@given(logit_lists, st.sets(st.integers(0, 11)), samplings)
+def test_rows_without_a_token_are_never_drawn(values: list[float], unknown: set[int], sampling: Sampling) -> None:
+    """Those that pad the end of a vocabulary cost nothing; holes in the middle are masked."""
+    logits = torch.tensor(values)
+    unknown = {row for row in unknown if row < len(values)}
+    known = KnownTokens(len(values), unknown)(logits)
+    if len(unknown) == len(values):
+        return
+    assert sample(known, sampling, make_generator(sampling)) not in unknown
+    assert all(known[row] == logits[row] for row in set(range(len(values))) - unknown)
+    if unknown == set(range(len(values) - len(unknown), len(values))):
+        assert known.data_ptr() == logits.data_ptr(), "a view"
 
 
 def test_margin_is_the_distance_of_the_two_best() -> None:

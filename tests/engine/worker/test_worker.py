@@ -242,7 +242,7 @@ def test_a_budget_below_one_conversation_is_the_conversation(driver: Driver) -> 
     least = loaded.model.context_length * loaded.model.kv_bytes_per_token
     driver.engine.set_cache_budget(1)
     driver.until(lambda: any(isinstance(event, CacheView) for event in driver.of(0)))
-    question = "parcel " * 450
+    question = "parcel " * 900
     finished = driver.finished(driver.engine.submit(request(question, sampling=replace(GREEDY, max_tokens=900))))
     assert finished.stats.prompt_tokens + finished.stats.written_tokens == loaded.model.context_length
     views = [event for event in driver.events if isinstance(event, CacheView)][2:]

@@ -1,0 +1,74 @@
+"""An answer while it is written: token ids in, what can be shown out, and what it is in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from engine.prompt.marks import AnswerFormat
+from engine.prompt.parts import AnswerReader, Part
+from engine.prompt.token_text import as_control
+from engine.turn.detokenize import Detokenizer, StopStrings
+from engine.types import Message, ToolCall
+
+
+class WrittenAnswer:
+    """Reads an answer token by token. `decode` maps ids to marked text (`TokenText.marked`), `reader` finds the parts;
+    None for a model that writes none. Stop strings are looked for in the answer's text, not in its thought.
+
+    `is_stopped` says that one was met, `is_thought` that the last token belonged to the thought.
+    """
+
+    def __init__(
+        self,
+        decode: Callable[[Sequence[int]], str],
+        form: AnswerFormat = AnswerFormat(),  # noqa: B008 - frozen
+        reader: AnswerReader | None = None,
+        stop: Sequence[str] = (),
+    ) -> None:
+        self._names = form.names
+        self._characters = Detokenizer(decode, form.names)
+        self._reader = reader
+        self._text = StopStrings(stop)
+        self._thought: list[str] = []
+        self.is_thought = False
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._text.is_met
+
+    def is_end(self, token: int) -> bool:
+        """Whether this token ends the answer where it stands, although it stands within answers elsewhere."""
+        name = self._names.get(token)
+        return name is not None and self._reader is not None and self._reader.is_end(as_control(name))
+
+    def add(self, token: int) -> list[Part]:
+        """What can be shown after one more token."""
+        text = self._characters.add(token)
+        if self._reader is None:
+            return list(self._shown([Part(text)]))
+        was_thought = self._reader.is_thought
+        parts = list(self._shown(self._reader.add(text)))
+        self.is_thought = was_thought or self._reader.is_thought
+        return parts
+
+    def finish(self) -> list[Part]:
+        """What was held back, at the end of the answer."""
+        parts = [Part(self._characters.finish())]
+        if self._reader is not None:
+            parts = [*self._reader.add(parts[0].text), *self._reader.finish()]
+        shown = list(self._shown(parts))
+        rest = self._text.add("", is_last=True)
+        return [*shown, Part(rest)] if rest else shown
+
+    def message(self, ids: Sequence[int]) -> Message:
+        """The answer as it is, written as these ids."""
+        calls: Sequence[ToolCall] = self._reader.calls if self._reader else ()
+        return Message("assistant", self._text.text, tuple(ids), "".join(self._thought), tuple(calls))
+
+    def _shown(self, parts: Sequence[Part]) -> Iterator[Part]:
+        for text, is_thought in parts:
+            if is_thought:
+                self._thought.append(text)
+            shown = text if is_thought else self._text.add(text)
+            if shown:
+                yield Part(shown, is_thought)
