@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from engine.events import Divergence
 from engine.prompt.template import Prompt, Setting, thought_of
@@ -289,8 +290,7 @@ def _has_moved(old: Prompt, new: Prompt) -> bool:
     def behind(prompt: Prompt) -> dict[int, int]:
         """The message that follows each system prompt."""
         order = [span.message_index for span in sorted(prompt.spans, key=lambda span: span.start)]
-        pairs = zip(order, order[1:], strict=False)
-        return {one: other for one, other in pairs if prompt.messages[one].role == "system"}
+        return {one: other for one, other in pairwise(order) if prompt.messages[one].role == "system"}
 
     one, other = behind(old), behind(new)
     return any(one[number] != other[number] for number in one.keys() & other.keys())

@@ -44,9 +44,10 @@ ID_LENGTH = 9
 class Form:
     """What a template takes. `as_parts`: roles whose content must be a list of parts, because a text would vanish.
 
-    `thoughts` are taken as a "field" (`reasoning_content` and its other names), as a "part" of the content, or "inline",
-    as the model wrote them. `is_text`: arguments of tool calls are taken as text. `is_short`: ids of tool calls have
-    nine letters or digits. `has_tools`, `has_calls`, `has_results`: tools, calls and results come out at all.
+    `thoughts` are taken as a "field" (`reasoning_content` and its other names), as a "part" of the content, or
+    "inline", as the model wrote them. `is_text`: arguments of tool calls are taken as text. `is_short`: ids of tool
+    calls have nine letters or digits. `has_tools`, `has_calls`: tools and calls come out at all. `has_marks`: the
+    template knows `</think>`.
     """
 
     as_parts: frozenset[Role] = frozenset()
@@ -91,6 +92,7 @@ def _needs_parts(role: Role, form: Form, render: Render) -> bool:
 
 def _with_calls(form: Form, render: Render) -> Form:
     """How tool calls are taken: the first way in which they come out; as usual where all of them are refused."""
+
     def chat(length: int) -> list[Message]:
         call = ToolCall("look_it_up", f'{{"word": "{_FIND}"}}', "a" * length)
         result = Message("tool", "It is.", tool_call_id=call.id)
@@ -126,7 +128,9 @@ def handed(chat: Sequence[Sent], form: Form, written: Mapping[int, Written], aro
             thought = around(message.thought, 2 * sent.index + 1)
             said |= {"reasoning_content": thought, "reasoning": thought, "thinking": thought}
         if message.tool_calls and form.has_calls:
-            said["tool_calls"] = [_call(call, sent.index, number, form) for number, call in enumerate(message.tool_calls)]
+            said["tool_calls"] = [
+                _call(call, sent.index, number, form) for number, call in enumerate(message.tool_calls)
+            ]
             names |= {call["id"]: call["function"]["name"] for call in said["tool_calls"]}
         if message.role == "tool":
             said |= _result(message, names, form)
@@ -179,7 +183,9 @@ def _text(sent: Sent, form: Form, written: Mapping[int, Written], around: Around
         start, end = own.content
         core = around(own.text[start:end], 2 * sent.index) if end > start else ""
         thought = around(own.text[slice(*own.thought)], 2 * sent.index + 1) if is_inline else ""
-        before = own.text[: own.thought[0]] + thought + own.text[own.thought[1] : start] if is_inline else own.text[:start]
+        before = (
+            own.text[: own.thought[0]] + thought + own.text[own.thought[1] : start] if is_inline else own.text[:start]
+        )
         return before + core + (own.text[end:] if has_calls else "")
     if is_inline and form.has_marks:
         content = f"<think>\n{around(message.thought, 2 * sent.index + 1)}\n</think>\n\n{content}"

@@ -1,7 +1,7 @@
 """Which messages of a conversation are sent to the model, and where its system prompts go.
 
-An answer without a word is not sent again, nor is its question: many templates refuse it, and the others write a message
-that no model would. A system prompt that a template does not take stands in front of the question behind it.
+An answer without a word is not sent again, nor is its question: many templates refuse it, and the others write a
+message that no model would. A system prompt that a template does not take stands in front of the question behind it.
 """
 
 from __future__ import annotations

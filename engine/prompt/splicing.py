@@ -47,7 +47,9 @@ class Answer:
     asked: str
 
 
-def splice(text: str, answer: Answer, ends: Sequence[str], read: Callable[[tuple[int, ...]], str], *, keep: bool) -> Splice | None:
+def splice(
+    text: str, answer: Answer, ends: Sequence[str], read: Callable[[tuple[int, ...]], str], *, keep: bool
+) -> Splice | None:
     """How the ids stand in the text; None where they cannot, and the text is encoded. `ends` are the special tokens;
     `read` reads ids. `keep`: the ids stand whole behind what asked for them, whatever the template writes now."""
     if answer.message.content.strip():
@@ -90,7 +92,9 @@ def _content_place(text: str, answer: Answer) -> Span | None:
 def _first_name(text: str, answer: Answer) -> int:
     """Where the name of the first tool call stands, behind what asked for the answer; -1 without one."""
     calls = answer.message.tool_calls
-    after = answer.thought[1] if answer.thought else answer.start + _common(text[answer.start : answer.end], answer.asked)
+    after = (
+        answer.thought[1] if answer.thought else answer.start + _common(text[answer.start : answer.end], answer.asked)
+    )
     return text.find(calls[0].name, after, answer.end) if calls else -1
 
 
@@ -172,4 +176,3 @@ def _common(one: str, other: str) -> int:
             break
         count += 1
     return count
-

@@ -17,7 +17,7 @@ _PRINTED_LEVELS = ("low", "medium", "high")
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """How a template is told one choice: by `variables` that it sees, and by `words` at the end of the system prompt."""
+    """How a template is told one choice: by `variables` that it sees, or `words` in the system prompt."""
 
     variables: Mapping[str, Any] = field(default_factory=dict)
     words: str = ""
@@ -47,7 +47,10 @@ def thinking_choices(template: str) -> tuple[str, ...]:
 
 def _is_asked_for(name: str, template: str) -> bool:
     """Whether a template asks if this variable is there, or takes a default where it is not."""
-    return re.search(rf"\b{name}\s+is\s+(not\s+)?(defined|undefined)|\bnot {name}\b|\b{name}\s*\|\s*default", template) is not None
+    return (
+        re.search(rf"\b{name}\s+is\s+(not\s+)?(defined|undefined)|\bnot {name}\b|\b{name}\s*\|\s*default", template)
+        is not None
+    )
 
 
 def _levels(template: str) -> tuple[str, ...]:

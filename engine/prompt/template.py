@@ -1,9 +1,9 @@
 """From the messages of a chat to the token ids of a prompt, which stay the same from turn to turn.
 
-The chat template is rendered twice: with the messages' texts, and with a frame around each of them. The second rendering
-shows what belongs to the template, and with it the first one is cut into pieces. The ids that the model wrote stand for
-its answers, every other piece is encoded from its text. So the next prompt begins with exactly the tokens that are in
-the cache. Nothing else differs from what transformers' `apply_chat_template` makes of the same messages.
+The chat template is rendered twice: with the messages' texts, and with a frame around each of them. The second
+rendering shows what belongs to the template, and with it the first one is cut into pieces. The ids that the model wrote
+stand for its answers, every other piece is encoded from its text. So the next prompt begins with exactly the tokens
+that are in the cache. Nothing else differs from what transformers' `apply_chat_template` makes of the same messages.
 """
 
 from __future__ import annotations
@@ -11,25 +11,36 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from engine.prompt.alignment import Frames, Stretch, align
-from engine.prompt.handed import ID_LENGTH, PROBE, Form, find_form, handed
-from engine.prompt.sent import Sent, as_sent, system_in_question, with_words, without_empty_answers
+from engine.prompt.handed import ID_LENGTH, Form, find_form, handed
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
+from engine.prompt.sent import Sent, as_sent, system_in_question, with_words, without_empty_answers
 from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Answer, Splice, splice
 from engine.prompt.switches import Switch, thinking_switches
 from engine.prompt.token_text import TokenText, readable
 from engine.prompt.written import Written, locate
 from engine.remembered import Remembered
-from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, SystemPlace, TokenSpan, Tool, ToolCall
+from engine.types import (
+    HeadstartError,
+    InvalidRequestError,
+    Message,
+    ModelError,
+    Role,
+    SystemPlace,
+    TokenSpan,
+    Tool,
+    ToolCall,
+)
 
 PLAIN_TEMPLATE = (
     "{% for message in messages %}{{ message['role'].capitalize() + ': ' + message['content'] + '\\n\\n' }}{% endfor %}"
@@ -129,7 +140,7 @@ class _Setting:
     switch: Switch = field(default_factory=Switch)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Rendered:
     """A rendered prompt: its text, cut into stretches, made of these messages. `written` holds what the model wrote of
     them, `left_out` the numbers of frames that the template did not write."""
@@ -139,10 +150,12 @@ class _Rendered:
     written: Mapping[int, Written]
     left_out: frozenset[int]
 
-    @property
+    @cached_property
     def text(self) -> str:
+        """All of it."""
         return "".join(stretch.text for stretch in self.stretches)
 
+    @cached_property
     def places(self) -> dict[int, tuple[int, int]]:
         """Where each framed text lies, by the number of its frame; the first place, where there are several."""
         found: dict[int, tuple[int, int]] = {}
@@ -152,6 +165,20 @@ class _Rendered:
                 found.setdefault(stretch.number, (at, at + len(stretch.text)))
             at += len(stretch.text)
         return found
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where framed texts begin."""
+        return sorted(start for start, _ in self.places.values())
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where framed texts end."""
+        return sorted(end for _, end in self.places.values())
+
+    def of(self, sent: Sent) -> list[tuple[int, int]]:
+        """The places of a message's texts."""
+        return [self.places[number] for number in _numbers(sent) if number in self.places]
 
 
 class PromptBuilder:
@@ -293,11 +320,15 @@ class PromptBuilder:
         return _Rendered((Stretch(text),), tuple(chat), written, frozenset())
 
     def _left_out(self, rendered: _Rendered, setting: _Setting) -> list[str]:
-        """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or the
-        tools."""
+        """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or
+        the tools."""
         missing = {number // 2 for number in rendered.left_out if number % 2 == 0}
         roles = {sent.message.role for sent in rendered.chat for index, _ in sent.texts if index in missing}
-        if setting.tools and any(n >= _first_tool(rendered.chat) for n in rendered.left_out) and not self._shows_tools(rendered, setting):
+        if (
+            setting.tools
+            and any(n >= _first_tool(rendered.chat) for n in rendered.left_out)
+            and not self._shows_tools(rendered, setting)
+        ):
             raise InvalidRequestError(NO_TOOLS)
         if "tool" in roles:
             raise InvalidRequestError(NO_TOOL_RESULTS)
@@ -331,7 +362,9 @@ class PromptBuilder:
     def _between_messages(self) -> list[str]:
         """What the template writes between one message and the next; nothing where it refuses plain questions."""
         frames = Frames([])
-        said = [{"role": role, "content": frames.around("x", n)} for n, role in enumerate(("user", "assistant", "user"))]
+        said = [
+            {"role": role, "content": frames.around("x", n)} for n, role in enumerate(("user", "assistant", "user"))
+        ]
         try:
             stretches, _ = frames.read(self._render(said, (), _Setting(datetime(2025, 1, 1))))
         except InvalidRequestError:
@@ -396,25 +429,27 @@ class PromptBuilder:
 
     def _answer_at(self, at: int, rendered: _Rendered, setting: _Setting) -> Answer | None:
         """One answer in the rendered text, between the texts of other messages; None where its place is not known."""
-        places, sent = rendered.places(), rendered.chat[at]
-        mine = [places[n] for n in _numbers(sent) if n in places]
-        others = [place for n, place in places.items() if n not in _numbers(sent)]
-        before = [places[n][1] for n in _numbers(rendered.chat[at - 1]) if n in places] if at else []
+        sent = rendered.chat[at]
+        mine = rendered.of(sent)
+        before = max((end for _, end in rendered.of(rendered.chat[at - 1])), default=-1) if at else -1
         if mine:
-            start = max((end for _, end in others if end <= mine[0][0]), default=0)
-        elif before:
-            start = max(before)
+            known = bisect_right(rendered.ends, min(start for start, _ in mine))
+            start = rendered.ends[known - 1] if known else 0
+        elif before >= 0:
+            start = before
         else:
             return None
-        end = min((begin for begin, _ in others if begin >= max([start, *(stop for _, stop in mine)])), default=len(rendered.text))
-        asked = self._asked(rendered.chat[at - 1].message.role, rendered, setting) if before and max(before) == start else ""
-        content, thought = places.get(2 * sent.index), places.get(2 * sent.index + 1)
+        behind = bisect_left(rendered.starts, max([start, *(end for _, end in mine)]))
+        end = rendered.starts[behind] if behind < len(rendered.starts) else len(rendered.text)
+        asked = self._asked(rendered.chat[at - 1].message.role, rendered, setting) if before == start else ""
+        content, thought = (rendered.places.get(2 * sent.index + part) for part in (0, 1))
         return Answer(sent.message, rendered.written[sent.index], start, end, content, thought, asked)
 
     def _asked(self, role: str, rendered: _Rendered, setting: _Setting) -> str:
-        """What the template writes behind a last message of this role, to ask for an answer; "" where that is not known."""
-        places, last = rendered.places(), rendered.chat[-1]
-        ends = [places[n][1] for n in _numbers(last) if n in places]
+        """What the template writes behind a last message of this role, to ask for an answer; "" where that is not
+        known."""
+        last = rendered.chat[-1]
+        ends = [end for _, end in rendered.of(last)]
         if last.message.role == role and ends:
             return rendered.text[max(ends) :]
         key = (self._template(bool(setting.tools)), role, str(setting.switch), bool(setting.tools))
@@ -423,16 +458,20 @@ class PromptBuilder:
         return self._asking[key]
 
     def _asked_anew(self, role: str, setting: _Setting) -> str:
-        call = ToolCall(PROBE["function"]["name"], "{}", "a" * ID_LENGTH)
+        call = ToolCall("look_it_up", "{}", "a" * ID_LENGTH)
         chats = {
             "user": [Message("user", "x")],
-            "tool": [Message("user", "x"), Message("assistant", "", tool_calls=(call,)), Message("tool", "x", tool_call_id=call.id)],
+            "tool": [
+                Message("user", "x"),
+                Message("assistant", "", tool_calls=(call,)),
+                Message("tool", "x", tool_call_id=call.id),
+            ],
         }
         if role not in chats:
             return ""
         with suppress(InvalidRequestError):
             rendered = self._rendered(as_sent(chats[role]), setting)
-            place = rendered.places().get(2 * (len(chats[role]) - 1))
+            place = rendered.places.get(2 * (len(chats[role]) - 1))
             return rendered.text[place[1] :] if place else ""
         return ""
 
@@ -451,8 +490,9 @@ class PromptBuilder:
                 ids += run[0].ids
             else:
                 self._add_text(ids, places, run)
-        roles = {index: sent.message.role for sent in rendered.chat for index, _ in sent.texts[:-1]}
-        roles = {index: "system" for index in roles} | {sent.index: sent.message.role for sent in rendered.chat}
+        systems = [index for sent in rendered.chat for index, _ in sent.texts[:-1]]
+        roles: dict[int, Role] = dict.fromkeys(systems, "system")
+        roles |= {sent.index: sent.message.role for sent in rendered.chat}
         kept = {sent.index for sent in rendered.chat if sent.message.thought and _is_kept(sent, rendered, splices)}
         return Prompt(
             tuple(ids),
@@ -545,7 +585,9 @@ class PromptBuilder:
         except OSError as error:
             raise HeadstartError(NO_PROCESS, str(error)) from error
         except Exception as error:  # what the template says is for whoever wrote the messages
-            raise InvalidRequestError("This model's chat template does not accept these messages.", str(error)) from error
+            raise InvalidRequestError(
+                "This model's chat template does not accept these messages.", str(error)
+            ) from error
 
 
 def _beside(tokenizer: Any) -> str:
@@ -670,12 +712,16 @@ def _joined(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]
 def _is_kept(sent: Sent, rendered: _Rendered, splices: Mapping[int, Splice]) -> bool:
     """Whether the thought of an answer is in the prompt."""
     own = splices.get(sent.index)
-    return (own is not None and own.has_thought) or 2 * sent.index + 1 in rendered.places()
+    return (own is not None and own.has_thought) or 2 * sent.index + 1 in rendered.places
 
 
 def _without_tools(chat: Sequence[Sent]) -> list[Sent]:
     kept = [sent for sent in chat if sent.message.role != "tool"]
-    return [replace(sent, message=replace(sent.message, tool_calls=())) for sent in kept if sent.content or not sent.message.tool_calls]
+    return [
+        replace(sent, message=replace(sent.message, tool_calls=()))
+        for sent in kept
+        if sent.content or not sent.message.tool_calls
+    ]
 
 
 def _without_thoughts(chat: Sequence[Sent]) -> list[Sent]:

@@ -81,9 +81,9 @@ class TokenText:
     def with_special(self, ids: Sequence[int]) -> str:
         """The text as `marked` gives it, with the names of special tokens where they stand."""
         parts: list[str] = []
-        for is_special, run in groupby(ids, self._special_ids.__contains__):
-            names = (self._backend.id_to_token(index) or "" for index in run) if is_special else ()
-            parts += names if is_special else [self.marked(list(run))]
+        for is_special, grouped in groupby(ids, self.special_names.__contains__):
+            run = list(grouped)
+            parts += [self.special_names[index] for index in run] if is_special else [self.marked(run)]
         return "".join(parts)
 
     def _known_spellings(self) -> list[tuple[re.Pattern[str], str]]:

@@ -1,7 +1,7 @@
 """What a model wrote for an answer, and where in it the thought and the answer itself lie.
 
-The ids of an answer hold all of its parts with the marks between them. Where a chat template writes an answer again, and
-leaves the thought out, the ids behind the thought stand for it.
+The ids of an answer hold all of its parts with the marks between them. Where a chat template writes an answer again,
+and leaves the thought out, the ids behind the thought stand for it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from dataclasses import dataclass
 Span = tuple[int, int]
 _CLOSING = re.compile(r"(?:\s*(?:<[^<>\s]+>|\[[^\[\]\s]+\])\s*)?")
 """The mark behind a thought."""
+
+_ENDS = 16
+"""Characters by which the first and the last of several thoughts of one answer are found."""
 
 _MARKS = frozenset({"think", "thought", "thinking"})
 
@@ -40,10 +43,13 @@ def locate(
     thought_place = (0, 0)
     at = 0
     if core := thought.strip():
-        if (at := text.find(core)) < 0:
+        begin, end = text.find(core), text.find(core) + len(core)
+        if begin < 0:  # several thoughts, with marks between them
+            begin, end = text.find(core[:_ENDS]), text.rfind(core[-_ENDS:]) + len(core[-_ENDS:])
+        if not 0 <= begin < end:
             return None
-        thought_place = (at, at + len(core))
-        at = thought_place[1]
+        thought_place = (begin, end)
+        at = end
     core = content.strip()
     if (start := text.find(core, at)) < 0:
         return None

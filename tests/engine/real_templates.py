@@ -2,7 +2,7 @@
 
 Each `*.jinja` of the folder gets a small tokenizer that knows its special tokens, and conversations of six turns: with
 and without a system prompt, with tools, thoughts, an empty and a stopped answer, odd characters, a retry, an edit, the
-next day. What is right is what transformers' `apply_chat_template` makes of the structured messages. Answers are written
+next day. What is right is what `apply_chat_template` makes of the structured messages there. Answers are written
 as the template itself would write them, one token a character, so that their ids can be told from encoded text.
 
 The table has one row a template:
@@ -46,7 +46,15 @@ _SPECIAL = re.compile(
 )
 _TAG = re.compile(r"</?(?:seed:)?(?:think|tool_call|tool_response|minimax:tool_call)>")
 _FIRST = ("<|begin_of_text|>", "<｜begin▁of▁sentence｜>", "<bos>", "<|startoftext|>", "]~!b[", "〈|EOS|〉", "<s>")
-_LAST = ("<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<turn|>", "</s>")
+_LAST = (
+    "<｜end▁of▁sentence｜>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<end_of_turn>",
+    "<turn|>",
+    "</s>",
+)
 
 _ENDS = (
     *_LAST,
@@ -442,9 +450,7 @@ class Trial:
         if ids != right:
             self._note("ids", where, "without ids: " + self._difference(ids, right))
 
-    def _check_spliced(
-        self, where: str, step: Step, prompt: Prompt, expected: str, sent: Sequence[Message]
-    ) -> None:
+    def _check_spliced(self, where: str, step: Step, prompt: Prompt, expected: str, sent: Sequence[Message]) -> None:
         """With the ids of answers it reads the same, and each answer stands there as its own ids."""
         right = self.reference.ids(expected)
         special = set(self.tokenizer.all_special_ids)
@@ -503,11 +509,15 @@ class Trial:
         told = explain(own, prompt, reused, "m", self.tokenizer.decode, relative=relative)
         if told is not None:
             self.causes[told.cause] += 1
-            self.told.append(f"{where}: {told.cause}, {told.recomputed_tokens} tokens, {told.cure or 'no cure'}: "
-                             f"{told.old_text!r} {told.new_text!r}")
+            self.told.append(
+                f"{where}: {told.cause}, {told.recomputed_tokens} tokens, {told.cure or 'no cure'}: "
+                f"{told.old_text!r} {told.new_text!r}"
+            )
         if past is not None and old is not None:
             asked = past.ids[: past.prompt.spans[-1].start]
-            again = _read_again(past.ids, prompt.ids[: len(prompt.ids) - common_length(asked[::-1], prompt.ids[::-1])], reused)
+            again = _read_again(
+                past.ids, prompt.ids[: len(prompt.ids) - common_length(asked[::-1], prompt.ids[::-1])], reused
+            )
             is_new = step.changed == "chat"
             if is_new:
                 again = 0 if "2025" not in self.tokenizer.decode(prompt.ids) else len(SYSTEM) if reused < 50 else 0
@@ -516,7 +526,9 @@ class Trial:
             if told is not None and (fault := self._is_false(told, step, old, past, prompt)):
                 self._note("false cause", where, f"{told.cause}: {fault}")
             if told is not None and not 0 <= told.recomputed_tokens <= len(prompt.ids) - reused:
-                self._note("false cause", where, f"{told.recomputed_tokens} tokens again, {len(prompt.ids) - reused} read")
+                self._note(
+                    "false cause", where, f"{told.recomputed_tokens} tokens again, {len(prompt.ids) - reused} read"
+                )
         whole = with_answer(prompt, step.answer)
         known.append(whole.ids)
         return Past(whole, "m", len(whole.ids), len(whole.ids))
@@ -554,7 +566,9 @@ class Trial:
         return "nothing of the kind happened"
 
 
-_EMPTY = re.compile(r"<(seed:)?think>\s*</(seed:)?think>|\[THINK\]\s*\[/THINK\]|<\|START_THINKING\|>\s*<\|END_THINKING\|>")
+_EMPTY = re.compile(
+    r"<(seed:)?think>\s*</(seed:)?think>|\[THINK\]\s*\[/THINK\]|<\|START_THINKING\|>\s*<\|END_THINKING\|>"
+)
 
 
 def _as_written(text: str) -> str:
@@ -591,7 +605,9 @@ def table(trials: Iterable[Trial]) -> str:
         rows.append((trial.name, str(trial.prompts), *(str(counts[column]) for column in COLUMNS), causes))
     rows.append((f"all ({right} with ids right)", "", *(str(sums[column]) for column in COLUMNS), ""))
     widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
