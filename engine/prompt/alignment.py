@@ -55,9 +55,9 @@ class Frames:
         return stretches, broken | ({opened} - {-1})
 
 
-def align(text: str, stretches: Sequence[Stretch]) -> list[Stretch] | set[int]:
+def align(text: str, stretches: Sequence[Stretch]) -> list[Stretch] | tuple[int, ...]:
     """The stretches, by turns the template's own and framed ones, as they stand in the text; or, where they do not, the
-    numbers of the frames around that place."""
+    numbers of the frames at that place, the likelier one first."""
     found: list[Stretch] = []
     at = 0
     for index, stretch in enumerate(stretches):
@@ -97,8 +97,9 @@ def _trimmed(inner: str) -> Iterator[str]:
     yield from (one + core + two for one in befores for two in afters)
 
 
-def _around(stretches: Sequence[Stretch], index: int) -> set[int]:
-    """The numbers of the frames next to a place on both sides."""
-    before = next((s.number for s in reversed(stretches[: index + 1]) if s.number >= 0), -1)
-    after = next((s.number for s in stretches[index + 1 :] if s.number >= 0), -1)
-    return {before, after} - {-1}
+def _around(stretches: Sequence[Stretch], index: int) -> tuple[int, ...]:
+    """The numbers of the frame at a place, or of the frames behind and before the template's own text there."""
+    if stretches[index].number >= 0:
+        return (stretches[index].number,)
+    behind = [stretch.number for stretch in stretches[index + 1 : index + 2]]
+    return (*behind, *(stretch.number for stretch in stretches[max(0, index - 1) : index]))

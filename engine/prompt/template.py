@@ -76,7 +76,7 @@ REMEMBERED_BYTES = 64_000_000
 """Memory for texts that were encoded, with their tokens; and a quarter as much each for answers that were looked
 through and for renderings."""
 
-MOST_TRIES = 5
+MOST_TRIES = 12
 """How often a prompt is rendered with frames at most, where the template treats framed texts otherwise."""
 
 _TOOL = -2
@@ -305,15 +305,19 @@ class PromptBuilder:
                 stretches, odd = [], set(wanted)
             found = odd or align(text, stretches)
             if isinstance(found, list):
+                if names and bare == names:
+                    self._changes_names.add(template)
                 there = {stretch.number for stretch in found}
                 missing = {n for n, said in wanted.items() if said.strip() and n not in there and n not in bare}
                 return _Rendered(tuple(found), tuple(chat), written, frozenset(missing))
             if names - bare:  # it may look at the names of tools, or write them in another spelling
-                found = names
-                self._changes_names.add(template)
-            if found <= bare:
+                bare |= names
+            elif odd - bare:
+                bare |= odd
+            elif following := [number for number in found if number not in bare][:1]:
+                bare |= set(following)
+            else:
                 break
-            bare |= found
         log.info("the chat template changes what is written: answers are encoded anew")
         bare |= set(wanted)
         text = self._render(handed(chat, form, written, plain), setting.tools, setting)

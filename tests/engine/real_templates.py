@@ -180,6 +180,8 @@ class Reference:
                 said["content"] = "\n".join([*([said["content"]] if said["content"] else []), *calls])
             if message.tool_call_id:
                 said |= {"tool_call_id": message.tool_call_id, "name": "find_parcel"}
+            if self._needs_parts and isinstance(said["content"], str):
+                said["content"] = [{"type": "text", "text": said["content"]}]
             handed.append(said)
         return handed
 
@@ -236,6 +238,18 @@ class Reference:
         return "'thinking'" in self.template and "block['thinking']" in self.template
 
     @cached_property
+    def _needs_parts(self) -> bool:
+        """Whether a question as a text vanishes, but not as a list of parts."""
+        shows = []
+        for content in ("Zqxj", [{"type": "text", "text": "Zqxj"}]):
+            try:
+                said = [{"role": "user", "content": content}]
+                shows.append("Zqxj" in str(self.tokenizer.apply_chat_template(said, tokenize=False)))
+            except Exception:
+                shows.append(False)
+        return shows == [False, True]
+
+    @cached_property
     def _text_arguments(self) -> bool:
         text = self._with_call({"number": 1234567})
         return text is None or "'number': 1234567" in text
@@ -254,7 +268,8 @@ class Reference:
             {"role": "tool", "content": "there", "tool_call_id": "abcdef123", "name": "find_parcel"},
         ]
         try:
-            return str(self.tokenizer.apply_chat_template(said, tools=[described(t) for t in TOOLS], tokenize=False))
+            tools = [described(tool) for tool in TOOLS]
+            return str(self.tokenizer.apply_chat_template(said, tools=tools, tokenize=False, date_string="today"))
         except Exception:
             return None
 
@@ -277,7 +292,7 @@ class Reference:
         if not messages or messages[0].role != "system":
             return True
         try:
-            return messages[0].content.strip() in self.text(messages, tools)
+            return messages[0].content.strip()[:20] in self.text(messages, tools)
         except Exception:
             return False
 
