@@ -249,7 +249,7 @@ def _cause(
         return "system moved"
     if old.setting != new.setting and _is_setting(old, new, parted, rebuild):
         return "settings"
-    return _cause_by_form(old, new, places, is_date, parted)
+    return _cause_by_form(old, new, places, is_date, parted, decode)
 
 
 def _is_setting(old: Prompt, new: Prompt, parted: int, rebuild: Rebuild | None) -> bool:
@@ -257,7 +257,14 @@ def _is_setting(old: Prompt, new: Prompt, parted: int, rebuild: Rebuild | None) 
     return rebuild is None or common_length(old.ids, rebuild(old.setting).ids) > parted
 
 
-def _cause_by_form(old: Prompt, new: Prompt, places: tuple[int, int], is_date: bool, parted: int) -> Cause:
+def _cause_by_form(
+    old: Prompt,
+    new: Prompt,
+    places: tuple[int, int],
+    is_date: bool,
+    parted: int,
+    decode: Callable[[Sequence[int]], str],
+) -> Cause:
     """What a template does where nothing of what the user chose differs."""
     place = places[0]
     dropped = old.thoughts - new.thoughts
@@ -271,7 +278,8 @@ def _cause_by_form(old: Prompt, new: Prompt, places: tuple[int, int], is_date: b
     if is_answer and place == places[1]:
         (one, start), (two, begin) = (_frame(prompt, place) for prompt in (old, new))
         if len(two) > len(one) and two[: len(one)] == one and start <= parted <= begin:
-            return "empty thought"
+            inserted = decode(two[len(one) :])
+            return "empty thought" if not inserted.strip() or "think" in inserted.lower() else "answer frame"
         if parted >= start:  # in what the model wrote: an empty thought
             return "reasoning removed"
     return "answer frame" if is_answer or not dropped else "reasoning removed"

@@ -67,7 +67,9 @@ def splice(
     stop, used = stopped
     if keep and answer.asked and used == len(own.text):
         return Splice(answer.start, stop, own.ids, answer.asked, has_thought=own.thought[1] > 0)
-    first, begins = _begin(text, answer, start)
+    if (begun := _begin(text, answer, start)) is None:
+        return None
+    first, begins = begun
     one = token_at(own.ids, own.text, begins, read)
     two = len(own.ids) if used == len(own.text) else token_at(own.ids, own.text, used, read)
     if one is None or two is None or one >= two:
@@ -98,9 +100,9 @@ def _first_name(text: str, answer: Answer) -> int:
     return text.find(calls[0].name, after, answer.end) if calls else -1
 
 
-def _begin(text: str, answer: Answer, start: int) -> Span:
+def _begin(text: str, answer: Answer, start: int) -> Span | None:
     """From where on in the text, and in what the model wrote, the ids stand for the text; the content, or the first
-    tool call, stands at `start`."""
+    tool call, stands at `start`. None where a tool call does not begin as the model wrote it."""
     own = answer.own
     to = own.content[1] if not answer.message.content.strip() else own.content[0]
     if not answer.message.content.strip():
@@ -116,8 +118,10 @@ def _begin(text: str, answer: Answer, start: int) -> Span:
     same = _common(text[asked:start][::-1], behind[::-1])
     while same and behind[len(behind) - same].isspace():
         same -= 1
-    if same < len(behind) and answer.message.content.strip():
-        same = 0
+    if answer.message.content.strip():
+        same = same if same == len(behind) else 0
+    elif not same:
+        return None
     return start - same, to - same
 
 

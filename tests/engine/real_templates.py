@@ -59,7 +59,7 @@ _LAST = (
 _ENDS = (
     *_LAST,
     *("<|end|>", "<|return|>", "<|call|>", "<|eom_id|>", "<|message_sep|>", "[e~[", "<seed:eos>", "<|assistant_end|>"),
-    *("<SPECIAL_12>", "<|endoftext|>", "<|end_of_text|>", "</assistant>"),
+    *("<SPECIAL_12>", "<|eot|>", "<|endoftext|>", "<|end_of_text|>", "</assistant>"),
 )
 """Tokens with which models end a message."""
 
@@ -206,6 +206,8 @@ class Reference:
         elif answer.tool_calls and not self._takes_calls:
             calls = [json.dumps({"name": c.name, "arguments": json.loads(c.arguments)}) for c in answer.tool_calls]
             head = thought + "\n".join(calls)
+        elif answer.tool_calls and not answer.thought:
+            head = behind[:last]
         elif answer.tool_calls:
             starts = [behind.find(mark) for mark in _SPECIAL.findall(behind[:last]) + _TAG.findall(behind[:last])]
             head = thought + behind[min([s for s in starts if s >= 0] or [0]) : last]
