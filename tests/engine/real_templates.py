@@ -342,6 +342,7 @@ class Trial:
         for name, play in (("system", True), ("no system", False)):
             self._hold(name, self._talk(SYSTEM if play else ""))
         self._hold("tools", self._with_tools())
+        self._hold_kept()
         return self
 
     def _hold(self, name: str, steps: Iterator[Step]) -> None:
@@ -359,6 +360,23 @@ class Trial:
                 old = step
         except Exception:
             self._note("traceback", name, traceback.format_exc())
+
+    def _hold_kept(self) -> None:
+        """With thoughts kept and the system prompt in the first question, each prompt begins with all of the one before
+        and its answer; an answer without a word is not sent again."""
+        past: Prompt | None = None
+        for number, step in enumerate(self._talk(SYSTEM)):
+            if step.changed:
+                return
+            try:
+                prompt = self.builder.build(step.messages, step.day, keep_thoughts=True, system_place="question")
+            except HeadstartError:  # as it is: it was looked at before
+                return
+            if past is not None and prompt.ids[: len(past.ids)] != past.ids:
+                at = common_length(past.ids, prompt.ids)
+                old, new = (self.tokenizer.decode(ids[max(0, at - 20) : at + 20]) for ids in (past.ids, prompt.ids))
+                self._note("ids", f"thoughts kept {number + 1}", f"{old!r} became {new!r}")
+            past = with_answer(prompt, step.answer) if step.answer.content else None
 
     def _note(self, column: str, where: str, what: str) -> None:
         self.found.append((column, f"{where}: {what}"))
