@@ -70,6 +70,9 @@ def splice(
     if (begun := _begin(text, answer, start)) is None:
         return None
     first, begins = begun
+    has_header = begins == 0 and any(name in own.text[slice(*own.content)] for name in ends)
+    if has_header and text[answer.start + _common(text[answer.start : start], answer.asked) : start].strip():
+        return None  # what it wrote may hold what the template writes here, too
     one = token_at(own.ids, own.text, begins, read)
     two = len(own.ids) if used == len(own.text) else token_at(own.ids, own.text, used, read)
     if one is None or two is None or one >= two:

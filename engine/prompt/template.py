@@ -270,7 +270,9 @@ class PromptBuilder:
             except InvalidRequestError as error:
                 refusal = refusal or error
                 continue
-            if any(2 * sent.index in rendered.left_out for sent in tried if sent.message.role == "system"):
+            is_something = bool(rendered.text.strip())  # of nothing at all somebody else complains
+            systems = [sent for sent in tried if sent.message.role == "system"]
+            if is_something and any(2 * sent.index in rendered.left_out for sent in systems):
                 continue
             if notice and place == "refuse":
                 raise InvalidRequestError(NO_SYSTEM)
@@ -326,6 +328,8 @@ class PromptBuilder:
     def _left_out(self, rendered: _Rendered, setting: _Setting) -> list[str]:
         """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or
         the tools."""
+        if not rendered.text.strip():
+            return []
         missing = {number // 2 for number in rendered.left_out if number % 2 == 0}
         roles = {sent.message.role for sent in rendered.chat for index, _ in sent.texts if index in missing}
         if (
@@ -415,7 +419,11 @@ class PromptBuilder:
         return found
 
     def _located(self, ids: tuple[int, ...], content: str, thought: str, calls: tuple[str, ...]) -> Written | None:
-        return locate(ids, self._read(ids), thought, content, calls, self._template(has_tools=True))
+        text, template = self._read(ids), self._template(has_tools=True)
+        if (found := locate(ids, text, thought, content, calls, template)) is not None:
+            return found
+        is_all = not thought and not calls and readable(self._text.marked(ids)).strip() == content.strip()
+        return Written(ids, text, (0, 0), (0, len(text))) if is_all else None  # special tokens within it are not shown
 
     def _read(self, ids: tuple[int, ...]) -> str:
         """What ids say, special tokens by name, as it was shown."""
