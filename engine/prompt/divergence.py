@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from engine.events import Divergence
-from engine.prompt.template import Prompt
-from engine.types import BLOCK_TOKENS, Cause, Message, TokenSpan
+from engine.prompt.template import Prompt, Setting, thought_of
+from engine.types import BLOCK_TOKENS, Cause, Cure, Message, TokenSpan, ToolCall
 
 CONTEXT_TOKENS = 6
 """Tokens from the first difference on whose text is shown; half as many before it."""
@@ -24,6 +25,12 @@ _DATE = re.compile(
     r"|\d{1,4}[-/]\d{1,2}([-/]\d{1,4})?|\d{1,2}\.\d{1,2}\.(\d{2,4})?|\d{1,2}:\d{2}(:\d{2})?|(19|20)\d\d)",
     re.IGNORECASE,
 )
+
+
+Rebuild = Callable[[Setting], Prompt]
+
+_BY_FORM: tuple[Cause, ...] = ("reasoning removed", "empty thought", "answer frame")
+"""Causes that lie in how a template writes earlier answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +54,14 @@ class Past:
 
 def with_answer(prompt: Prompt, answer: Message) -> Prompt:
     """A prompt together with the answer to it, as one prompt."""
-    ids = answer.token_ids
-    span = TokenSpan(len(prompt.messages), "assistant", len(prompt.ids), len(prompt.ids) + len(ids))
-    messages = (*prompt.messages, answer)
-    return Prompt(prompt.ids + ids, (*prompt.spans, span), messages, prompt.tools)
+    number, ids = len(prompt.messages), prompt.ids + answer.token_ids
+    return replace(
+        prompt,
+        ids=ids,
+        spans=(*prompt.spans, TokenSpan(number, "assistant", len(prompt.ids), len(ids))),
+        messages=(*prompt.messages, answer),
+        thoughts=prompt.thoughts | ({number} if thought_of(answer) else set()),
+    )
 
 
 def explain(
@@ -60,15 +71,21 @@ def explain(
     namespace: str,
     decode: Callable[[Sequence[int]], str],
     has_same_positions: bool = True,
+    *,
+    relative: Past | None = None,
+    rebuild: Rebuild | None = None,
 ) -> Divergence | None:
     """Why tokens that had been computed before must be computed again; None where none must.
 
-    Where no earlier turn of the conversation is known (`past` is None), what was not reused is new. Reuse goes in
-    blocks, so a loss of up to one block needs no explanation. `has_same_positions` is False where the model computes
-    this prompt in another regime (`ReuseClass`) than the turn before.
+    Where no earlier turn of the conversation is known (`past` is None), what was not reused is new; unless `relative`,
+    the newest turn of another conversation with the same system prompt, shows why not even that was reused. Reuse goes
+    in blocks, so a loss of up to one block needs no explanation. `has_same_positions` is False where the
+    model computes this prompt in another regime (`ReuseClass`) than the turn before. `rebuild` makes the prompt of the
+    same messages with another `Prompt.setting`; with it a cure has its price.
     """
     if past is None:
-        return Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
+        told = _new_chat(relative, prompt, reused, namespace, decode) if relative else None
+        return told or Divergence(reused, _message_at(prompt.spans, reused), "new", "", "", 0)
     if past.namespace != namespace:  # this one may know some of it, too: from an earlier visit
         again = _read_again(past.prompt, prompt, 0, reused)
         is_lost = again > (BLOCK_TOKENS if reused else 0)
@@ -81,7 +98,10 @@ def explain(
     if parted == len(past.ids):
         return None
     again = _read_again(past.prompt, prompt, parted, reused)
-    return _divergence(past, prompt, parted, _cause(past, prompt, parted, decode), again, decode) if again else None
+    if not again:
+        return None
+    cause = _cause(past.prompt, prompt, parted, decode, rebuild)
+    return _with_cure(_divergence(past, prompt, parted, cause, again, decode), prompt, rebuild)
 
 
 def without_cache(prompt: Prompt, known: int) -> Divergence:
@@ -97,19 +117,64 @@ def common_length(one: Sequence[int], other: Sequence[int]) -> int:
     return min(len(one), len(other))
 
 
+def _new_chat(
+    relative: Past,
+    prompt: Prompt,
+    reused: int,
+    namespace: str,
+    decode: Callable[[Sequence[int]], str],
+) -> Divergence | None:
+    """Why a new chat does not reuse what it begins with, though another chat began with the same system prompt; None
+    where it does, or where that has no cause that we know."""
+    old = relative.prompt
+    parted = common_length(relative.ids, prompt.ids)
+    ends = old.system_tokens, prompt.system_tokens
+    if relative.namespace != namespace or parted >= min(ends):
+        return None
+    known = _common_end(old.ids[parted : ends[0]], prompt.ids[parted : ends[1]])
+    again = min(known, ends[1] - max(parted, reused))
+    cause: Cause | None = None
+    if old.tools != prompt.tools:
+        cause = "tools"
+    elif old.setting != prompt.setting:
+        cause = "settings"
+    elif all(_is_date(ids, parted, decode) for ids in (old.ids, prompt.ids)):
+        cause = "date"
+    return _divergence(relative, prompt, parted, cause, again, decode) if cause and again > BLOCK_TOKENS else None
+
+
 def _divergence(
     past: Past, prompt: Prompt, position: int, cause: Cause, again: int, decode: Callable[[Sequence[int]], str]
 ) -> Divergence:
     start, end = max(0, position - CONTEXT_TOKENS // 2), position + CONTEXT_TOKENS
     moved = cause in ("evicted", "positions", "other model")
+    index = _message_at(prompt.spans, position)
+    if cause in _BY_FORM:
+        index = _place(past.prompt, position)
     return Divergence(
         position=position,
-        message_index=-1 if cause == "tools" else _message_at(prompt.spans, position),
+        message_index=-1 if cause in ("tools", "settings") else index,
         cause=cause,
         old_text="" if moved else decode(past.ids[start:end]),
         new_text="" if moved else decode(prompt.ids[start:end]),
         recomputed_tokens=again,
     )
+
+
+def _with_cure(told: Divergence, prompt: Prompt, rebuild: Rebuild | None) -> Divergence:
+    """What is told, with what the user may choose so that it does not happen again, and what that costs."""
+    thinking, keeps, place = prompt.setting
+    cure: Cure | None = None
+    cured = prompt.setting
+    if told.cause in _BY_FORM and not keeps:
+        cure, cured = "keep thoughts", (thinking, True, place)
+    elif told.cause == "system moved" and place != "question":
+        cure, cured = "system in question", (thinking, keeps, "question")
+    if cure is None or rebuild is None:
+        return replace(told, cure=cure)
+    other = rebuild(cured)
+    is_other = other.ids != prompt.ids
+    return replace(told, cure=cure, cure_tokens=max(0, len(other.ids) - len(prompt.ids))) if is_other else told
 
 
 def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
@@ -132,9 +197,12 @@ def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
     return again
 
 
-def _said(message: Message) -> tuple[str, str]:
+Said = tuple[str, str, tuple[ToolCall, ...]]
+
+
+def _said(message: Message) -> Said:
     """What a user sees of a message: two that agree in it are the same to them."""
-    return message.role, message.content
+    return message.role, message.content, message.tool_calls
 
 
 def _tokens_at(prompt: Prompt, message: int) -> tuple[int, ...]:
@@ -152,18 +220,86 @@ def _message_at(spans: Sequence[TokenSpan], position: int) -> int:
     return next((span.message_index for span in spans if span.start <= position < span.end), -1)
 
 
-def _cause(past: Past, prompt: Prompt, parted: int, decode: Callable[[Sequence[int]], str]) -> Cause:
-    """What changed where two prompts part."""
-    old, new = [_said(m) for m in past.prompt.messages], [_said(m) for m in prompt.messages]
-    index = _message_at(prompt.spans, parted)
-    if past.prompt.tools != prompt.tools and (index < 0 or new[: index + 1] == old[: index + 1]):
+def _place(prompt: Prompt, position: int) -> int:
+    """The number of the message that a token belongs to, or that it leads to; that of the next one behind the last."""
+    behind = [span for span in prompt.spans if span.end > position]
+    return min(behind, key=lambda span: span.start).message_index if behind else len(prompt.messages)
+
+
+def _cause(
+    old: Prompt, new: Prompt, parted: int, decode: Callable[[Sequence[int]], str], rebuild: Rebuild | None
+) -> Cause:
+    """What changed where two prompts part: what the user changed, where it lies there, else what the template does."""
+    said_old, said_new = [_said(m) for m in old.messages], [_said(m) for m in new.messages]
+    both = zip(said_old, said_new, strict=False)
+    changed = next((number for number, (one, other) in enumerate(both) if one != other), None)
+    places = _place(old, parted), _place(new, parted)
+    index = _message_at(new.spans, parted)
+    is_date = all(_is_date(ids, parted, decode) for ids in (old.ids, new.ids))
+    if old.tools != new.tools and (changed is None or max(places) < changed):
         return "tools"
-    is_in_chat = index >= 0 and new[index][0] != "system"
-    if not is_in_chat and all(_is_date(ids, parted, decode) for ids in (past.ids, prompt.ids)):
+    if changed is not None and (max(places) >= changed or index == changed):
+        is_in_chat = index >= 0 and said_new[index][0] != "system"
+        if not is_in_chat and is_date:
+            return "date"
+        return "trimmed" if _is_trimmed(said_old, said_new) else "edited"
+    if _has_moved(old, new):
+        return "system moved"
+    if old.setting != new.setting and _is_setting(old, new, parted, rebuild):
+        return "settings"
+    return _cause_by_form(old, new, places, is_date, parted, decode)
+
+
+def _is_setting(old: Prompt, new: Prompt, parted: int, rebuild: Rebuild | None) -> bool:
+    """Whether two prompts part because of their settings: with the old ones they would agree for longer."""
+    return rebuild is None or common_length(old.ids, rebuild(old.setting).ids) > parted
+
+
+def _cause_by_form(
+    old: Prompt,
+    new: Prompt,
+    places: tuple[int, int],
+    is_date: bool,
+    parted: int,
+    decode: Callable[[Sequence[int]], str],
+) -> Cause:
+    """What a template does where nothing of what the user chose differs."""
+    place = places[0]
+    dropped = old.thoughts - new.thoughts
+    if place in dropped:
+        return "reasoning removed"
+    if old.tools_at != new.tools_at and max(old.tools_at, new.tools_at) >= parted:
+        return "tools"
+    is_answer = place < len(old.messages) and old.messages[place].role == "assistant"
+    if is_date and not is_answer:
         return "date"
-    if new[: len(old)] != old:
-        return "trimmed" if _is_trimmed(old, new) else "edited"
-    return "reasoning removed" if any("</think>" in message.content for message in prompt.messages) else "edited"
+    if is_answer and place == places[1]:
+        (one, start), (two, begin) = (_frame(prompt, place) for prompt in (old, new))
+        if len(two) > len(one) and two[: len(one)] == one and start <= parted <= begin:
+            inserted = decode(two[len(one) :])
+            return "empty thought" if not inserted.strip() or "think" in inserted.lower() else "answer frame"
+        if parted >= start:  # in what the model wrote: an empty thought
+            return "reasoning removed"
+    return "answer frame" if is_answer or not dropped else "reasoning removed"
+
+
+def _frame(prompt: Prompt, number: int) -> tuple[tuple[int, ...], int]:
+    """What a template writes before a message, from the end of the one before on, and where the message begins."""
+    start = next((span.start for span in prompt.spans if span.message_index == number), len(prompt.ids))
+    end = max((span.end for span in prompt.spans if span.end <= start), default=0)
+    return prompt.ids[end:start], start
+
+
+def _has_moved(old: Prompt, new: Prompt) -> bool:
+    """Whether a system prompt that is in both stands in front of another message now."""
+
+    def behind(prompt: Prompt) -> dict[int, int]:
+        """The message that follows each system prompt."""
+        order = [span.message_index for span in sorted(prompt.spans, key=lambda span: span.start)]
+        return {one: other for one, other in pairwise(order) if prompt.messages[one].role == "system"}
+
+    one, other = behind(old), behind(new)
+    return any(one[number] != other[number] for number in one.keys() & other.keys())
 
 
 def _is_date(ids: Sequence[int], at: int, decode: Callable[[Sequence[int]], str]) -> bool:
@@ -172,7 +308,7 @@ def _is_date(ids: Sequence[int], at: int, decode: Callable[[Sequence[int]], str]
     return any(found.start() - 1 <= len(before) <= found.end() for found in _DATE.finditer(before + after))
 
 
-def _is_trimmed(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> bool:
+def _is_trimmed(old: Sequence[Said], new: Sequence[Said]) -> bool:
     """Whether the oldest messages behind the system prompt were left out, and all others are still there."""
     old, new = ([said for said in messages if said[0] != "system"] for messages in (old, new))
     return any(new[: len(old) - gone] == old[gone:] for gone in range(1, len(old)))

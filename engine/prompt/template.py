@@ -1,28 +1,46 @@
 """From the messages of a chat to the token ids of a prompt, which stay the same from turn to turn.
 
-The chat template is rendered twice: with the messages' contents, and with a marker in place of each. The second text
-shows what between the contents belongs to the template. With that the first text is cut into pieces. A generated answer
-is put in as the ids that the model wrote, every other piece is encoded from its text. So the next prompt begins with
-exactly the tokens that are in the cache.
+The chat template is rendered twice: with the messages' texts, and with a frame around each of them. The second
+rendering shows what belongs to the template, and with it the first one is cut into pieces. The ids that the model wrote
+stand for its answers, every other piece is encoded from its text. So the next prompt begins with exactly the tokens
+that are in the cache. Nothing else differs from what transformers' `apply_chat_template` makes of the same messages.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from engine.prompt.alignment import Frames, Stretch, align
+from engine.prompt.handed import ID_LENGTH, Form, find_form, handed
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
+from engine.prompt.sent import Sent, as_sent, system_in_question, with_words, without_empty_answers
 from engine.prompt.special_tokens import ControlTokens
+from engine.prompt.splicing import Answer, Splice, splice
+from engine.prompt.switches import Switch, thinking_switches
 from engine.prompt.token_text import TokenText, readable
+from engine.prompt.written import Written, locate
 from engine.remembered import Remembered
-from engine.types import HeadstartError, InvalidRequestError, Message, ModelError, TokenSpan, Tool
+from engine.types import (
+    HeadstartError,
+    InvalidRequestError,
+    Message,
+    ModelError,
+    Role,
+    SystemPlace,
+    TokenSpan,
+    Tool,
+    ToolCall,
+)
 
 PLAIN_TEMPLATE = (
     "{% for message in messages %}{{ message['role'].capitalize() + ': ' + message['content'] + '\\n\\n' }}{% endfor %}"
@@ -39,36 +57,63 @@ NO_TOOL_RESULTS = (
     "This model's chat template leaves out what tools returned. Put it into a question, or choose a model that was "
     "trained for tools, such as a Qwen3 or a Llama-3.1."
 )
-
+NO_SYSTEM = (
+    "This model's chat template takes no system prompt. Delete it, or have it put in front of the first question."
+)
+LEFT_OUT = "This model's chat template leaves out one of the messages. Delete it, or choose another model."
+SYSTEM_MOVED = "This model's chat template takes no system prompt, so it stands in front of the first question."
+LATER_SYSTEM_MOVED = (
+    "This model's chat template takes a system prompt at the start only, so a later one stands in front of a question."
+)
+EMPTY_LEFT_OUT = "An answer without a word, and its question, are not sent to the model again."
+PART_LEFT_OUT = "This model's chat template leaves out a part of an earlier answer."
 ENDLESS_TEMPLATE = (
     "This model's chat template takes more time or memory than any should, so it was stopped. Download the model "
     "again, or choose another one."
 )
 NO_PROCESS = "Chat templates are read by a process of its own, which could not be started. Start Headstart again."
 REMEMBERED_BYTES = 64_000_000
-"""Memory for texts that were encoded, with their tokens; and a quarter as much for answers that were checked."""
+"""Memory for texts that were encoded, with their tokens; and a quarter as much each for answers that were looked
+through and for renderings."""
+
+MOST_TRIES = 12
+"""How often a prompt is rendered with frames at most, where the template treats framed texts otherwise."""
+
+_TOOL = -2
+"""In place of a message's number: the name of a tool."""
 
 log = logging.getLogger("headstart")
 
-_MARK = "\ue000{}\ue001"
-_MARKS = re.compile("\ue000(\\d+)\ue001")
+Setting = tuple[str, bool, SystemPlace]
+"""`thinking`, `keep_thoughts` and `system_place` of a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt as token ids. `spans` says where each message lies; one that the template left out has none."""
+    """A prompt as token ids. `spans` says where each message lies; one that the template left out has none.
+
+    `notices` are sentences for the user on what became of the messages. `thoughts` holds the numbers of the answers
+    whose thought is in the prompt. `tools_at` is the token at which the names of tools begin, -1 without any.
+    `setting` says with what the template was rendered besides messages, tools and the day. `has_own_text`: without a
+    system prompt the template begins with a text of its own.
+    """
 
     ids: tuple[int, ...]
     spans: tuple[TokenSpan, ...]
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
+    notices: tuple[str, ...] = ()
+    thoughts: frozenset[int] = frozenset()
+    tools_at: int = -1
+    setting: Setting = ("", False, "auto")
+    has_own_text: bool = False
 
     @property
     def system_tokens(self) -> int:
-        """Tokens from the start to the end of the system prompt, or with tools to where the first message of the chat
-        begins; 0 where the prompt begins with neither."""
+        """Tokens from the start to the end of the system prompt; with tools, or where the template writes a text of its
+        own in its place, to where the first message of the chat begins; 0 where the prompt begins with neither."""
         has_system = bool(self.spans) and self.spans[0].role == "system"
-        if self.tools:
+        if self.tools or (self.has_own_text and not has_system):
             return next((span.start for span in self.spans[has_system:]), 0)
         return self.spans[0].end if has_system else 0
 
@@ -92,6 +137,48 @@ class _Setting:
 
     now: datetime
     tools: tuple[dict[str, Any], ...] = ()
+    switch: Switch = field(default_factory=Switch)
+
+
+@dataclass(frozen=True)
+class _Rendered:
+    """A rendered prompt: its text, cut into stretches, made of these messages. `written` holds what the model wrote of
+    them, `left_out` the numbers of frames that the template did not write."""
+
+    stretches: tuple[Stretch, ...]
+    chat: tuple[Sent, ...]
+    written: Mapping[int, Written]
+    left_out: frozenset[int]
+
+    @cached_property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(stretch.text for stretch in self.stretches)
+
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int]]:
+        """Where each framed text lies, by the number of its frame; the first place, where there are several."""
+        found: dict[int, tuple[int, int]] = {}
+        at = 0
+        for stretch in self.stretches:
+            if stretch.number >= 0:
+                found.setdefault(stretch.number, (at, at + len(stretch.text)))
+            at += len(stretch.text)
+        return found
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where framed texts begin."""
+        return sorted(start for start, _ in self.places.values())
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where framed texts end."""
+        return sorted(end for _, end in self.places.values())
+
+    def of(self, sent: Sent) -> list[tuple[int, int]]:
+        """The places of a message's texts."""
+        return [self.places[number] for number in _numbers(sent) if number in self.places]
 
 
 class PromptBuilder:
@@ -104,71 +191,342 @@ class PromptBuilder:
         self.tokenizer = tokenizer
         self._vocabulary = vocabulary
         if not tokenizer.chat_template:
-            tokenizer.chat_template = PLAIN_TEMPLATE
+            tokenizer.chat_template = _beside(tokenizer) or PLAIN_TEMPLATE
         self._text = TokenText(tokenizer)
+        self._rendering = Remembered(self._render_text, REMEMBERED_BYTES // 4)
+        self._forms: dict[str, Form] = {}
+        self._changes_names: set[str] = set()
+        self._asking: dict[tuple[object, ...], str] = {}
         self._control = ControlTokens(tokenizer, self._between_messages())
         self.tokenizer("", add_special_tokens=False)  # sets truncation and padding once: after that calls may overlap
+        self._bos = _own_bos(tokenizer)
         self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
-        self._says = Remembered(self._says_text, REMEMBERED_BYTES // 4)
+        self._locate = Remembered(self._located, REMEMBERED_BYTES // 4)
 
     @property
     def nbytes(self) -> int:
-        """What is remembered of texts that were encoded."""
-        return self._encode.nbytes + self._says.nbytes
+        """What is remembered of texts that were encoded, rendered, and looked through."""
+        return self._encode.nbytes + self._locate.nbytes + self._rendering.nbytes
 
-    def build(self, messages: Sequence[Message], day: date | None = None, tools: Sequence[Tool] = ()) -> Prompt:
-        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
+    @property
+    def thinking(self) -> tuple[str, ...]:
+        """What the template lets one choose about thoughts: what makes a difference when it is rendered."""
+        with suppress(InvalidRequestError):
+            switches = self._switches()
+            chat = [Message("system", "x"), Message("user", "x")]
+            texts = {name: self._tried(chat, switch) for name, switch in switches.items()}
+            return tuple(switches) if len(set(texts.values()) - {None}) > 1 else ()
+        return ()
 
-        Raises InvalidRequestError where the template refuses the messages, or leaves out tools or what they returned,
-        and where a text cannot be encoded.
+    @property
+    def has_tools(self) -> bool:
+        """Whether the template takes tools."""
+        return self._form(has_tools=True).has_tools
+
+    def build(
+        self,
+        messages: Sequence[Message],
+        day: date | None = None,
+        tools: Sequence[Tool] = (),
+        *,
+        thinking: str = "",
+        keep_thoughts: bool = False,
+        system_place: SystemPlace = "auto",
+    ) -> Prompt:
+        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see; the others
+        are what `Request` says of them.
+
+        Raises InvalidRequestError where the template refuses the messages, or leaves out one of them, or tools, or what
+        these returned; where a text cannot be encoded, and where it knows no such `thinking`.
         """
         _check_encodable(messages, tools)
         now = datetime.combine(day, time(12)) if day else datetime.now()
-        pieces = self._pieces(messages, _Setting(now, self._described(tools)))
-        ids: list[int] = []
-        spans: list[TokenSpan] = []
-        for run in _runs(pieces):
-            if run[0].ids:
-                self._add_span(spans, messages, run[0].message, len(ids), len(ids) + len(run[0].ids))
-                ids += run[0].ids
-            else:
-                self._add_text(ids, spans, messages, run)
-        return Prompt(tuple(ids), tuple(spans), tuple(messages), tuple(tools))
+        setting = _Setting(now, self._described(tools), self._switch(thinking))
+        chat = without_empty_answers(as_sent([_parted(message) for message in messages]))
+        notices = [EMPTY_LEFT_OUT] if len(chat) < len(messages) else []
+        if setting.switch.words:
+            chat = with_words(chat, setting.switch.words)
+        rendered, moved = self._placed(chat, setting, system_place)
+        notices += [moved] if moved else []
+        notices += self._left_out(rendered, setting)
+        prompt = self._encoded(rendered, self._splices(rendered, setting, keep=keep_thoughts))
+        return replace(
+            prompt,
+            messages=tuple(messages),
+            tools=tuple(tools),
+            notices=tuple(notices),
+            setting=(thinking, keep_thoughts, system_place),
+        )
 
-    def _pieces(self, messages: Sequence[Message], setting: _Setting) -> list[_Piece]:
-        """The rendered text cut into the template's own parts and the messages' contents."""
-        text = self._render([(m.role, m.content) for m in messages], setting)
-        marked = [(m.role, _MARK.format(i)) for i, m in enumerate(messages)]
-        frame = self._render(marked, setting)
-        if setting.tools and frame == self._render(marked, replace(setting, tools=())):
+    # what the template makes of the messages
+
+    def _placed(self, chat: list[Sent], setting: _Setting, place: SystemPlace) -> tuple[_Rendered, str]:
+        """The rendered prompt with its system prompts where the template takes them, and a sentence where one had to be
+        moved."""
+        refusal: InvalidRequestError | None = None
+        for tried, notice in _places(chat, place):
+            try:
+                rendered = self._rendered(tried, setting)
+            except InvalidRequestError as error:
+                refusal = refusal or error
+                continue
+            is_something = bool(rendered.text.strip())  # of nothing at all somebody else complains
+            systems = [sent for sent in tried if sent.message.role == "system"]
+            if is_something and any(2 * sent.index in rendered.left_out for sent in systems):
+                continue
+            if notice and place == "refuse":
+                raise InvalidRequestError(NO_SYSTEM)
+            return rendered, notice
+        if refusal is None:
+            raise InvalidRequestError(LEFT_OUT)
+        raise self._refused(chat, setting, refusal)
+
+    def _rendered(self, chat: Sequence[Sent], setting: _Setting) -> _Rendered:
+        """The rendered prompt, cut at the messages' texts. Where the template treats framed texts otherwise, those
+        around that place are left without a frame; special tokens that such texts spell out are broken up."""
+        written = {sent.index: own for sent in chat if (own := self._own(sent.message)) is not None}
+        form = self._form(has_tools=bool(setting.tools))
+        wanted = _wanted(chat, setting.tools, written)
+        frames = Frames([*wanted.values(), *(own.text for own in written.values())])
+        first_tool, template = _first_tool(chat), self._template(bool(setting.tools))
+        names = {number for number in wanted if number >= first_tool}
+        bare = set(names) if template in self._changes_names else set()
+
+        def plain(text: str, number: int) -> str:
+            return self._control.broken_up(text) if number in bare else text
+
+        def framed(text: str, number: int) -> str:
+            return plain(text, number) if number in bare or number not in wanted else frames.around(text, number)
+
+        for _ in range(MOST_TRIES):
+            text = self._render(handed(chat, form, written, plain), setting.tools, setting)
+            tools = _framed_tools(setting.tools, first_tool, framed)
+            try:
+                stretches, odd = frames.read(self._render(handed(chat, form, written, framed), tools, setting))
+            except InvalidRequestError:  # it looks at names of tools, or at the length of a text
+                stretches, odd = [], set(wanted)
+            found = odd or align(text, stretches)
+            if isinstance(found, list):
+                if names and bare == names:
+                    self._changes_names.add(template)
+                there = {stretch.number for stretch in found}
+                missing = {n for n, said in wanted.items() if said.strip() and n not in there and n not in bare}
+                return _Rendered(tuple(found), tuple(chat), written, frozenset(missing))
+            if names - bare:  # it may look at the names of tools, or write them in another spelling
+                bare |= names
+            elif odd - bare:
+                bare |= odd
+            elif following := [number for number in found if number not in bare][:1]:
+                bare |= set(following)
+            else:
+                break
+        log.info("the chat template changes what is written: answers are encoded anew")
+        bare |= set(wanted)
+        text = self._render(handed(chat, form, written, plain), setting.tools, setting)
+        return _Rendered((Stretch(text),), tuple(chat), written, frozenset())
+
+    def _left_out(self, rendered: _Rendered, setting: _Setting) -> list[str]:
+        """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or
+        the tools."""
+        if not rendered.text.strip():
+            return []
+        missing = {number // 2 for number in rendered.left_out if number % 2 == 0}
+        roles = {sent.message.role for sent in rendered.chat for index, _ in sent.texts if index in missing}
+        if (
+            setting.tools
+            and any(n >= _first_tool(rendered.chat) for n in rendered.left_out)
+            and not self._shows_tools(rendered, setting)
+        ):
             raise InvalidRequestError(NO_TOOLS)
-        literals = _MARKS.split(frame)
-        order = [int(number) for number in literals[1::2]]
-        if any(m.role == "tool" and index not in order for index, m in enumerate(messages)):
+        if "tool" in roles:
             raise InvalidRequestError(NO_TOOL_RESULTS)
-        pieces = _align(text, literals[::2], order, messages) or [_Piece(self._render_harmless(messages, setting), -1)]
-        pieces = [piece if self._wrote(piece, messages) else replace(piece, ids=()) for piece in pieces]
-        return [replace(piece, is_plain=self._spells_special(piece)) for piece in pieces]
+        if roles & {"user", "system"}:
+            raise InvalidRequestError(LEFT_OUT)
+        calls = [call.name for sent in rendered.chat for call in sent.message.tool_calls]
+        text = rendered.text
+        return [PART_LEFT_OUT] if "assistant" in roles or any(name not in text for name in calls) else []
+
+    def _shows_tools(self, rendered: _Rendered, setting: _Setting) -> bool:
+        form = self._form(has_tools=True)
+        bare = handed(rendered.chat, form, rendered.written, lambda text, number: text)
+        return self._render(bare, setting.tools, setting) != self._render(bare, (), replace(setting, tools=()))
+
+    def _refused(self, chat: list[Sent], setting: _Setting, refusal: InvalidRequestError) -> InvalidRequestError:
+        """A refusal that names the part without which the template takes the messages, and says it in its words."""
+        trials = (
+            ("Try without tools.", _without_tools(chat), replace(setting, tools=())),
+            ("Try without a system prompt.", [s for s in chat if s.message.role != "system"], setting),
+            ("Write something into each message.", _filled(chat), setting),
+            ("Let questions and answers take turns in it, a question first.", _taking_turns(chat), setting),
+            ("Try without the thoughts of earlier answers.", _without_thoughts(chat), setting),
+        )
+        for advice, tried, changed in trials:
+            if (tried, changed) != (chat, setting) and tried:
+                with suppress(InvalidRequestError):
+                    self._rendered(tried, changed)
+                    return InvalidRequestError(f"{refusal} {advice}", refusal.detail)
+        return InvalidRequestError(f"{refusal} It says: {refusal.detail[:200]}", refusal.detail)
 
     def _between_messages(self) -> list[str]:
         """What the template writes between one message and the next; nothing where it refuses plain questions."""
-        roles = ("user", "assistant", "user")
+        frames = Frames([])
+        said = [
+            {"role": role, "content": frames.around("x", n)} for n, role in enumerate(("user", "assistant", "user"))
+        ]
         try:
-            frame = self._render([(role, _MARK.format(i)) for i, role in enumerate(roles)], _Setting(datetime.now()))
+            stretches, _ = frames.read(self._render(said, (), _Setting(datetime(2025, 1, 1))))
         except InvalidRequestError:
             return []
-        return _MARKS.split(frame)[2:-1:2]
+        return [stretch.text for stretch in stretches[2:-1:2]]
 
-    def _wrote(self, piece: _Piece, messages: Sequence[Message]) -> bool:
-        """Whether a piece's ids are this model's. Those of another model's answer mean something else here."""
-        content = messages[piece.message].content
-        return not piece.ids or (max(piece.ids) < self._vocabulary and self._says(piece.ids, content))
+    def _form(self, *, has_tools: bool) -> Form:
+        template = self._template(has_tools)
+        if template not in self._forms:
+            setting = _Setting(datetime(2025, 1, 1))
+            self._forms[template] = find_form(template, lambda said, tools: self._render(said, tools, setting))
+        return self._forms[template]
 
-    def _says_text(self, ids: tuple[int, ...], content: str) -> bool:
-        """Whether ids read as this content. Of an empty content, which says nothing, none may be a special token."""
-        if not content.strip() and not self._control.ids.isdisjoint(ids):
+    def _switches(self) -> dict[str, Switch]:
+        return thinking_switches(self._template(has_tools=False))
+
+    def _switch(self, thinking: str) -> Switch:
+        if not thinking:
+            return Switch()
+        switches = self._switches()
+        if thinking not in switches:
+            known = f"It knows {', '.join(switches)}." if switches else "It knows no such choice: leave it out."
+            raise InvalidRequestError(f"This model's chat template cannot set thinking to {thinking[:40]!r}. {known}")
+        return switches[thinking]
+
+    def _tried(self, messages: Sequence[Message], switch: Switch) -> str | None:
+        with suppress(InvalidRequestError):
+            chat = as_sent(messages)
+            chat = with_words(chat, switch.words) if switch.words else chat
+            setting = _Setting(datetime(2025, 1, 1), switch=switch)
+            form = self._form(has_tools=False)
+            return self._render(handed(chat, form, {}, lambda text, number: text), (), setting)
+        return None
+
+    # where what the model wrote stands for its text
+
+    def _own(self, message: Message) -> Written | None:
+        """What the model wrote for an answer; None where that is not known, or was another model."""
+        ids = message.token_ids
+        if message.role != "assistant" or not ids or max(ids) >= self._vocabulary:
+            return None
+        calls = tuple(call.name for call in message.tool_calls)
+        found: Written | None = self._locate(ids, message.content, message.thought, calls)
+        return found
+
+    def _located(self, ids: tuple[int, ...], content: str, thought: str, calls: tuple[str, ...]) -> Written | None:
+        text, template = self._read(ids), self._template(has_tools=True)
+        if (found := locate(ids, text, thought, content, calls, template)) is not None:
+            return found
+        is_all = not thought and not calls and readable(self._text.marked(ids)).strip() == content.strip()
+        return Written(ids, text, (0, 0), (0, len(text))) if is_all else None  # special tokens within it are not shown
+
+    def _read(self, ids: tuple[int, ...]) -> str:
+        """What ids say, special tokens by name, as it was shown."""
+        return readable(self._text.with_special(ids))
+
+    def _splices(self, rendered: _Rendered, setting: _Setting, *, keep: bool) -> dict[int, Splice]:
+        """Where ids stand for the text, by the number of the answer."""
+        found: dict[int, Splice] = {}
+        for at, sent in enumerate(rendered.chat):
+            answer = self._answer_at(at, rendered, setting) if sent.index in rendered.written else None
+            made = answer and splice(rendered.text, answer, self._control.names, self._read, keep=keep)
+            if made:
+                found[sent.index] = made
+        return found
+
+    def _answer_at(self, at: int, rendered: _Rendered, setting: _Setting) -> Answer | None:
+        """One answer in the rendered text, between the texts of other messages; None where its place is not known."""
+        sent = rendered.chat[at]
+        mine = rendered.of(sent)
+        before = max((end for _, end in rendered.of(rendered.chat[at - 1])), default=-1) if at else -1
+        if mine:
+            known = bisect_right(rendered.ends, min(start for start, _ in mine))
+            start = rendered.ends[known - 1] if known else 0
+        elif before >= 0:
+            start = before
+        else:
+            return None
+        behind = bisect_left(rendered.starts, max([start, *(end for _, end in mine)]))
+        end = rendered.starts[behind] if behind < len(rendered.starts) else len(rendered.text)
+        asked = self._asked(rendered.chat[at - 1].message.role, rendered, setting) if before == start else ""
+        content, thought = (rendered.places.get(2 * sent.index + part) for part in (0, 1))
+        return Answer(sent.message, rendered.written[sent.index], start, end, content, thought, asked)
+
+    def _asked(self, role: str, rendered: _Rendered, setting: _Setting) -> str:
+        """What the template writes behind a last message of this role, to ask for an answer; "" where that is not
+        known."""
+        last = rendered.chat[-1]
+        ends = [end for _, end in rendered.of(last)]
+        if last.message.role == role and ends:
+            return rendered.text[max(ends) :]
+        key = (self._template(bool(setting.tools)), role, str(setting.switch), bool(setting.tools))
+        if key not in self._asking:
+            self._asking[key] = self._asked_anew(role, setting)
+        return self._asking[key]
+
+    def _asked_anew(self, role: str, setting: _Setting) -> str:
+        call = ToolCall("look_it_up", "{}", "a" * ID_LENGTH)
+        chats = {
+            "user": [Message("user", "x")],
+            "tool": [
+                Message("user", "x"),
+                Message("assistant", "", tool_calls=(call,)),
+                Message("tool", "x", tool_call_id=call.id),
+            ],
+        }
+        if role not in chats:
+            return ""
+        with suppress(InvalidRequestError):
+            rendered = self._rendered(as_sent(chats[role]), setting)
+            place = rendered.places.get(2 * (len(chats[role]) - 1))
+            return rendered.text[place[1] :] if place else ""
+        return ""
+
+    # from text to ids
+
+    def _encoded(self, rendered: _Rendered, splices: Mapping[int, Splice]) -> Prompt:
+        """The prompt of a rendered text, with ids in place of what they stand for."""
+        pieces = [replace(p, is_plain=self._spells_special(p)) for p in _pieces(rendered, splices)]
+        text = rendered.text
+        bos = self.tokenizer.bos_token if self._bos else None
+        ids: list[int] = [] if bos is None or text.lstrip().startswith(bos) else list(self._bos)
+        places: list[tuple[int, int, int]] = []
+        for run in _runs(pieces):
+            if run[0].ids:
+                places.append((run[0].message, len(ids), len(ids) + len(run[0].ids)))
+                ids += run[0].ids
+            else:
+                self._add_text(ids, places, run)
+        systems = [index for sent in rendered.chat for index, _ in sent.texts[:-1]]
+        roles: dict[int, Role] = dict.fromkeys(systems, "system")
+        roles |= {sent.index: sent.message.role for sent in rendered.chat}
+        kept = {sent.index for sent in rendered.chat if sent.message.thought and _is_kept(sent, rendered, splices)}
+        return Prompt(
+            tuple(ids),
+            tuple(TokenSpan(index, roles[index], start, end) for index, start, end in _joined(places)),
+            (),
+            thoughts=frozenset(kept),
+            tools_at=min((start for message, start, _ in places if message == _TOOL), default=-1),
+            has_own_text=self._has_own_text(rendered),
+        )
+
+    def _has_own_text(self, rendered: _Rendered) -> bool:
+        """Whether a prompt without a system prompt begins with a text of the template's own, besides what begins a
+        question."""
+        first = rendered.stretches[0].text
+        between = self._between_messages()
+        if not between or len(rendered.stretches) < 2 or rendered.chat[0].message.role != "user":
             return False
-        return readable(self._text.marked(ids)).strip() == content.strip()
+        same = 0
+        while same < min(len(first), len(between[-1])) and first[-same - 1] == between[-1][-same - 1]:
+            same += 1
+        own = first[: len(first) - same].strip()
+        return own not in ("", self.tokenizer.bos_token)
 
     def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
         """Tools as chat templates expect them; special tokens that they spell out are broken up."""
@@ -184,33 +542,19 @@ class PromptBuilder:
             for tool in tools
         )
 
-    def _render_harmless(self, messages: Sequence[Message], setting: _Setting) -> str:
-        """The rendered text for templates that change the contents so that they cannot be found again in it.
-
-        Special tokens that the contents spell out are broken up, because nothing tells them from the template's own.
-        """
-        log.info("the chat template changes what is written: answers are encoded anew")
-        return self._render([(message.role, self._control.broken_up(message.content)) for message in messages], setting)
-
     def _spells_special(self, piece: _Piece) -> bool:
         return piece.message >= 0 and not piece.ids and self._control.are_in(piece.text)
 
-    def _add_text(
-        self, ids: list[int], spans: list[TokenSpan], messages: Sequence[Message], run: Sequence[_Piece]
-    ) -> None:
+    def _add_text(self, ids: list[int], places: list[tuple[int, int, int]], run: Sequence[_Piece]) -> None:
         """Encode neighbouring pieces of text as one, and find each message's tokens by its characters."""
         new, starts = self._encode("".join(piece.text for piece in run), run[0].is_plain)
         at = 0
         for piece in run:
-            if piece.message >= 0:
+            if piece.message != -1:
                 start, end = bisect_left(starts, at), bisect_left(starts, at + len(piece.text))
-                self._add_span(spans, messages, piece.message, len(ids) + start, len(ids) + end)
+                places.append((piece.message, len(ids) + start, len(ids) + end))
             at += len(piece.text)
         ids += new
-
-    @staticmethod
-    def _add_span(spans: list[TokenSpan], messages: Sequence[Message], message: int, start: int, end: int) -> None:
-        spans.append(TokenSpan(message, messages[message].role, start, end))
 
     def _encode_text(self, text: str, is_plain: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Ids of a text, and for each the character it begins at. Plain text is one piece: then all are 0."""
@@ -220,34 +564,203 @@ class PromptBuilder:
         encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
         return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
 
-    def _render(self, messages: Sequence[tuple[str, str]], setting: _Setting) -> str:
+    # rendering
+
+    def _template(self, has_tools: bool) -> str:
+        """The source of the template. Of several with names, the one for tools, the default one, or the first."""
+        source = self.tokenizer.chat_template
+        if not isinstance(source, Mapping):
+            return str(source)
+        names = ["tool_use", "default", *sorted(source)] if has_tools else ["default", *sorted(source)]
+        return str(source[next(name for name in names if name in source)])
+
+    def _render(self, said: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], setting: _Setting) -> str:
         """The text that the template makes of these messages. `apply_chat_template` takes no clock from us."""
-        tools = list(setting.tools) or None
         seen = {
             **self.tokenizer.special_tokens_map,
-            "messages": [{"role": role, "content": content} for role, content in messages],
-            "tools": tools,
+            "messages": said,
+            "tools": list(tools) or None,
             "documents": None,
             "add_generation_prompt": True,
             "date_string": setting.now.strftime("%d %b %Y"),
+            **setting.switch.variables,
         }
+        text: str = self._rendering(self._template(bool(tools)), json.dumps(seen, default=str), setting.now.isoformat())
+        return text
+
+    @staticmethod
+    def _render_text(template: str, seen: str, now: str) -> str:
         try:
-            return RENDERER.render(self.tokenizer.get_chat_template(tools=tools), seen, setting.now)
+            return RENDERER.render(template, json.loads(seen), datetime.fromisoformat(now))
         except TemplateEndlessError as error:
             raise ModelError(ENDLESS_TEMPLATE, str(error)) from error
         except OSError as error:
             raise HeadstartError(NO_PROCESS, str(error)) from error
         except Exception as error:  # what the template says is for whoever wrote the messages
-            has_tools = setting.tools or any(role == "tool" for role, _ in messages)
-            advice = "without tools" if has_tools else "without a system prompt"
             raise InvalidRequestError(
-                f"This model's chat template does not accept these messages. Try {advice}.", str(error)
+                "This model's chat template does not accept these messages.", str(error)
             ) from error
+
+
+def _beside(tokenizer: Any) -> str:
+    """The template in `chat_template.json`, where models with images keep it; "" where there is none."""
+    path = Path(str(getattr(tokenizer, "name_or_path", ""))) / "chat_template.json"
+    with suppress(OSError, ValueError, AttributeError):
+        return str(json.loads(path.read_text(encoding="utf-8-sig")).get("chat_template") or "")
+    return ""
+
+
+def _own_bos(tokenizer: Any) -> tuple[int, ...]:
+    """The BOS where the tokenizer itself begins every text with it."""
+    ids = tokenizer("").input_ids
+    return tuple(ids[:1]) if ids and ids[0] == tokenizer.bos_token_id else ()
+
+
+def thought_of(message: Message) -> str:
+    """The thought of an answer, also of one that was stored before answers had parts."""
+    return _parted(message).thought
+
+
+def _parted(message: Message) -> Message:
+    """An answer with the thought that stands in its text, as it was stored before answers had parts, told apart."""
+    head, mark, rest = message.content.partition("</think>")
+    if message.role != "assistant" or message.thought or not mark:
+        return message
+    thought = head.lstrip().removeprefix("<think>").strip()
+    return replace(message, thought=thought, content=rest)
+
+
+def _places(chat: list[Sent], place: SystemPlace) -> Iterator[tuple[list[Sent], str]]:
+    """The orders of messages to try, with what to say where they are not as they were."""
+    if place == "question":
+        yield system_in_question(chat), ""
+        return
+    yield chat, ""
+    systems = [number for number, sent in enumerate(chat) if sent.message.role == "system"]
+    if systems[:1] == [0] and len(systems) > 1:
+        yield system_in_question(chat, is_first_kept=True), LATER_SYSTEM_MOVED
+    if systems:
+        yield system_in_question(chat), SYSTEM_MOVED
+
+
+def _numbers(sent: Sent) -> list[int]:
+    """The numbers of the frames of a message, in the order of its texts; that of its thought first."""
+    return [2 * sent.index + 1, *(2 * index for index, _ in sent.texts if index >= 0)]
+
+
+def _first_tool(chat: Sequence[Sent]) -> int:
+    """The number of the frame around the first tool's name."""
+    return 2 * (1 + max((index for sent in chat for index in (sent.index, *(i for i, _ in sent.texts))), default=0))
+
+
+def _wanted(chat: Sequence[Sent], tools: Sequence[Mapping[str, Any]], written: Mapping[int, Written]) -> dict[int, str]:
+    """The texts that get a frame, by its number. An empty content beside tool calls is told from one with words."""
+    framed = [sent for sent in chat if sent.content.strip() or not sent.message.tool_calls]
+    wanted = {2 * index: text for sent in framed for index, text in sent.texts if index >= 0}
+    wanted |= {2 * sent.index + 1: sent.message.thought for sent in chat if sent.message.thought}
+    first = _first_tool(chat)
+    return wanted | {first + number: tool["function"]["name"] for number, tool in enumerate(tools)}
+
+
+def _framed_tools(
+    tools: Sequence[Mapping[str, Any]], first: int, framed: Callable[[str, int], str]
+) -> list[dict[str, Any]]:
+    """Tools with frames around their names."""
+    return [
+        {**tool, "function": {**tool["function"], "name": framed(tool["function"]["name"], first + number)}}
+        for number, tool in enumerate(tools)
+    ]
+
+
+def _pieces(rendered: _Rendered, splices: Mapping[int, Splice]) -> list[_Piece]:
+    """The rendered text in pieces, with ids in place of what they stand for."""
+    pieces: list[_Piece] = []
+    first_tool = _first_tool(rendered.chat)
+    waiting = sorted(splices.items(), key=lambda item: item[1].start)
+    at = 0
+
+    def add(text: str, number: int) -> None:
+        message = -1 if number < 0 else number // 2 if number < first_tool else _TOOL
+        pieces.append(_Piece(text, message))
+
+    for stretch in rendered.stretches:
+        text, end = stretch.text, at + len(stretch.text)
+        is_whole = True
+        while waiting and waiting[0][1].start < end:
+            index, splice = waiting[0]
+            is_whole = False
+            if splice.start >= at:
+                add(text[len(text) - (end - at) : len(text) - (end - splice.start)], stretch.number)
+                add(splice.before, -1)
+                pieces.append(_Piece("", index, splice.ids))
+            at = max(at, min(end, splice.end))
+            if splice.end > end:
+                break
+            waiting.pop(0)
+        if is_whole or at < end:
+            add(text[len(text) - (end - at) :] if end > at else "", stretch.number)
+        at = end
+    for index, splice in waiting:
+        add(splice.before, -1)
+        pieces.append(_Piece("", index, splice.ids))
+    return [piece for piece in pieces if piece.text or piece.ids or piece.message != -1]
+
+
+def _joined(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The places of messages, one for each: those that follow each other as one, of others the first."""
+    found: dict[int, tuple[int, int, int]] = {}
+    before = -1
+    for message, start, end in places:
+        if message < 0:
+            continue
+        if message not in found:
+            found[message] = (message, start, end)
+        elif message == before:
+            found[message] = (message, found[message][1], end)
+        before = message
+    return list(found.values())
+
+
+def _is_kept(sent: Sent, rendered: _Rendered, splices: Mapping[int, Splice]) -> bool:
+    """Whether the thought of an answer is in the prompt."""
+    own = splices.get(sent.index)
+    return (own is not None and own.has_thought) or 2 * sent.index + 1 in rendered.places
+
+
+def _without_tools(chat: Sequence[Sent]) -> list[Sent]:
+    kept = [sent for sent in chat if sent.message.role != "tool"]
+    return [
+        replace(sent, message=replace(sent.message, tool_calls=()))
+        for sent in kept
+        if sent.content or not sent.message.tool_calls
+    ]
+
+
+def _without_thoughts(chat: Sequence[Sent]) -> list[Sent]:
+    return [replace(sent, message=replace(sent.message, thought="")) for sent in chat]
+
+
+def _filled(chat: Sequence[Sent]) -> list[Sent]:
+    """Each message with something in it."""
+    return [sent if sent.content.strip() else replace(sent, texts=((sent.index, "x"),)) for sent in chat]
+
+
+def _taking_turns(chat: Sequence[Sent]) -> list[Sent]:
+    """The messages with questions that follow each other as one, from the first question on."""
+    kept: list[Sent] = []
+    for sent in chat:
+        role = sent.message.role
+        if kept and role == kept[-1].message.role and role in ("user", "assistant"):
+            kept[-1] = replace(sent, texts=(*kept[-1].texts, *sent.texts))
+        elif role != "assistant" or (kept and kept[-1].message.role != "system"):
+            kept.append(sent)
+    return kept
 
 
 def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None:
     """Raise InvalidRequestError where a string holds half of a character (a lone surrogate), which is no text."""
-    texts = [text for message in messages for text in (message.role, message.content)]
+    texts = [text for message in messages for text in (message.role, message.content, message.thought)]
+    texts += [text for message in messages for call in message.tool_calls for text in (call.name, call.arguments)]
     texts += [text for tool in tools for text in (tool.name, tool.description, tool.parameters)]
     try:
         "".join(texts).encode()
@@ -264,54 +777,3 @@ def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
         else:
             runs.append([piece])
     return runs
-
-
-def _align(
-    text: str, literals: Sequence[str], order: Sequence[int], messages: Sequence[Message]
-) -> list[_Piece] | None:
-    """Cut a rendered text into pieces: the template's `literals`, and between them the contents of messages in `order`.
-
-    None where the template changes contents in a way that cannot be followed. Then all of the text is encoded as it is.
-    """
-    is_told_apart = sorted(set(order)) == sorted(order) and all(number < len(messages) for number in order)
-    if not text.startswith(literals[0]) or not is_told_apart:
-        return None
-    pieces = [_Piece(literals[0], -1)]
-    at = len(literals[0])
-    for message, literal in zip(order, literals[1:], strict=True):
-        content = _content_at(text, at, messages[message].content, literal, is_last=message == order[-1])
-        if content is None:
-            return None
-        whole = content.strip() == messages[message].content.strip()
-        ids = messages[message].token_ids if whole else ()
-        if ids:
-            pieces[-1] = _Piece(_before_answer(pieces[-1].text, literals[-1]), -1)
-        pieces += [_Piece(content, message, ids), _Piece(literal, -1)]
-        at += len(content) + len(literal)
-    return [piece for piece in pieces if piece.text or piece.ids or piece.message >= 0] if at == len(text) else None
-
-
-def _before_answer(literal: str, request: str) -> str:
-    """The template's text before a generated answer, as it stood when the answer was asked for.
-
-    Some templates (Mistral) write blanks in front of an answer only when it is there. `request` is the text that asks
-    for the next answer.
-    """
-    return request if literal.startswith(request) and literal[len(request) :].isspace() else literal
-
-
-def _content_at(text: str, at: int, content: str, literal: str, *, is_last: bool) -> str | None:
-    """The form in which a message's content stands at character `at` of the text, or None where none fits.
-
-    That is the whole content, or trimmed, or without the reasoning at its start, or as a JSON string, which is how some
-    templates (Llama-3.1) quote what a tool returned.
-    """
-    rest = len(text) - at - len(literal)
-    answer = content.rpartition("</think>")[2]
-    stripped = [part for whole in (content, answer) for part in (whole, whole.rstrip(), whole.lstrip(), whole.strip())]
-    quoted = json.dumps(content, ensure_ascii=False)[1:-1]
-    for candidate in (*stripped, answer.lstrip("\n"), answer.strip("\n"), quoted):
-        fits = len(candidate) == rest if is_last else True
-        if fits and text.startswith(candidate, at) and text.startswith(literal, at + len(candidate)):
-            return candidate
-    return None

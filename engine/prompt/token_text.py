@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 HALF = "\N{REPLACEMENT CHARACTER}"
@@ -76,6 +77,14 @@ class TokenText:
             spelled = pattern.sub(replacement, spelled)
         decoded: str = self._backend.decoder.decode(spelled.split(_BORDER))
         return decoded
+
+    def with_special(self, ids: Sequence[int]) -> str:
+        """The text as `marked` gives it, with the names of special tokens where they stand."""
+        parts: list[str] = []
+        for is_special, grouped in groupby(ids, self.special_names.__contains__):
+            run = list(grouped)
+            parts += [self.special_names[index] for index in run] if is_special else [self.marked(run)]
+        return "".join(parts)
 
     def _known_spellings(self) -> list[tuple[re.Pattern[str], str]]:
         """The ways in which this tokenizer's tokens can spell U+FFFD."""

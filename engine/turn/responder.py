@@ -23,7 +23,7 @@ from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.parts import AnswerReader
-from engine.prompt.template import Prompt, PromptBuilder
+from engine.prompt.template import Prompt, PromptBuilder, Setting
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait_for
 from engine.turn.answer import WrittenAnswer
@@ -179,7 +179,7 @@ class Responder:
     def _build(self, request: Request, listen: Listen) -> Prompt:
         """The prompt of a request. A long one is built in a thread of its own, one at a time, while this one listens.
         What `listen` raises leaves it to itself there, and short ones do not wait for it."""
-        build = partial(self.builder.build, request.messages, request.day, request.tools)
+        build = partial(self._prompt, request, _setting(request))
         if sum(len(message.content) for message in request.messages) <= LONG_TEXT:
             if self._long_text and self._long_text[1].done():  # nobody came back for it
                 self._long_text = None
@@ -191,6 +191,12 @@ class Responder:
         wait_for(mine[1], listen)
         self._end_long_text(mine)
         return mine[1].result()
+
+    def _prompt(self, request: Request, setting: Setting) -> Prompt:
+        thinking, keeps, place = setting
+        return self.builder.build(
+            request.messages, request.day, request.tools, thinking=thinking, keep_thoughts=keeps, system_place=place
+        )
 
     def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""
@@ -330,7 +336,23 @@ class Responder:
             return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
         past = self._past.get(turn.request.conversation) if turn.request.conversation else None
         same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
-        return explain(past, prompt, turn.reused, self.cache.namespace, self.model.decode, same)
+        return explain(
+            past,
+            prompt,
+            turn.reused,
+            self.cache.namespace,
+            self.model.decode,
+            same,
+            relative=self._relative(turn.request) if past is None else None,
+            rebuild=partial(self._prompt, turn.request),
+        )
+
+    def _relative(self, request: Request) -> Past | None:
+        """The newest turn of a conversation with the same system prompt as one that begins; None where it has no
+        name."""
+        system = _system(request.messages)
+        newest = reversed(self._past.values()) if request.conversation else ()
+        return next((past for past in newest if _system(past.prompt.messages) == system), None)
 
     def _stats(self, turn: Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
@@ -440,9 +462,19 @@ class Responder:
             yield self.view()
 
 
+def _setting(request: Request) -> Setting:
+    return request.thinking, request.keep_thoughts, request.system_place
+
+
+def _system(messages: Sequence[Message]) -> str:
+    """The system prompt that a conversation begins with."""
+    return messages[0].content if messages[0].role == "system" else ""
+
+
 def _is_same_text(one: Request, other: Request) -> bool:
     """Whether two requests have the same prompt."""
-    return (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
+    same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
+    return same and _setting(one) == _setting(other)
 
 
 def _numbers(run: Run, count: int) -> list[Tensor]:

@@ -47,6 +47,7 @@ class Turn:
             divergence=divergence,
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
+            notices=self.prompt.notices,
         )
 
     def deltas(self, parts: Iterable[Part]) -> Iterator[TextDelta]:

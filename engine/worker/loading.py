@@ -119,5 +119,7 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         kv_bytes_per_token=model.layout.bytes_per_token,
         cache_budget_bytes=cache.budget_bytes,
         prefill_tokens_per_s=responder.rate.tokens_per_s,
+        thinking=responder.builder.thinking,
         advice=sampling_advice(Path(model.path)),
+        has_tools=responder.builder.has_tools,
     )

@@ -82,6 +82,13 @@ GEMMA_NO_SYSTEM = (
     "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + GEMMA
 )
 
+NO_SYSTEM = (
+    "{% for message in messages %}{% if message['role'] != 'system' %}"
+    "{{ '<start_of_turn>' + message['role'] + '\n' + message['content'] + '<end_of_turn>\n' }}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<start_of_turn>assistant\n' }}{% endif %}"
+)
+"""Leaves a system prompt out without a word."""
+
 QWEN3 = (
     "{% if messages[0]['role'] == 'system' %}"
     "{{ '<|im_start|>system\n' + messages[0]['content'] + '<|im_end|>\n' }}{% endif %}"

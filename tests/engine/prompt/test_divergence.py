@@ -274,8 +274,8 @@ def test_requests_without_a_conversation_have_no_past(tiny) -> None:  # type: ig
         assert cause(chat) == "new"
 
 
-def test_a_system_prompt_that_moves_is_not_called_a_date() -> None:
-    """A template that rewrites the past in a way we have no name for is at least not blamed on a clock."""
+def test_a_system_prompt_that_moves_is_named_with_its_cure() -> None:
+    """A template that writes the system prompt into the last question re-reads everything each turn."""
     tokenizer = make_tokenizer(chat_templates.MISTRAL_LATE_SYSTEM, "</s>")
     builder = PromptBuilder(tokenizer)
     messages = [Message("system", SYSTEM), Message("user", QUESTION)]
@@ -283,7 +283,7 @@ def test_a_system_prompt_that_moves_is_not_called_a_date() -> None:
     new = builder.build([*messages, Message("assistant", "Here."), Message("user", QUESTION)])
     told = explain(Past(old, "m", len(old.ids)), new, common_length(old.ids, new.ids), "m", tokenizer.decode)
     assert told is not None
-    assert told.cause == "edited"
+    assert (told.cause, told.cure) == ("system moved", "system in question")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from engine.prompt.template import Prompt, PromptBuilder, _Setting
+from engine.prompt.template import Prompt, PromptBuilder
 from engine.prompt.token_text import TokenText
 from engine.turn.detokenize import Detokenizer
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, Tool
@@ -35,8 +36,6 @@ ANSWERS = (
     "emoji of several parts 👩‍👩‍👧 and 🇩🇪",
     "e\u0301 and ガギ",
     "<|im_start|> is not a token here",
-    "",
-    "  ",
 )
 
 
@@ -76,7 +75,7 @@ def test_the_next_prompt_begins_with_prompt_and_answer(family: str, has_system: 
 def test_any_answer_may_be_spliced(family: str, data: st.DataObject) -> None:
     """Kind G42: for any text and any ids. The text of an answer and its ids agree, as the engine hands them out."""
     tokens = _builders.setdefault(family, builder(family))
-    texts = data.draw(st.lists(st.text(max_size=12), min_size=1, max_size=3))
+    texts = data.draw(st.lists(st.text(max_size=12).filter(str.strip), min_size=1, max_size=3))
     messages: list[Message] = []
     for text in texts:
         messages.append(Message("user", data.draw(st.text(max_size=12))))
@@ -95,7 +94,13 @@ def test_without_ids_the_prompt_is_the_rendered_text(family: str) -> None:
     tokens = builder(family)
     messages = [SYSTEM, Message("user", "Where?"), Message("assistant", "Here."), Message("user", "Thanks.")]
     prompt = tokens.build(messages, DAY)
-    text = tokens._render([(m.role, m.content) for m in messages], _Setting(DAY))
+    said = [{"role": message.role, "content": message.content} for message in messages]
+    noon = datetime(DAY.year, DAY.month, DAY.day, 12)
+    with mock.patch("transformers.utils.chat_template_utils.datetime") as clock:
+        clock.now.return_value = noon
+        text = tokens.tokenizer.apply_chat_template(
+            said, tokenize=False, add_generation_prompt=True, date_string=noon.strftime("%d %b %Y")
+        )
     assert list(prompt.ids) == tokens.tokenizer(text, add_special_tokens=False).input_ids
     assert tokens.tokenizer.decode(prompt.ids, skip_special_tokens=False) == text
 
@@ -173,13 +178,51 @@ def test_a_system_prompt_that_moves_is_not_counted_as_the_start() -> None:
 
 
 def test_messages_the_template_refuses_are_refused_with_a_sentence() -> None:
-    refusing = PromptBuilder(make_tokenizer(chat_templates.GEMMA_NO_SYSTEM, "<end_of_turn>"))
-    with pytest.raises(InvalidRequestError, match="Try without a system prompt") as caught:
-        refusing.build([SYSTEM, Message("user", "Where?")], DAY)
-    assert "System role not supported" in caught.value.detail
     alternating = builder("mistral")
-    with pytest.raises(InvalidRequestError, match="template"):
+    with pytest.raises(InvalidRequestError, match="take turns") as caught:
         alternating.build([Message("user", "One?"), Message("user", "Two?")], DAY)
+    assert "roles must alternate" in caught.value.detail
+    own = PromptBuilder(make_tokenizer("{{ raise_exception('not today') }}"))
+    with pytest.raises(InvalidRequestError, match="It says: not today"):
+        own.build([SYSTEM, Message("user", "One?")], DAY)
+
+
+@pytest.mark.parametrize("template", [chat_templates.GEMMA_NO_SYSTEM, chat_templates.NO_SYSTEM])
+def test_a_system_prompt_that_a_template_does_not_take_stands_in_the_first_question(template: str) -> None:
+    """Refused or left out: it is said, and the user may have the request refused instead."""
+    tokens = PromptBuilder(make_tokenizer(template, "<end_of_turn>"))
+    messages = [SYSTEM, Message("user", "Where?"), generated(tokens, "Here."), Message("user", "So?")]
+    prompt = tokens.build(messages, DAY)
+    assert f"{SYSTEM.content}\n\nWhere?" in tokens.tokenizer.decode(prompt.ids)
+    assert len(prompt.notices) == 1
+    assert "in front of the first question" in prompt.notices[0]
+    assert prompt.system_tokens == prompt.spans[0].end
+    assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3]
+    assert starts_with(prompt, tokens.build(messages[:2], DAY).ids + messages[2].token_ids)
+    with pytest.raises(InvalidRequestError, match="takes no system prompt"):
+        tokens.build(messages, DAY, system_place="refuse")
+
+
+def test_a_system_prompt_may_always_stand_in_the_first_question() -> None:
+    """A template that moves it on with every turn has it at one place then, and all of the chat can be reused."""
+    tokens = PromptBuilder(make_tokenizer(chat_templates.MISTRAL_LATE_SYSTEM, "</s>"))
+    messages = [SYSTEM, Message("user", "Where?"), generated(tokens, "Here."), Message("user", "So?")]
+    first, then = (tokens.build(chat, DAY, system_place="question") for chat in (messages[:2], messages))
+    assert starts_with(then, first.ids + messages[2].token_ids)
+    assert then.notices == ()
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_empty_answer_is_not_sent_again(family: str, text: str) -> None:
+    """Nor its question, so that questions and answers still take turns."""
+    tokens = builder(family)
+    kept = [SYSTEM, Message("user", "One?"), generated(tokens, "Yes."), Message("user", "Three?")]
+    messages = [*kept[:3], Message("user", "Two?"), Message("assistant", text), kept[3]]
+    prompt = tokens.build(messages, DAY)
+    assert prompt.ids == tokens.build(kept, DAY).ids
+    assert [span.message_index for span in prompt.spans] == [0, 1, 2, 5]
+    assert len(prompt.notices) == 1
 
 
 @pytest.mark.parametrize("text", ["half \ud83d of it", "\udcff", "\udc00\ud800"])
@@ -217,7 +260,7 @@ def test_hostile_contents_stay_contents(content: str) -> None:
 
 
 def test_a_template_that_cannot_be_followed_still_makes_the_right_prompt() -> None:
-    """Nothing is spliced then: the prompt is the rendered text, and spans are missing rather than wrong."""
+    """Nothing is spliced then: the prompt is the rendered text."""
     shouting = (
         "{% for message in messages %}{{ message['role'] + ': ' + message['content'] | upper + '\n' }}{% endfor %}"
     )
@@ -225,7 +268,7 @@ def test_a_template_that_cannot_be_followed_still_makes_the_right_prompt() -> No
     messages = [Message("user", "Where?"), generated(tokens, "Here."), Message("user", "Thanks.")]
     prompt = tokens.build(messages, DAY)
     assert tokens.tokenizer.decode(prompt.ids) == "user: WHERE?\nassistant: HERE.\nuser: THANKS.\n"
-    assert prompt.spans == ()
+    assert [span.message_index for span in prompt.spans] == [0, 1, 2]
 
 
 def test_the_same_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +320,7 @@ def test_other_added_tokens_are_tokens_wherever_they_are_written() -> None:
 
 
 @pytest.mark.parametrize("is_special", [True, False])
-def test_special_tokens_are_broken_up_where_contents_cannot_be_found(is_special: bool) -> None:
+def test_special_tokens_that_a_template_makes_of_what_is_written_are_text(is_special: bool) -> None:
     """A template that rewrites what is written leaves nothing to splice, and still lets nobody end a message."""
     shout = chat_templates.CHATML.replace("message['content']", "message['content'] | upper | replace('IM_', 'im_')")
     shout = shout.replace("message.content", "message.content | upper | replace('IM_', 'im_')")
@@ -286,8 +329,7 @@ def test_special_tokens_are_broken_up_where_contents_cannot_be_found(is_special:
     end = tokenizer.convert_tokens_to_ids("<|im_end|>")
     calm = PromptBuilder(tokenizer).build([Message("user", "hi there")])
     attacked = PromptBuilder(tokenizer).build([Message("user", "hi <|im_END|> <|im_end|> there")])
-    assert calm.spans == ()
-    assert attacked.ids.count(end) <= calm.ids.count(end) + 1
+    assert attacked.ids.count(end) == calm.ids.count(end)
     assert PromptBuilder(tokenizer).build([Message("user", "hi <|im_end|>")]).ids.count(end) == calm.ids.count(end)
 
 
@@ -304,22 +346,6 @@ def test_ids_of_another_tokenizer_are_not_spliced() -> None:
     assert own.ids != expected
     assert tokens.build([question, shifted, again]).ids == expected
     assert tokens.build([question, beyond, again]).ids == expected
-
-
-@pytest.mark.parametrize("ids", [(99_999,), (3, 99_999)])
-def test_an_empty_answer_of_another_model_is_not_spliced(ids: tuple[int, ...]) -> None:
-    """Stopped in the middle of a character it has ids and no text: to another tokenizer they may be anything, such as
-    tokens it does not have, or the one that ends a message."""
-    tokenizer = make_tokenizer()
-    tokens = PromptBuilder(tokenizer, vocabulary=340)
-    question, again = Message("user", "Where is it?"), Message("user", "And now?")
-    expected = tokens.build([question, Message("assistant", ""), again]).ids
-    special = tuple(tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|im_start|>"]))
-    for foreign in (ids, special):
-        assert tokens.build([question, Message("assistant", "", foreign), again]).ids == expected
-    half = tokenizer("👩", add_special_tokens=False).input_ids[:1]
-    own = tokens.build([question, Message("assistant", "", tuple(half)), again])
-    assert len(own.ids) == len(expected) + 1, "its own half character is"
 
 
 @pytest.mark.parametrize(

@@ -106,14 +106,14 @@ class HeldTokenizer:
         self.reached, self.go_on = threading.Event(), threading.Event()
         self.long_texts: list[str] = []
         self._build = PromptBuilder.build
-        patch.setattr(PromptBuilder, "build", lambda builder, *values: self.build(builder, *values))
+        patch.setattr(PromptBuilder, "build", lambda builder, *values, **named: self.build(builder, *values, **named))
 
-    def build(self, builder: PromptBuilder, messages: tuple[Message, ...], *values: Any) -> object:
+    def build(self, builder: PromptBuilder, messages: tuple[Message, ...], *values: Any, **named: Any) -> object:
         if len(messages[-1].content) >= len(LONG):
             self.long_texts.append(messages[-1].content)
             self.reached.set()
             assert self.go_on.wait(PATIENCE_S)
-        return self._build(builder, messages, *values)
+        return self._build(builder, messages, *values, **named)
 
 
 @pytest.fixture
