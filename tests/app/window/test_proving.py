@@ -65,7 +65,7 @@ def test_the_dialog_shows_both_runs_as_the_engine_reported_them(talk: Callable[.
     assert warm.ttft_s is not None
     assert cold.ttft_s is not None
     assert dialog.headline.text() == f"{cold.ttft_s / warm.ttft_s:.1f} times sooner with the cache"
-    assert dialog.says.text().startswith("The same 5 tokens")
+    assert dialog.says.text().startswith("The same answer, word for word: 5 tokens")
     assert state(screen) == before
     dialog.button.click()
     settle()

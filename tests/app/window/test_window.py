@@ -199,9 +199,9 @@ def test_preferences_reload_the_model_that_answers(make_screen: Callable[..., Sc
     screen = make_screen(loaded=False)
     screen.session.answers.load(ModelSpec("/models/named-on-the-command-line"))
     settings = screen.application.settings
-    values = PreferenceValues("light", "cpu", "fp32", True, 0, 0, settings.sampling, "")
+    values = PreferenceValues("light", "cpu", "fp32", 0, 0, settings.sampling, "")
     screen.application.dialogs.save_preferences(values)
-    assert screen.engine.specs[-1] == ModelSpec("/models/named-on-the-command-line", "cpu", "fp32", True, disk_bytes=0)
+    assert screen.engine.specs[-1] == ModelSpec("/models/named-on-the-command-line", "cpu", "fp32", disk_bytes=0)
     assert settings.model_path == ""
     screen.play()
 
@@ -470,7 +470,7 @@ def test_closing_ends_everything_once(make_screen: Callable[..., Screen]) -> Non
 
 
 def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(qtbot: QtBot) -> None:
-    values = PreferenceValues("dark", "auto", "auto", False, 0, -1, Sampling(), "")
+    values = PreferenceValues("dark", "auto", "auto", 0, -1, Sampling(), "")
     dialog, editor = PreferencesDialog(values, {}), SystemPromptEditor("")
     for shown in (dialog, editor):
         qtbot.addWidget(shown)
@@ -485,9 +485,7 @@ def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(q
 
 def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
     figures = json.loads((ICON_FOLDER.parent / "measured.json").read_text("utf-8"))["perplexity"]
-    dialog = PreferencesDialog(
-        PreferenceValues("dark", "auto", "auto", False, 0, -1, Sampling(), ""), {}, quality=quality
-    )
+    dialog = PreferencesDialog(PreferenceValues("dark", "auto", "auto", 0, -1, Sampling(), ""), {}, quality=quality)
     qtbot.addWidget(dialog)
     for index in range(dialog.dtype.count()):
         dialog.dtype.setCurrentIndex(index)

@@ -25,7 +25,7 @@ def test_loading_reports_steps_and_then_the_model(driver: Driver, tiny_folder: P
     loaded = driver.events[-1]
     assert isinstance(loaded, Loaded)
     model = loaded.model
-    assert (model.device, model.dtype, model.context_length) == ("cpu", "fp32", 1024)
+    assert (model.device, model.dtype, model.near, model.context_length) == ("cpu", "fp32", "", 1024)
     assert model.path == str(tiny_folder)
     assert model.kv_bytes_per_token == 2 * 2 * (8 + 8) * 4
     assert model.cache_budget_bytes == 10**8
@@ -168,6 +168,7 @@ def test_a_dropped_prefix_is_not_reused_from_the_working_buffer(driver: Driver) 
 
 def test_a_request_is_cancelled_while_it_waits(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends with Finished, and never computes."""
+    monkeypatch.setattr("engine.worker.thread.Worker._work_idly", lambda _: None)  # that would compute, too
     gate = Gate(monkeypatch)
     running, waiting = driver.engine.submit(request()), driver.engine.submit(request("Where is the tent? " * 9))
     assert gate.reached.wait(PATIENCE_S)
@@ -181,6 +182,7 @@ def test_a_request_is_cancelled_while_it_waits(driver: Driver, monkeypatch: pyte
 
 def test_cancel_in_prefill_and_in_decode(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within one chunk and within one token; the next request is answered as if nothing had happened."""
+    monkeypatch.setattr("engine.worker.thread.Worker._work_idly", lambda _: None)  # that would compute, too
     cold = driver.finished(driver.engine.submit(request(use_cache=False)))
     assert driver.engine.worker.responder is not None
     driver.engine.worker.responder.chunk_tokens = 32

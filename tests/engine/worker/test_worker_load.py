@@ -199,14 +199,14 @@ def test_switching_models_and_back(driver: Driver, tiny_folder: Path, other_fold
     assert answers[0] == answers[2] != answers[1]
 
 
-def test_a_number_type_and_a_mode_are_another_model(driver: Driver, tiny_folder: Path) -> None:
-    """ENGINE_BUGS kind E36: the namespace names weights, number type, device and grid."""
+def test_a_number_type_is_another_model(driver: Driver, tiny_folder: Path) -> None:
+    """ENGINE_BUGS kind E36: the namespace names weights, number type and device."""
     names = set()
-    for changes in ({}, {"dtype": "bf16"}, {"exact": True}):
+    for changes in ({}, {"dtype": "bf16"}):
         driver.end(driver.engine.load(spec(tiny_folder, **changes)))
         assert driver.engine.worker.responder is not None
         names.add(driver.engine.worker.responder.cache.namespace)
-    assert len(names) == 3
+    assert len(names) == 2
 
 
 def test_five_switches_leave_one_model(driver: Driver, tiny_folder: Path, other_folder: Path) -> None:
@@ -263,7 +263,6 @@ def test_an_engine_answers_as_a_cold_one(driver: Driver) -> None:
         )
         driver.quiet()
     assert warm.stats.reused_tokens > 128
-    assert warm.stats.reused_tokens % 128 == 0
 
 
 def test_closing_while_a_model_is_prepared(engine: Engine, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
