@@ -38,6 +38,9 @@ from engine.prompt.template import Prompt, PromptBuilder
 from engine.types import BLOCK_TOKENS, HeadstartError, Message, Tool, ToolCall
 
 DAY = date(2025, 3, 9)
+LEAST_LOSS = 24
+"""Tokens that must have been lost before a reason is asked for: shorter runs repeat by chance."""
+
 COLUMNS = ("ids", "malformed", "false cause", "no cause", "advice", "traceback")
 
 _SPECIAL = re.compile(
@@ -549,21 +552,14 @@ class Trial:
                 f"{told.old_text!r} {told.new_text!r}"
             )
         if past is not None and old is not None:
-            asked = past.ids[: past.prompt.spans[-1].start]
-            again = _read_again(
-                past.ids, prompt.ids[: len(prompt.ids) - common_length(asked[::-1], prompt.ids[::-1])], reused
-            )
-            is_new = step.changed == "chat"
-            if is_new:
-                again = 0 if "2025" not in self.tokenizer.decode(prompt.ids) else len(SYSTEM) if reused < 50 else 0
-            if again >= 24 and (told is None or (told.cause == "new" and not is_new)):
+            again = _lost_start(past, prompt, reused) if own is None else _read_again(past, prompt, reused)
+            if again >= LEAST_LOSS and (told is None or told.cause == "new"):
                 self._note("no cause", where, f"{again} tokens, reused {reused} of {len(prompt.ids)}")
             if told is not None and (fault := self._is_false(told, step, old, past, prompt)):
                 self._note("false cause", where, f"{told.cause}: {fault}")
-            if told is not None and not 0 <= told.recomputed_tokens <= len(prompt.ids) - reused:
-                self._note(
-                    "false cause", where, f"{told.recomputed_tokens} tokens again, {len(prompt.ids) - reused} read"
-                )
+            read = len(prompt.ids) - reused
+            if told is not None and not 0 <= told.recomputed_tokens <= read:
+                self._note("false cause", where, f"{told.recomputed_tokens} tokens again, {read} read")
         whole = with_answer(prompt, step.answer)
         known.append(whole.ids)
         return Past(whole, "m", len(whole.ids), len(whole.ids))
@@ -616,15 +612,24 @@ def _holds(ids: Sequence[int], part: Sequence[int]) -> bool:
     return any(tuple(ids[at : at + len(part)]) == tuple(part) for at in range(len(ids) - len(part) + 1))
 
 
-def _read_again(old: Sequence[int], new: Sequence[int], reused: int) -> int:
-    """How many of the new ids behind the reused ones stood in the old ones, too, behind the place where both part; in
-    runs of 24 or more."""
-    runs = {tuple(old[at : at + 24]) for at in range(common_length(old, new), len(old) - 23)}
+def _read_again(past: Past, prompt: Prompt, reused: int) -> int:
+    """How many tokens behind the reused ones stood in the past ones, too, behind the place where both part; in runs of
+    some length, and but for what asks for the next answer."""
+    old, asked = past.ids, past.ids[: past.prompt.spans[-1].start]
+    new = prompt.ids[: len(prompt.ids) - common_length(asked[::-1], prompt.ids[::-1])]
+    start = common_length(old, new)
+    runs = {tuple(old[at : at + LEAST_LOSS]) for at in range(start, len(old) - LEAST_LOSS + 1)}
     again: set[int] = set()
-    for at in range(reused, len(new) - 23):
-        if tuple(new[at : at + 24]) in runs:
-            again.update(range(at, at + 24))
+    for at in range(reused, len(new) - LEAST_LOSS + 1):
+        if tuple(new[at : at + LEAST_LOSS]) in runs:
+            again.update(range(at, at + LEAST_LOSS))
     return len(again)
+
+
+def _lost_start(past: Past, prompt: Prompt, reused: int) -> int:
+    """How many tokens of a new chat's system prompt are not reused, though another chat began with it, too."""
+    is_shared = past.prompt.system_tokens > 0
+    return max(0, prompt.system_tokens - reused - BLOCK_TOKENS) if is_shared else 0
 
 
 def table(trials: Iterable[Trial]) -> str:
