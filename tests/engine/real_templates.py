@@ -195,8 +195,7 @@ class Reference:
         last_said = asked[-1].content.strip()
         last_said = last_said if last_said in prompt else json.dumps(last_said)[1:-1]
         asking, following = (text[text.rfind(last_said) :] for text in (prompt, whole))
-        same = common_length(asking, following)
-        behind = following[same:].removesuffix(asking[same:])  # some templates ask whether they are told to or not
+        behind = self._behind(asking, following)
         opening, closing = self.marks
         is_open = prompt.endswith((opening, opening.strip()))
         said = [text for text in (answer.content, *(call.name for call in answer.tool_calls)) if text]
@@ -220,6 +219,23 @@ class Reference:
         if is_open and not answer.thought:
             head = closing.lstrip() + head if not head.startswith(closing.strip()) else head
         return head + tail
+
+    @staticmethod
+    def _behind(asking: str, following: str) -> str:
+        """What follows on a question as it asked, where an answer follows. Some templates ask whether they are told to
+        or not, and some ask with a text that they leave out later."""
+        words = max(_SPECIAL.split(asking[asking.find("<|") :]), key=len)
+        if len(words) > LEAST_LOSS and words in following[len(asking) - len(words) :]:
+            following = following[: following.rfind(words)]
+            while ends := [found.start() for found in _SPECIAL.finditer(following) if found.end() == len(following)]:
+                following = following[: ends[0]].rstrip()
+        same = common_length(asking, following)
+        names = [found for found in _SPECIAL.finditer(asking) if found.end() <= same or found.start() < same]
+        if names and names[-1].end() > same:  # not within a special token
+            same = names[-1].start()
+        header = _SPECIAL.findall(asking)[-1:]
+        is_again = bool(header) and asking.endswith(header[0]) and following[same:].startswith(header[0])
+        return following[same:].removeprefix(header[0]) if is_again else following[same:]
 
     @cached_property
     def marks(self) -> tuple[str, str]:
