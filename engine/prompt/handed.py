@@ -102,7 +102,7 @@ def _with_calls(form: Form, render: Render) -> Form:
     for is_text in (False, True):
         tried = replace(form, is_text=is_text, has_calls=True)
         texts.append(text := _tried(render, chat(ID_LENGTH), tried, (PROBE,)))
-        if text is None or _FIND not in text or "{'word'" in text or f'\\"{_FIND}' in text:
+        if text is None or _FIND not in text or f"{{'word': '{_FIND}'" in text or f'\\"{_FIND}' in text:
             continue
         return replace(tried, is_short=_tried(render, chat(ID_LENGTH + 5), tried, (PROBE,)) is None)
     return replace(form, has_calls=texts == [None, None])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.prompt.written import Written, token_at
+from engine.prompt.written import Written
 from engine.types import Message
 
 Span = tuple[int, int]
@@ -48,10 +48,18 @@ class Answer:
 
 
 def splice(
-    text: str, answer: Answer, ends: Sequence[str], read: Callable[[tuple[int, ...]], str], *, keep: bool
+    text: str,
+    answer: Answer,
+    ends: Sequence[str],
+    token_at: Callable[[tuple[int, ...], int], int | None],
+    *,
+    keep: bool,
 ) -> Splice | None:
-    """How the ids stand in the text; None where they cannot, and the text is encoded. `ends` are the special tokens;
-    `read` reads ids. `keep`: the ids stand whole behind what asked for them, whatever the template writes now."""
+    """How the ids stand in the text; None where they cannot, and the text is encoded.
+
+    `ends` are the special tokens; `token_at` says which token of ids begins at a character of their text. `keep`: the
+    ids stand whole behind what asked for them, whatever the template writes now.
+    """
     if answer.message.content.strip():
         place = _content_place(text, answer)
         if place is None:
@@ -73,8 +81,8 @@ def splice(
     has_header = begins == 0 and any(name in own.text[slice(*own.content)] for name in ends)
     if has_header and text[answer.start + _common(text[answer.start : start], answer.asked) : start].strip():
         return None  # what it wrote may hold what the template writes here, too
-    one = token_at(own.ids, own.text, begins, read)
-    two = len(own.ids) if used == len(own.text) else token_at(own.ids, own.text, used, read)
+    one = token_at(own.ids, begins) if begins else 0
+    two = token_at(own.ids, used) if used < len(own.text) else len(own.ids)
     if one is None or two is None or one >= two:
         return None
     return Splice(first, stop, own.ids[one:two], has_thought=own.thought[1] > 0 and begins == 0)

@@ -28,7 +28,7 @@ from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Answer, Splice, splice
 from engine.prompt.switches import Switch, thinking_switches
 from engine.prompt.token_text import TokenText, readable
-from engine.prompt.written import Written, locate
+from engine.prompt.written import Written, locate, token_at
 from engine.remembered import Remembered
 from engine.types import (
     HeadstartError,
@@ -202,11 +202,15 @@ class PromptBuilder:
         self._bos = _own_bos(tokenizer)
         self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
         self._locate = Remembered(self._located, REMEMBERED_BYTES // 4)
+        self._token_at = Remembered(
+            lambda ids, at: token_at(ids, self._read(ids), at, self._read), REMEMBERED_BYTES // 8
+        )
 
     @property
     def nbytes(self) -> int:
         """What is remembered of texts that were encoded, rendered, and looked through."""
-        return self._encode.nbytes + self._locate.nbytes + self._rendering.nbytes
+        remembered = (self._encode, self._locate, self._rendering, self._token_at)
+        return sum(one.nbytes for one in remembered)
 
     @property
     def thinking(self) -> tuple[str, ...]:
@@ -434,7 +438,7 @@ class PromptBuilder:
         found: dict[int, Splice] = {}
         for at, sent in enumerate(rendered.chat):
             answer = self._answer_at(at, rendered, setting) if sent.index in rendered.written else None
-            made = answer and splice(rendered.text, answer, self._control.names, self._read, keep=keep)
+            made = answer and splice(rendered.text, answer, self._control.names, self._token_at, keep=keep)
             if made:
                 found[sent.index] = made
         return found

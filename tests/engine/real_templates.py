@@ -38,6 +38,9 @@ from engine.prompt.template import Prompt, PromptBuilder
 from engine.types import BLOCK_TOKENS, HeadstartError, Message, Tool, ToolCall
 
 DAY = date(2025, 3, 9)
+LEAST_LOSS = 24
+"""Tokens that must have been lost before a reason is asked for: shorter runs repeat by chance."""
+
 COLUMNS = ("ids", "malformed", "false cause", "no cause", "advice", "traceback")
 
 _SPECIAL = re.compile(
@@ -192,8 +195,7 @@ class Reference:
         last_said = asked[-1].content.strip()
         last_said = last_said if last_said in prompt else json.dumps(last_said)[1:-1]
         asking, following = (text[text.rfind(last_said) :] for text in (prompt, whole))
-        same = common_length(asking, following)
-        behind = following[same:].removesuffix(asking[same:])  # some templates ask whether they are told to or not
+        behind = self._behind(asking, following)
         opening, closing = self.marks
         is_open = prompt.endswith((opening, opening.strip()))
         said = [text for text in (answer.content, *(call.name for call in answer.tool_calls)) if text]
@@ -217,6 +219,23 @@ class Reference:
         if is_open and not answer.thought:
             head = closing.lstrip() + head if not head.startswith(closing.strip()) else head
         return head + tail
+
+    @staticmethod
+    def _behind(asking: str, following: str) -> str:
+        """What follows on a question as it asked, where an answer follows. Some templates ask whether they are told to
+        or not, and some ask with a text that they leave out later."""
+        words = max(_SPECIAL.split(asking[asking.find("<|") :]), key=len)
+        if len(words) > LEAST_LOSS and words in following[len(asking) - len(words) :]:
+            following = following[: following.rfind(words)]
+            while ends := [found.start() for found in _SPECIAL.finditer(following) if found.end() == len(following)]:
+                following = following[: ends[0]].rstrip()
+        same = common_length(asking, following)
+        names = [found for found in _SPECIAL.finditer(asking) if found.end() <= same or found.start() < same]
+        if names and names[-1].end() > same:  # not within a special token
+            same = names[-1].start()
+        header = _SPECIAL.findall(asking)[-1:]
+        is_again = bool(header) and asking.endswith(header[0]) and following[same:].startswith(header[0])
+        return following[same:].removeprefix(header[0]) if is_again else following[same:]
 
     @cached_property
     def marks(self) -> tuple[str, str]:
@@ -549,21 +568,14 @@ class Trial:
                 f"{told.old_text!r} {told.new_text!r}"
             )
         if past is not None and old is not None:
-            asked = past.ids[: past.prompt.spans[-1].start]
-            again = _read_again(
-                past.ids, prompt.ids[: len(prompt.ids) - common_length(asked[::-1], prompt.ids[::-1])], reused
-            )
-            is_new = step.changed == "chat"
-            if is_new:
-                again = 0 if "2025" not in self.tokenizer.decode(prompt.ids) else len(SYSTEM) if reused < 50 else 0
-            if again >= 24 and (told is None or (told.cause == "new" and not is_new)):
+            again = _lost_start(past, prompt, reused) if own is None else _read_again(past, prompt, reused)
+            if again >= LEAST_LOSS and (told is None or told.cause == "new"):
                 self._note("no cause", where, f"{again} tokens, reused {reused} of {len(prompt.ids)}")
             if told is not None and (fault := self._is_false(told, step, old, past, prompt)):
                 self._note("false cause", where, f"{told.cause}: {fault}")
-            if told is not None and not 0 <= told.recomputed_tokens <= len(prompt.ids) - reused:
-                self._note(
-                    "false cause", where, f"{told.recomputed_tokens} tokens again, {len(prompt.ids) - reused} read"
-                )
+            read = len(prompt.ids) - reused
+            if told is not None and not 0 <= told.recomputed_tokens <= read:
+                self._note("false cause", where, f"{told.recomputed_tokens} tokens again, {read} read")
         whole = with_answer(prompt, step.answer)
         known.append(whole.ids)
         return Past(whole, "m", len(whole.ids), len(whole.ids))
@@ -616,15 +628,24 @@ def _holds(ids: Sequence[int], part: Sequence[int]) -> bool:
     return any(tuple(ids[at : at + len(part)]) == tuple(part) for at in range(len(ids) - len(part) + 1))
 
 
-def _read_again(old: Sequence[int], new: Sequence[int], reused: int) -> int:
-    """How many of the new ids behind the reused ones stood in the old ones, too, behind the place where both part; in
-    runs of 24 or more."""
-    runs = {tuple(old[at : at + 24]) for at in range(common_length(old, new), len(old) - 23)}
+def _read_again(past: Past, prompt: Prompt, reused: int) -> int:
+    """How many tokens behind the reused ones stood in the past ones, too, behind the place where both part; in runs of
+    some length, and but for what asks for the next answer."""
+    old, asked = past.ids, past.ids[: past.prompt.spans[-1].start]
+    new = prompt.ids[: len(prompt.ids) - common_length(asked[::-1], prompt.ids[::-1])]
+    start = common_length(old, new)
+    runs = {tuple(old[at : at + LEAST_LOSS]) for at in range(start, len(old) - LEAST_LOSS + 1)}
     again: set[int] = set()
-    for at in range(reused, len(new) - 23):
-        if tuple(new[at : at + 24]) in runs:
-            again.update(range(at, at + 24))
+    for at in range(reused, len(new) - LEAST_LOSS + 1):
+        if tuple(new[at : at + LEAST_LOSS]) in runs:
+            again.update(range(at, at + LEAST_LOSS))
     return len(again)
+
+
+def _lost_start(past: Past, prompt: Prompt, reused: int) -> int:
+    """How many tokens of a new chat's system prompt are not reused, though another chat began with it, too."""
+    is_shared = past.prompt.system_tokens > 0
+    return max(0, prompt.system_tokens - reused - BLOCK_TOKENS) if is_shared else 0
 
 
 def table(trials: Iterable[Trial]) -> str:
