@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.library import download
-from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, unreadable
+from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, require_file, unreadable
 from engine.library.child_process import Progress
 from engine.library.convert import run_converter
 from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space
@@ -111,7 +111,8 @@ def _snapshot(folder: Path) -> Path:
     snapshots = folder / SNAPSHOTS
     if not folder.name.startswith(CACHED) or not snapshots.is_dir():
         return folder
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, ModelError):
+        require_file(folder / "refs" / "main")
         newest = snapshots / (folder / "refs" / "main").read_text(encoding="ascii").strip()
         if newest.parent == snapshots and newest.is_dir():
             return newest
