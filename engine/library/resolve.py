@@ -87,6 +87,7 @@ def _place(path: str) -> Path:
         is_there = False
     if not is_there:
         raise ModelError(f"There is no model at {place}: check the path.")
+    _refuse_bytes(place)
     if place.is_dir():
         place = _snapshot(place)
         ggufs = sorted(place.glob("*.gguf"))
@@ -100,6 +101,16 @@ def _place(path: str) -> Path:
     if not is_gguf(place):
         raise refuse_foreign(place)
     return place
+
+
+def _refuse_bytes(place: Path) -> None:
+    """Raise ModelError where a name on the path is no text: the libraries that read weights take no other."""
+    try:
+        str(place).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ModelError(
+            f"The path {str(place)!a} holds bytes that are no text in UTF-8: rename what is called so.", str(error)
+        ) from error
 
 
 def _snapshot(folder: Path) -> Path:
