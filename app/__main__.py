@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import signal
 import sys
 from collections.abc import Callable
@@ -18,7 +17,16 @@ from app.command.arguments import Parser, add_model_arguments
 from app.command.ending import unwound_by_signals
 from app.command.logs import log_path, start_logging
 from app.command.system_packages import has_display, install_command, missing_packages
-from app.command.terminal import BY_SIGNAL, DONE, REFUSED, UNEXPECTED, ProgressLine, say_error
+from app.command.terminal import (
+    BY_SIGNAL,
+    DONE,
+    REFUSED,
+    UNEXPECTED,
+    ProgressLine,
+    discard,
+    replace_missing_streams,
+    say_error,
+)
 from engine import HeadstartError, check_model, fetch_model
 
 log = logging.getLogger("headstart")
@@ -34,13 +42,18 @@ NO_DISPLAY = (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status."""
+    replace_missing_streams()
     start_logging()
     try:
         with unwound_by_signals():
             return carry_out(arguments)
     except BrokenPipeError:  # whoever reads what is printed (`headstart doctor | head`) has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         return BY_SIGNAL + SIGPIPE
+    except OSError as error:  # everything else is caught before: the disk is full, for one, that output goes to
+        discard(sys.stdout)
+        say_error(f"What it prints cannot be written: {error.strerror}.")
+        return REFUSED
 
 
 def carry_out(arguments: list[str] | None) -> int:

@@ -18,7 +18,7 @@ from PySide6.QtCore import QMessageLogContext, QMetaObject, QObject, Qt, QtMsgTy
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.files import keep_private
+from app.files import keep_private, refuse_pipe
 from app.widgets.plain import message_box
 
 log = logging.getLogger("headstart.crash")
@@ -55,6 +55,7 @@ class CrashHooks(QObject):
         threading.excepthook = self._on_thread_error
         qInstallMessageHandler(self._on_qt_message)
         try:
+            refuse_pipe(self._fault_path)
             self._fault_file = self._fault_path.open("a", encoding="utf-8")
             keep_private(self._fault_path)
             faulthandler.enable(self._fault_file)

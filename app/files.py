@@ -3,6 +3,7 @@ because they are damaged. No Qt."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
@@ -39,6 +40,12 @@ def set_aside(path: Path, companions: tuple[str, ...] = ()) -> Path:
         if part.exists():
             part.rename(target.with_name(target.name + ending))
     return target
+
+
+def refuse_pipe(path: Path) -> None:
+    """Raise OSError where a pipe has the name of a file: opening it would wait for somebody at its other end."""
+    if path.is_fifo():
+        raise OSError(errno.EINVAL, "it is no file")
 
 
 def keep_private(path: Path) -> None:

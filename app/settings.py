@@ -166,7 +166,8 @@ class Settings:
         text = json.dumps({**self._foreign, **self.changed()}, indent=2, ensure_ascii=False)
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole(self._path, f"{text}\n".encode(), is_private=True)
+            # Half a character becomes what JSON has for it: a file may hold one, and so may a path.
+            write_whole(self._path, f"{text}\n".encode("utf-8", "backslashreplace"), is_private=True)
         except OSError as error:
             raise HeadstartError(
                 f"The settings cannot be written to {self._path}. Check its permissions and the free disk space.",

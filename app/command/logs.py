@@ -10,7 +10,7 @@ from pathlib import Path
 import platformdirs
 
 from app.command.terminal import say_error
-from app.files import keep_private
+from app.files import keep_private, refuse_pipe
 
 LOG_BYTES = 1_000_000
 KEPT_FILES = 3
@@ -22,6 +22,7 @@ class PrivateFileHandler(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         path = Path(self.baseFilename)
+        refuse_pipe(path)
         path.touch(0o600)
         keep_private(path)
         return super()._open()
@@ -42,7 +43,9 @@ def start_logging(path: Path | None = None) -> Path:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for each in (path.parent, *path.parent.glob(f"{path.name}.*")):
             keep_private(each)
-        handler = PrivateFileHandler(path, maxBytes=LOG_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+        handler = PrivateFileHandler(
+            path, maxBytes=LOG_BYTES, backupCount=KEPT_FILES, encoding="utf-8", errors="backslashreplace"
+        )
     except OSError as error:
         say_error(f"No log is kept: {path} cannot be written ({error.strerror}).")
         logging.getLogger().addHandler(logging.NullHandler())

@@ -6,15 +6,34 @@ standard error, and 128 and the number of the signal where one ended it.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
+from typing import TextIO
 
 DONE, UNEXPECTED, REFUSED, BY_SIGNAL = 0, 1, 2, 128
 
 
 def say_error(sentence: str) -> None:
-    """One line on standard error."""
-    print(f"headstart: {sentence}", file=sys.stderr)
+    """One line on standard error. Where nothing can be written to that, the status has to say it alone."""
+    try:
+        print(f"headstart: {sentence}", file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Let what is still to be written to this stream go nowhere."""
+    with suppress(OSError):  # io.UnsupportedOperation is one: a stream without a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def replace_missing_streams() -> None:
+    """Python has no standard output or error where the system gave none (`>&-`, or a start without a terminal on
+    Windows): what is printed goes nowhere then."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (it stays to the end)
 
 
 class ProgressLine:

@@ -156,10 +156,12 @@ class HistoryFile:
             log.warning("The log of %s is not emptied yet: %s", self.path, error)
 
     def _open(self) -> sqlite3.Connection:
-        if self.path.exists() and not self.path.is_file():
-            raise HeadstartError(
-                f"{self.path} cannot be written: it is no file. Move it away and start Headstart again."
-            )
+        for ending in ("", "-journal", *_COMPANIONS):
+            place = self.path.with_name(self.path.name + ending)
+            if place.exists() and not place.is_file():  # SQLite would wait for a pipe, and take others for a full disk
+                raise HeadstartError(
+                    f"{place} cannot be written: it is no file. Move it away and start Headstart again."
+                )
         keep_private(self.path.parent)
         self._keep_private()
         if self._is_short() and self.path.with_name(self.path.name + "-wal").exists():

@@ -43,6 +43,23 @@ _SCHEMA = f"""
 """
 """Another program may have begun the same index a moment before: then nothing changes."""
 
+_NAMES = " OR ".join(
+    f"typeof({name}) != 'text' OR length({name}) != length(CAST({name} AS BLOB)) OR {name} GLOB '*[^0-9A-Za-z_-]*'"
+    for name in ("digest", "parent", "folder")
+)
+_NUMBERS = " OR ".join(
+    f"typeof({name}) != 'integer' OR {name} NOT BETWEEN 0 AND {most}"
+    for name, most in (("nbytes", 2**40), ("last_used", 2**63 - 1))
+)
+_UNSOUND = f"SELECT 1 FROM block WHERE {_NAMES} OR {_NUMBERS} LIMIT 1"
+"""Names that can be no part of a path, or are no text, and numbers that are none."""
+
+_ADRIFT = """
+    WITH RECURSIVE reached (name) AS (VALUES ('') UNION SELECT digest FROM block JOIN reached ON parent = name)
+    SELECT 1 FROM block WHERE digest = '' OR digest NOT IN reached LIMIT 1
+"""
+"""Blocks without a start: their parents are not there, or follow one another in a ring, which has no end."""
+
 _BLOCK = "SELECT digest, parent, folder, nbytes, last_used FROM block"
 _MEANINGS = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -310,6 +327,8 @@ class DiskIndex:
         elif (found := db.execute("PRAGMA quick_check").fetchone()[0]) != "ok":
             raise DamagedIndexError(errno.EINVAL, str(found))
         db.execute("SELECT 1 FROM block, owner LIMIT 0")
+        if any(db.execute(query).fetchone() for query in (_UNSOUND, _ADRIFT)):
+            raise DamagedIndexError(errno.EINVAL, "it holds what was never written there")
 
 
 def index_path(root: Path) -> Path:

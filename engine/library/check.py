@@ -47,6 +47,9 @@ _MOST_BYTES = {
 The largest known: tokenizer_config.json of Gemma-3 (1 MB), its tokenizer.json (34 MB), a chat template (30 kB).
 """
 
+_MOST_OFFSET = 2**63 - 1
+"""Where a tensor can end at most, in bytes: no file is longer."""
+
 _MOST_LIST_BYTES = 32 * _MEGABYTE
 """Bytes that a list of all tensors may have: an index, or the header of a safetensors file."""
 
@@ -298,7 +301,7 @@ def _numbers(entry: Mapping[str, Any]) -> float:
 def _end(entry: Mapping[str, Any]) -> int:
     """Where a tensor of a safetensors file ends, in bytes. Raises ValueError where that is no place."""
     start, end = entry["data_offsets"]
-    if type(start) is not int or type(end) is not int or not 0 <= start <= end:
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end <= _MOST_OFFSET:
         raise ValueError(f"a tensor should lie between {start} and {end}")
     return end
 
@@ -460,12 +463,12 @@ def _counts(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     inside = [config]
     while inside:
         for name, value in inside.pop().items():
-            if isinstance(value, dict):
-                inside.append(value)
-            elif name in _MOST_COUNTED:
+            if name in _MOST_COUNTED:
                 yield from (
                     (name, each) for each in (value if isinstance(value, list) else [value]) if each is not None
                 )
+            elif isinstance(value, dict):
+                inside.append(value)
 
 
 def check_count(name: str, value: object, most: int, where: str) -> None:
@@ -518,7 +521,7 @@ def _total(value: Any, layers: float) -> float:
 
 def _least(value: Any) -> float:
     """The smallest of a count that is given for each layer, or once for all; 1 where it is not given."""
-    return min(value, default=1) or 1 if isinstance(value, list) else value or 1
+    return min(filter(None, value), default=1) if isinstance(value, list) else value or 1
 
 
 # The tokenizer

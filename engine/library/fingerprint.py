@@ -11,10 +11,11 @@ import logging
 import time
 from pathlib import Path
 
-from engine.library.check import every_weight_file
+from engine.library.check import every_weight_file, read_json
 from engine.library.child_process import Progress
 from engine.library.places import blocks_dir
 from engine.private_file import write_private
+from engine.types import ModelError
 
 STAGE = "Checking the weights"
 PIECE_BYTES = 8 << 20
@@ -74,8 +75,8 @@ def _known_path() -> Path:
 def _read_known() -> dict[str, str]:
     """The hashes of files by what they were; none where that cannot be read."""
     try:
-        known = json.loads(_known_path().read_bytes())
-    except (OSError, RuntimeError, ValueError, RecursionError):
+        known = read_json(_known_path())
+    except (ModelError, RuntimeError):
         return {}
     is_sound = isinstance(known, dict) and all(isinstance(digest, str) for digest in known.values())
     return known if is_sound else {}

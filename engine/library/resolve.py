@@ -19,6 +19,7 @@ from typing import Any
 from engine.gguf.header import GgufHeader
 from engine.gguf.parts import is_later_part
 from engine.library import download
+<<<<<<< HEAD
 from engine.library.check import (
     check_folder,
     check_gguf,
@@ -29,6 +30,9 @@ from engine.library.check import (
     refuse_foreign,
     unreadable,
 )
+=======
+from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, require_file, unreadable
+>>>>>>> br
 from engine.library.child_process import Progress
 from engine.library.convert import run_converter
 from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space
@@ -99,12 +103,23 @@ def _place(path: str) -> Path:
         is_there = False
     if not is_there:
         raise ModelError(f"There is no model at {place}: check the path.")
+    _refuse_bytes(place)
     if place.is_dir():
         place = _snapshot(place)
         return place if (place / "config.json").exists() else _only_gguf(place) or place
     if not is_gguf(place):
         raise refuse_foreign(place)
     return place
+
+
+def _refuse_bytes(place: Path) -> None:
+    """Raise ModelError where a name on the path is no text: the libraries that read weights take no other."""
+    try:
+        str(place).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ModelError(
+            f"The path {str(place)!a} holds bytes that are no text in UTF-8: rename what is called so.", str(error)
+        ) from error
 
 
 def _snapshot(folder: Path) -> Path:
@@ -116,7 +131,8 @@ def _snapshot(folder: Path) -> Path:
     snapshots = folder / SNAPSHOTS
     if not folder.name.startswith(CACHED) or not snapshots.is_dir():
         return folder
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, ModelError):
+        require_file(folder / "refs" / "main")
         newest = snapshots / (folder / "refs" / "main").read_text(encoding="ascii").strip()
         if newest.parent == snapshots and newest.is_dir():
             return newest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -129,3 +130,15 @@ def test_nobody_else_can_read_what_crashed(hooks: CrashHooks) -> None:
     fault_log.chmod(0o644)  # as earlier versions left it
     hooks.install()
     assert fault_log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+def test_a_pipe_in_place_of_the_fault_log_is_not_waited_for(
+    hooks: CrashHooks, caplog: pytest.LogCaptureFixture
+) -> None:
+    hooks.uninstall()
+    fault_log = hooks.log_file.with_name("fault.log")
+    fault_log.unlink()
+    os.mkfifo(fault_log)
+    hooks.install()
+    assert "no fault log" in caplog.text

@@ -137,6 +137,17 @@ def test_one_value_of_no_use_costs_no_other_setting(path: Path) -> None:
     assert json.loads(path.read_text("utf-8"))["hologram"] == 1
 
 
+@pytest.mark.parametrize("name", ["system_prompt", "model_path", "of a newer version"])
+def test_half_a_character_is_kept_and_stops_no_saving(path: Path, name: str) -> None:
+    """The window saves at its end, before anything else there."""
+    write(path, json.dumps({name: "\ud800 é"}))
+    settings = Settings.load(path)
+    settings.theme = "dark"
+    settings.save()
+    assert json.loads(path.read_text("utf-8")) == {name: "\ud800 é", "theme": "dark"}
+    assert Settings.load(path).notice == ""
+
+
 def test_a_long_value_is_not_repeated_whole(path: Path) -> None:
     write(path, '{"theme": "' + "p" * 5000 + '"}')
     assert len(Settings.load(path).notice) < 1000

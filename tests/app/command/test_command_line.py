@@ -268,3 +268,33 @@ def test_a_reader_who_leaves_early_is_no_error(command: str) -> None:
     assert done.stderr == ""
     # What is printed unbuffered, argparse loses by itself.
     assert done.returncode == 128 + signal.SIGPIPE or (done.returncode == 0 and command != "doctor")
+
+
+def in_shell(arguments: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line with its output elsewhere; buffered, as it is for users."""
+    program = f"from app.__main__ import main; import sys; sys.exit(main({arguments!r}))"
+    return subprocess.run(
+        ["/bin/sh", "-c", f'exec "$0" -c "$1" {redirection}', sys.executable, program],
+        cwd=Path(__file__).parents[3],
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
+def test_without_any_output_the_status_stays() -> None:
+    done = in_shell(["doctor"], ">&-")
+    assert (done.returncode in (0, 1), done.stderr) == (True, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+def test_output_to_a_full_disk_is_said() -> None:
+    done = in_shell(["doctor"], ">/dev/full")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "What it prints cannot be written: No space left on device." in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+def test_a_refusal_that_cannot_be_said_has_its_status() -> None:
+    assert in_shell(["--model", "/nowhere"], "2>/dev/full").returncode == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,3 +42,19 @@ def test_nobody_else_can_read_the_log(path: Path, is_there_already: bool) -> Non
     assert sorted(each.name for each in path.parent.iterdir()) == names
     modes = {oct(each.stat().st_mode & 0o777) for each in path.parent.iterdir()}
     assert (oct(path.parent.stat().st_mode & 0o777), modes) == ("0o700", {"0o600"})
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+def test_a_pipe_in_place_of_the_log_is_not_waited_for(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.parent.mkdir(parents=True)
+    os.mkfifo(path)
+    start_logging(path)
+    assert "No log is kept" in capsys.readouterr().err
+
+
+def test_a_name_that_is_no_text_is_logged(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Such as that of a file whose name is no UTF-8."""
+    start_logging(path)
+    logging.getLogger("headstart").error("No model at %s", "caf\udce9")
+    assert "No model at caf\\udce9" in path.read_text("utf-8")
+    assert capsys.readouterr().err == ""

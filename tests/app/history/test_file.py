@@ -368,6 +368,27 @@ def leave_a_log(path: Path) -> None:
         each.write_bytes(content)
 
 
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_a_folder_in_place_of_a_file_beside_it_is_named(path: Path, ending: str) -> None:
+    fill(path)
+    beside = path.with_name(path.name + ending)
+    beside.mkdir()
+    with pytest.raises(HeadstartError, match=f"{ending} cannot be written: it is no file"):
+        History(path)
+    beside.rmdir()
+    assert titles(path) == ["Kept"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_a_pipe_in_place_of_a_file_beside_it_is_not_waited_for(path: Path, ending: str) -> None:
+    fill(path)
+    os.mkfifo(path.with_name(path.name + ending))
+    with pytest.raises(HeadstartError, match=f"{ending} cannot be written: it is no file"):
+        History(path)
+    assert aside(path) == []
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
 def test_a_pipe_in_place_of_the_file_is_not_waited_for(path: Path) -> None:
     path.parent.mkdir()

@@ -55,6 +55,40 @@ def test_an_index_that_another_program_holds_costs_nothing(reopen: Open, monkeyp
     assert (read(tier, ONE), read(tier, TWO), len(files(tier))) == (1, 0, 1)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "nbytes = 'x'",
+        "nbytes = x'00'",
+        "nbytes = -1",
+        "nbytes = 9223372036854775807",
+        "last_used = 'x'",
+        "folder = 'a' || char(0)",
+        "folder = x'ff'",
+        "folder = CAST(x'ff' AS TEXT)",
+        "folder = '../..'",
+        "digest = digest || char(0)",
+        "digest = CAST(digest AS BLOB)",
+        "parent = digest",
+        "parent = (SELECT max(digest) FROM block)",
+        "parent = 'nowhere'",
+        "parent = x'00'",
+    ],
+)
+def test_an_index_with_rows_that_were_never_written_begins_anew(reopen: Open, change: str) -> None:
+    """A lost bit, or another program: every row is looked at once, when the index is opened."""
+    tier = reopen()
+    keep(tier, ONE + TWO)
+    tier.close()
+    with closing(sqlite3.connect(index_path(tier.files.root))) as db:
+        db.execute(f"UPDATE block SET {change}")
+        db.commit()
+    tier = reopen()
+    assert (tier.is_on, tier.note, files(tier), tier.used_bytes) == (True, "", [], 0)
+    keep(tier, ONE + TWO)
+    assert read(reopen(), ONE + TWO) == 2
+
+
 @pytest.mark.parametrize("moment", ["user_version", "sqlite_master", "CREATE TABLE"])
 def test_two_programs_may_begin_the_index_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     """The slower one finds what the faster one began, and noted, in the midst of its own looking and beginning."""

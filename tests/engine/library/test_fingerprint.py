@@ -104,6 +104,14 @@ def test_what_is_remembered_may_be_damaged(folder: Path, damage: bytes | None) -
     assert digest(folder) == before
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is Unix's")
+def test_a_pipe_in_place_of_what_is_remembered_is_not_waited_for(folder: Path) -> None:
+    before, path = digest(folder), blocks_dir().with_name("weights.json")
+    path.unlink()
+    os.mkfifo(path)
+    assert digest(folder) == before
+
+
 @pytest.mark.parametrize(
     "index", ["{", "[]", '{"weight_map": []}', '{"weight_map": {"a": 7}}', '{"weight_map": {"a": "?"}}']
 )

@@ -246,6 +246,8 @@ FOLDERS: list[tuple[Make, str]] = [
     (offsets(0, 4.0), NOT_READABLE),
     (offsets(-4, -2), NOT_READABLE),
     (offsets(4), NOT_READABLE),
+    (offsets(0, 10**400), NOT_READABLE),
+    (offsets(10**400, 10**400), NOT_READABLE),
     (tensors({"weight": [1]}), NOT_READABLE),
     (text("config.json", "[" * 100_000), "config.json in model is damaged: download it again"),
     (text("config.json", '{"a":' * 900 + "1" + "}" * 900), "config.json in model"),
@@ -265,6 +267,11 @@ FOLDERS: list[tuple[Make, str]] = [
     (config(num_attention_heads=True), "says True for num_attention_heads"),
     (config(vocab_size="many"), "says many for vocab_size"),
     (config(intermediate_size=[32, -1]), "says -1 for intermediate_size"),
+    (config(vocab_size={"a": 1}), "for vocab_size, which no model has"),
+    (config(intermediate_size={"a": 1}), "for intermediate_size, which no model has"),
+    (config(text_config={"num_attention_heads": {"a": 1}}), "for num_attention_heads, which no model has"),
+    (config(num_attention_heads=4, head_dim={"a": 1}), "for head_dim, which no model has"),
+    (config(num_attention_heads=4, head_dim=[None, 8], hidden_size=2), "no objection"),
     (config(num_local_experts=0, num_key_value_heads=None), "no objection"),
     (config(max_position_embeddings=1), "says 1 for max_position_embeddings, which no model has"),
     (config(n_positions=1), "says 1 for n_positions, which no model has"),
@@ -334,6 +341,17 @@ def test_odd_files_in_a_folder_are_sentences(tmp_path: Path, monkeypatch: pytest
         if not re.search(words, said)
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("make", [pipe, device])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_an_odd_note_of_the_newest_revision_is_passed_over(tmp_path: Path, make: Make) -> None:
+    """The Hugging Face cache keeps it in a file of its own."""
+    model = tmp_path / "models--lab--tiny"
+    write_folder(model / "snapshots" / "only")
+    (model / "refs").mkdir()
+    make(model / "refs" / "main")
+    assert list(judged([model])) == ["no objection"]
 
 
 @pytest.mark.parametrize("in_folder", [True, False])

