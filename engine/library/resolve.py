@@ -19,7 +19,6 @@ from typing import Any
 from engine.gguf.header import GgufHeader
 from engine.gguf.parts import is_later_part
 from engine.library import download
-<<<<<<< HEAD
 from engine.library.check import (
     check_folder,
     check_gguf,
@@ -28,11 +27,9 @@ from engine.library.check import (
     read_gguf,
     read_json,
     refuse_foreign,
+    require_file,
     unreadable,
 )
-=======
-from engine.library.check import check_folder, check_gguf, is_gguf, read_json, refuse_foreign, require_file, unreadable
->>>>>>> br
 from engine.library.child_process import Progress
 from engine.library.convert import run_converter
 from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space
