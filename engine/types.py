@@ -247,6 +247,10 @@ class Request:
         if self.day is not None:
             _require(self.day, date, "the day of a request")
         _require(self.thinking, str, "the thinking of a request")
+        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "keep_thoughts"):
+            _require(getattr(self, name), bool, f"{name} of a request")
+        if self.asked_at is not None:
+            _require(self.asked_at, float, "asked_at of a request")
         if self.system_place not in get_args(SystemPlace):
             known = ", ".join(get_args(SystemPlace))
             raise InvalidRequestError(f"Choose a place for the system prompt among {known}.")
@@ -306,7 +310,7 @@ def check_disk_budget(nbytes: int | None) -> int | None:
     return nbytes
 
 
-_KINDS = {str: "text", int: "a whole number", float: "a number", date: "a date"}
+_KINDS = {str: "text", int: "a whole number", float: "a number", bool: "True or False", date: "a date"}
 
 
 def _require(value: object, kind: type, what: str) -> None:

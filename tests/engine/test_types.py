@@ -21,6 +21,7 @@ from engine.types import (
     check_disk_budget,
 )
 
+SWITCHES = ("use_cache", "pin_system", "record_margins", "keep_room", "keep_thoughts")
 QUESTION = Message("user", "Where?")
 WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Sampling, {"seed": 1.5}, r"seed be a whole number; it is 1\.5"),
@@ -94,3 +95,17 @@ NEEDED: dict[type, dict[str, Any]] = {
 def test_any_value_is_taken_or_refused(kind: type, name: str, value: object) -> None:
     with contextlib.suppress(InvalidRequestError):
         kind(**{**NEEDED.get(kind, {}), name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        *((name, "no", f"Let {name} of a request be True or False; it is 'no'.") for name in SWITCHES),
+        ("keep_room", 1, "Let keep_room of a request be True or False; it is 1."),
+        ("asked_at", "now", "Let asked_at of a request be a number; it is 'now'."),
+    ],
+)
+def test_a_switch_or_a_time_of_another_kind_is_refused(name: str, value: object, said: str) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        Request((QUESTION,), **{name: value})  # type: ignore[arg-type]
+    assert str(caught.value) == said
