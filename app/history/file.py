@@ -246,7 +246,10 @@ class HistoryFile:
         db = sqlite3.connect(":memory:", isolation_level=None)
         with _readable(self.path) as source:
             source.backup(db)
-        self._prepare(db)
+        try:
+            self._prepare(db)
+        except DamagedFileError as error:
+            raise HeadstartError(f"{self.path} is damaged and cannot be written. Move it elsewhere.") from error
         self.is_read_only = True
         self.notice = (
             f"{self.path} cannot be written: your conversations can be read, and nothing new is stored. "

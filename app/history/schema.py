@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+from app.history.errors import DamagedFileError
 from engine import HeadstartError
 
 APPLICATION_ID = 0x48445354
@@ -129,11 +131,44 @@ def refuse_foreign(db: sqlite3.Connection, path: Path) -> None:
 
 
 def migrate(db: sqlite3.Connection) -> int:
-    """Bring the file to the newest version; all of it or nothing. Returns the version it had, 0 for a new file."""
-    done = _number(db, "PRAGMA user_version")
+    """Bring the file to the newest version; all of it or nothing. Returns the version it had, 0 for a new file.
+
+    Raises DamagedFileError where its tables are those of no version.
+    """
+    said = _number(db, "PRAGMA user_version")
+    done = _version_of(db, said) if said or _columns(db) else 0
     if done < len(MIGRATIONS):
         _apply(db, done)
+    elif done != said:
+        db.execute(f"PRAGMA user_version = {done}")
     return done
+
+
+def _version_of(db: sqlite3.Connection, said: int) -> int:
+    """The version whose tables the file has: the one it names, else the newest that fits."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as blank:
+        columns = [_columns(blank)]
+        for migration in MIGRATIONS:
+            for statement in migration():
+                blank.execute(statement)
+            columns.append(_columns(blank))
+    found = _columns(db)
+    if 0 < said < len(columns) and columns[said] == found:
+        return said
+    fitting = [version for version, known in enumerate(columns) if version and known == found]
+    if not fitting:
+        raise DamagedFileError
+    return fitting[-1]
+
+
+def _columns(db: sqlite3.Connection) -> set[tuple[str, str]]:
+    """The tables of a file with their columns."""
+    return set(
+        db.execute(
+            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+            "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+        )
+    )
 
 
 def _apply(db: sqlite3.Connection, done: int) -> None:

@@ -301,6 +301,27 @@ def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.
     assert titles(path) == ["Kept"]
 
 
+@pytest.mark.parametrize("version", [0, 1, 3, len(MIGRATIONS)])
+def test_a_wrong_number_of_the_version_costs_nothing(path: Path, version: int) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {version}")
+    assert titles(path) == ["Kept"]
+    assert titles(path) == ["Kept"]
+
+
+@pytest.mark.parametrize("harm", ["DROP TABLE preset", "ALTER TABLE message RENAME COLUMN content TO text"])
+def test_tables_of_no_version_are_set_aside(path: Path, harm: str) -> None:
+    fill(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(harm)
+    history = History(path)
+    assert "was kept as" in history.notice
+    assert history.conversations() == []
+    history.close()
+    assert len(list(path.parent.glob("*.sqlite3*"))) >= 2
+
+
 def test_use_after_close_is_a_sentence(path: Path) -> None:
     history = History(path)
     history.close()
