@@ -75,6 +75,10 @@ def _matmul(one: Tensor, other: Tensor) -> Tensor:
     return multiply(one.reshape(-1, one.shape[-1]), other).view(*one.shape[:-1], -1)
 
 
+def _added(bias: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
+    return multiply(rows, matrix, bias)
+
+
 def _batched(rows: Tensor, matrices: Tensor) -> Tensor:
     """Of each expert: `[experts, n, in]` times `[experts, in, out]`."""
     return torch.stack([multiply(own.contiguous(), matrix) for own, matrix in zip(rows, matrices, strict=True)])
@@ -96,6 +100,7 @@ _PRODUCTS: dict[Callable[..., Any], Callable[..., Tensor]] = {
     torch.matmul: _matmul,
     Tensor.matmul: _matmul,
     Tensor.__matmul__: _matmul,
+    torch.addmm: _added,  # of GPT-2, whose matrices lie the other way round
     torch.bmm: _batched,
     torch._grouped_mm: _grouped,  # what functional.grouped_mm calls
 }

@@ -246,7 +246,8 @@ class PromptBuilder:
         _check_encodable(messages, tools)
         now = datetime.combine(day, time(12)) if day else datetime.now()
         setting = _Setting(now, self._described(tools), self._switch(thinking))
-        chat = without_empty_answers(as_sent([_parted(message) for message in messages]))
+        knows = self._form(has_tools=bool(setting.tools)).has_marks
+        chat = without_empty_answers(as_sent([_parted(message, is_opened=knows) for message in messages]))
         notices = [EMPTY_LEFT_OUT] if len(chat) < len(messages) else []
         if setting.switch.words:
             chat = with_words(chat, setting.switch.words)
@@ -625,10 +626,12 @@ def thought_of(message: Message) -> str:
     return _parted(message).thought
 
 
-def _parted(message: Message) -> Message:
-    """An answer with the thought that stands in its text, as it was stored before answers had parts, told apart."""
+def _parted(message: Message, *, is_opened: bool = False) -> Message:
+    """An answer with the thought that stands in its text, as it was stored before answers had parts, told apart. It
+    begins with its mark, or was opened by a template that knows such marks; else the text is about them."""
     head, mark, rest = message.content.partition("</think>")
-    if message.role != "assistant" or message.thought or not mark:
+    is_thought = is_opened or head.lstrip().startswith("<think>")
+    if message.role != "assistant" or message.thought or not mark or not is_thought:
         return message
     thought = head.lstrip().removeprefix("<think>").strip()
     return replace(message, thought=thought, content=rest)

@@ -205,6 +205,18 @@ def read_in_pieces(model: LoadedModel, ids: Sequence[int], cuts: Sequence[int]) 
     return [logits, *lane.keys, *lane.values]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_products_with_a_bias_treat_each_row_for_itself(dtype: torch.dtype) -> None:
+    """GPT-2 has its products from `torch.addmm`: where a prompt was cut changed bits, and the load did not see it."""
+    tested = make_subject(ModelCase("GPT-2", "gpt2"))
+    model = LoadedModel(TransformersNetwork(tested.ours.to(dtype)), SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
+    ids = prompt(MANY)
+    expected = read_in_pieces(model, ids, [])
+    for cuts in ([1, 2, 3, MANY - 1], range(1, 40), [7, 130]):
+        for ours, whole in zip(read_in_pieces(model, ids, list(cuts)), expected, strict=True):
+            assert torch.equal(ours, whole)
+
+
 def test_a_wrong_block_would_be_seen(tested: Subject) -> None:
     """The tests above can fail: a block of another prompt changes the logits a thousand times as much."""
     length, at = min(lengths(tested.case)), 2 * BLOCK_TOKENS

@@ -61,6 +61,16 @@ def test_the_ids_behind_a_dropped_thought_stand_for_the_answer() -> None:
     assert 0 < cause.recomputed_tokens <= len(new.ids) - common_length(old.ids, new.ids)
 
 
+def test_an_answer_about_marks_is_sent_whole() -> None:
+    """A template that knows no thoughts: what stood in front of the mark was dropped without a word."""
+    builder = PromptBuilder(make_tokenizer())
+    answer = Message("assistant", "Models end it with `</think>`, then they answer.")
+    prompt = builder.build([SYSTEM, QUESTION, answer, Message("user", "And now?")], DAY)
+    assert answer.content in builder.tokenizer.decode(prompt.ids)
+    assert not prompt.thoughts
+    assert not with_answer(prompt, answer).thoughts
+
+
 def test_a_thought_that_the_template_puts_in_is_told_from_one_that_it_drops() -> None:
     builder = PromptBuilder(make_tokenizer(kinds.EMPTY_THOUGHT))
     answer = written(builder, "In the warehouse.", Message("assistant", "In the warehouse."))
