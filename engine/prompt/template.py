@@ -369,11 +369,30 @@ class PromptBuilder:
         """Where ids stand for the text, by the number of the answer."""
         found: dict[int, Splice] = {}
         for at, sent in enumerate(rendered.chat):
-            answer = self._answer_at(at, rendered, setting) if sent.index in rendered.written else None
-            made = answer and splice(rendered.text, answer, self._control.names, self._token_at, keep=keep)
-            if made:
+            if sent.index in rendered.written and (made := self._spliced(at, rendered, setting, keep=keep)):
                 found[sent.index] = made
         return found
+
+    def _spliced(self, at: int, rendered: Rendered, setting: _Setting, *, keep: bool) -> Splice | None:
+        """How the ids of an answer stand for its text. It may have been asked for with another choice about thoughts
+        than this prompt is: the way in which most ids stand."""
+        if (answer := self._answer_at(at, rendered, setting)) is None:
+            return None
+        best: Splice | None = None
+        for asked in self._ways_to_ask(answer, rendered.chat[at - 1].message.role, setting):
+            made = splice(rendered.text, replace(answer, asked=asked), self._control.names, self._token_at, keep=keep)
+            if made and (best is None or len(made.ids) > len(best.ids)):
+                best = made
+            if best and best.ids == answer.own.ids:
+                break
+        return best
+
+    def _ways_to_ask(self, answer: Answer, role: str, setting: _Setting) -> Iterator[str]:
+        """The texts with which the template may have asked for an answer behind a message of this role, the likeliest
+        first."""
+        yield answer.asked
+        for switch in [Switch(), *self._switches().values()] if answer.asked else ():
+            yield self._asked_behind(role, replace(setting, switch=switch))
 
     def _answer_at(self, at: int, rendered: Rendered, setting: _Setting) -> Answer | None:
         """One answer in the rendered text, between the texts of other messages; None where its place is not known."""
@@ -400,6 +419,10 @@ class PromptBuilder:
         ends = [end for _, end in rendered.of(last)]
         if last.message.role == role and ends:
             return rendered.text[max(ends) :]
+        return self._asked_behind(role, setting)
+
+    def _asked_behind(self, role: str, setting: _Setting) -> str:
+        """The same for a short conversation."""
         key = (self._template(bool(setting.tools)), role, str(setting.switch), bool(setting.tools))
         if key not in self._asking:
             self._asking[key] = self._asked_anew(role, setting)
