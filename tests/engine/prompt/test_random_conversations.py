@@ -11,12 +11,19 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 
+import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.loaded import LoadedModel
+from engine.prompt.divergence import common_length
 from engine.types import Message, ToolCall
 from tests.engine import kinds_of_templates as kinds
 from tests.engine.real_templates import DAY, SYSTEM, TOOLS, Step, Trial
+from tests.engine.tiny_models import make_llama, make_tokenizer
+from tests.engine.turns import GREEDY, Chat, Scripted, cold_answer, make_responder
 
 WORDS = st.text("abé \n🙂.", max_size=12)
 
@@ -92,3 +99,41 @@ def test_whatever_is_said_prompts_are_right_and_causes_true(
     on.found.clear()
     on.hold("random", play(on, has_system, has_tools, moves))
     assert on.found == []
+
+
+@pytest.mark.parametrize("name", ["thought in last turn", "thought kept"])
+def test_the_figures_of_a_model_that_thinks_are_what_it_computed(name: str) -> None:
+    """It computes for each turn what its prompt does not share with the one before, and of what it says to read again
+    nothing else: the answer behind a thought that is left out now. Its logits are those of a run without the cache."""
+    tokenizer = make_tokenizer(kinds.KINDS[name])
+    model = Scripted(LoadedModel(TransformersNetwork(make_llama(400)), tokenizer, "/nowhere/thinking"), [])
+    chat = Chat(make_responder(model), SYSTEM, sampling=replace(GREEDY, max_tokens=100))
+    past: tuple[int, ...] = ()
+    said: tuple[int, ...] = ()
+    for number in range(4):
+        thought = tokenizer(f"<think>\nThey ask for parcel {number}.\n</think>\n\n").input_ids
+        before, said = said, tuple(tokenizer(f"Parcel {number} left the warehouse with the stove.").input_ids)
+        model.script = [*thought, *said, tokenizer.eos_token_id]
+        model.calls.clear()
+        model.logits.clear()
+        finished = chat.ask(f"Where is parcel {number}?")
+        assert (chat.matched is not None, finished.thought) == (True, f"They ask for parcel {number}.")
+        prompt = chat.responder.past["chat"].ids[: chat.matched.prompt_tokens]
+        prefill = [call for call in model.calls if call[0] < len(prompt)]
+        assert (chat.reused, sum(prefill[-1])) == (common_length(past, prompt), len(prompt))
+        assert sum(length for _, length in prefill) == chat.matched.computed_tokens
+        told = chat.matched.divergence if number else None
+        assert (told is None) == (number == 0 or name == "thought kept")
+        if told is not None:
+            assert (told.cause, told.recomputed_tokens) == ("reasoning removed", len(before))
+            assert prompt[told.position :][: len(before)] == before
+            assert past[-len(before) :] == before
+        warm = model.logits[len(prefill) - 1 :]
+        model.logits.clear()
+        del chat.messages[-1]
+        cold = cold_answer(chat)
+        assert (cold.thought, cold.text, cold.token_ids) == (finished.thought, finished.text, finished.token_ids)
+        assert all(map(torch.equal, warm, model.logits[-len(warm) :]))
+        chat.messages.append(Message("assistant", finished.text, finished.token_ids, finished.thought))
+        list(chat.responder.settle())
+        past = (*prompt, *finished.token_ids)
