@@ -214,10 +214,10 @@ class Request:
 
     `thinking` is one of `ModelInfo.thinking`, "" for what the template does by itself. `keep_thoughts` gives earlier
     thoughts back to the model where its template would drop them: longer prompts, all of which can be reused.
-    `system_place` says what is done with a system prompt that the template leaves out, refuses or moves: "auto" puts it
-    in front of the first question where the template leaves it out or refuses it, "question" always does, and "refuse"
-    refuses the request then. `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is
-    submitted.
+    `system_place` says what is done with a system prompt that the template leaves out or refuses: "auto" puts it in
+    front of the first question, and "refuse" refuses the request. "question" always puts it there, also where the
+    template takes it, or moves it on with every turn. `asked_at` is when the user asked, as `time.perf_counter` gives
+    it; None: when it is submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
     """

@@ -20,10 +20,12 @@ _FIRST, _LAST = 0xE000, 0xF8FF
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of rendered text. `number` is that of the framed text, -1 for the template's own."""
+    """A stretch of rendered text. `number` is that of the framed text, -1 for the template's own. `is_plain`: it spells
+    out a special token, and is none."""
 
     text: str
     number: int = -1
+    is_plain: bool = False
 
 
 class Frames:

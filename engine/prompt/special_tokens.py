@@ -5,7 +5,8 @@ What somebody wrote must never end a message or begin another one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 _JOINER = "\u2060"
@@ -27,6 +28,8 @@ class ControlTokens:
         found = {index: str(token) for index, token in added if token.special or _is_written(str(token), between)}
         self.names = list(found.values())
         self.ids = frozenset(found)
+        broken = (re.escape(f"{name[0]}{_JOINER}{name[1:]}") for name in sorted(self.names, key=len, reverse=True))
+        self._broken = re.compile("|".join(broken) or r"(?!)")
 
     def are_in(self, text: str) -> bool:
         """Whether a text spells out one of them."""
@@ -37,6 +40,18 @@ class ControlTokens:
         for name in self.names:
             text = text.replace(name, f"{name[0]}{_JOINER}{name[1:]}")
         return text
+
+    def parts(self, text: str) -> Iterator[tuple[str, bool]]:
+        """A text that holds what `broken_up` gave back, in pieces without the joiners; True with those that spell out a
+        token."""
+        at = 0
+        for found in self._broken.finditer(text):
+            if found.start() > at:
+                yield text[at : found.start()], False
+            yield found[0].replace(_JOINER, "", 1), True
+            at = found.end()
+        if at < len(text) or not at:
+            yield text[at:], False
 
     def as_characters(self, text: str) -> list[int]:
         """The ids of a text that is encoded without looking for special tokens in it."""

@@ -78,7 +78,8 @@ def splice(
     if (begun := _begin(text, answer, start)) is None:
         return None
     first, begins = begun
-    has_header = begins == 0 and any(name in own.text[slice(*own.content)] for name in ends)
+    is_unread = own.text[slice(*own.content)].strip() != answer.message.content.strip()
+    has_header = begins == 0 and is_unread and any(name in own.text[slice(*own.content)] for name in ends)
     if has_header and text[answer.start + _common(text[answer.start : start], answer.asked) : start].strip():
         return None  # what it wrote may hold what the template writes here, too
     one = token_at(own.ids, begins) if begins else 0

@@ -12,15 +12,15 @@ import json
 import logging
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from engine.prompt.alignment import Frames, Stretch, align
+from engine.prompt.alignment import Frames, Stretch
+from engine.prompt.framing import Framing, Rendered, first_tool
 from engine.prompt.handed import ID_LENGTH, Form, find_form, handed
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
 from engine.prompt.sent import Sent, as_sent, system_in_question, with_words, without_empty_answers
@@ -75,9 +75,6 @@ NO_PROCESS = "Chat templates are read by a process of its own, which could not b
 REMEMBERED_BYTES = 64_000_000
 """Memory for texts that were encoded, with their tokens; and a quarter as much each for answers that were looked
 through and for renderings."""
-
-MOST_TRIES = 12
-"""How often a prompt is rendered with frames at most, where the template treats framed texts otherwise."""
 
 _TOOL = -2
 """In place of a message's number: the name of a tool."""
@@ -138,47 +135,6 @@ class _Setting:
     now: datetime
     tools: tuple[dict[str, Any], ...] = ()
     switch: Switch = field(default_factory=Switch)
-
-
-@dataclass(frozen=True)
-class _Rendered:
-    """A rendered prompt: its text, cut into stretches, made of these messages. `written` holds what the model wrote of
-    them, `left_out` the numbers of frames that the template did not write."""
-
-    stretches: tuple[Stretch, ...]
-    chat: tuple[Sent, ...]
-    written: Mapping[int, Written]
-    left_out: frozenset[int]
-
-    @cached_property
-    def text(self) -> str:
-        """All of it."""
-        return "".join(stretch.text for stretch in self.stretches)
-
-    @cached_property
-    def places(self) -> dict[int, tuple[int, int]]:
-        """Where each framed text lies, by the number of its frame; the first place, where there are several."""
-        found: dict[int, tuple[int, int]] = {}
-        at = 0
-        for stretch in self.stretches:
-            if stretch.number >= 0:
-                found.setdefault(stretch.number, (at, at + len(stretch.text)))
-            at += len(stretch.text)
-        return found
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """Where framed texts begin."""
-        return sorted(start for start, _ in self.places.values())
-
-    @cached_property
-    def ends(self) -> list[int]:
-        """Where framed texts end."""
-        return sorted(end for _, end in self.places.values())
-
-    def of(self, sent: Sent) -> list[tuple[int, int]]:
-        """The places of a message's texts."""
-        return [self.places[number] for number in _numbers(sent) if number in self.places]
 
 
 class PromptBuilder:
@@ -265,7 +221,7 @@ class PromptBuilder:
 
     # what the template makes of the messages
 
-    def _placed(self, chat: list[Sent], setting: _Setting, place: SystemPlace) -> tuple[_Rendered, str]:
+    def _placed(self, chat: list[Sent], setting: _Setting, place: SystemPlace) -> tuple[Rendered, str]:
         """The rendered prompt with its system prompts where the template takes them, and a sentence where one had to be
         moved."""
         refusal: InvalidRequestError | None = None
@@ -286,51 +242,27 @@ class PromptBuilder:
             raise InvalidRequestError(LEFT_OUT)
         raise self._refused(chat, setting, refusal)
 
-    def _rendered(self, chat: Sequence[Sent], setting: _Setting) -> _Rendered:
-        """The rendered prompt, cut at the messages' texts. Where the template treats framed texts otherwise, those
-        around that place are left without a frame; special tokens that such texts spell out are broken up."""
+    def _rendered(self, chat: Sequence[Sent], setting: _Setting) -> Rendered:
+        """The rendered prompt, cut at the messages' texts; where the template treats framed texts otherwise, only at
+        those that are not around that place."""
         written = {sent.index: own for sent in chat if (own := self._own(sent.message)) is not None}
-        form = self._form(has_tools=bool(setting.tools))
-        wanted = _wanted(chat, setting.tools, written)
-        frames = Frames([*wanted.values(), *(own.text for own in written.values())])
-        first_tool, template = _first_tool(chat), self._template(bool(setting.tools))
-        names = {number for number in wanted if number >= first_tool}
-        bare = set(names) if template in self._changes_names else set()
+        form, template = self._form(has_tools=bool(setting.tools)), self._template(bool(setting.tools))
+        framing = Framing(chat, setting.tools, written, self._control)
+        if template in self._changes_names:
+            framing.leave_names()
+        found: Rendered | None = None
+        while found is None:
+            text = self._render(handed(chat, form, written, framing.plain), setting.tools, setting)
+            framed: str | None = None
+            with suppress(InvalidRequestError):  # it looks at names of tools, or at the length of a text
+                said = handed(chat, form, written, framing.framed)
+                framed = self._render(said, framing.framed_tools(), setting)
+            found = framing.cut(text, framed)
+        if framing.has_bare_names:
+            self._changes_names.add(template)
+        return found
 
-        def plain(text: str, number: int) -> str:
-            return self._control.broken_up(text) if number in bare else text
-
-        def framed(text: str, number: int) -> str:
-            return plain(text, number) if number in bare or number not in wanted else frames.around(text, number)
-
-        for _ in range(MOST_TRIES):
-            text = self._render(handed(chat, form, written, plain), setting.tools, setting)
-            tools = _framed_tools(setting.tools, first_tool, framed)
-            try:
-                stretches, odd = frames.read(self._render(handed(chat, form, written, framed), tools, setting))
-            except InvalidRequestError:  # it looks at names of tools, or at the length of a text
-                stretches, odd = [], set(wanted)
-            found = odd or align(text, stretches)
-            if isinstance(found, list):
-                if names and bare == names:
-                    self._changes_names.add(template)
-                there = {stretch.number for stretch in found}
-                missing = {n for n, said in wanted.items() if said.strip() and n not in there and n not in bare}
-                return _Rendered(tuple(found), tuple(chat), written, frozenset(missing))
-            if names - bare:  # it may look at the names of tools, or write them in another spelling
-                bare |= names
-            elif odd - bare:
-                bare |= odd
-            elif following := [number for number in found if number not in bare][:1]:
-                bare |= set(following)
-            else:
-                break
-        log.info("the chat template changes what is written: answers are encoded anew")
-        bare |= set(wanted)
-        text = self._render(handed(chat, form, written, plain), setting.tools, setting)
-        return _Rendered((Stretch(text),), tuple(chat), written, frozenset())
-
-    def _left_out(self, rendered: _Rendered, setting: _Setting) -> list[str]:
+    def _left_out(self, rendered: Rendered, setting: _Setting) -> list[str]:
         """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or
         the tools."""
         if not rendered.text.strip():
@@ -339,7 +271,7 @@ class PromptBuilder:
         roles = {sent.message.role for sent in rendered.chat for index, _ in sent.texts if index in missing}
         if (
             setting.tools
-            and any(n >= _first_tool(rendered.chat) for n in rendered.left_out)
+            and any(n >= first_tool(rendered.chat) for n in rendered.left_out)
             and not self._shows_tools(rendered, setting)
         ):
             raise InvalidRequestError(NO_TOOLS)
@@ -351,7 +283,7 @@ class PromptBuilder:
         text = rendered.text
         return [PART_LEFT_OUT] if "assistant" in roles or any(name not in text for name in calls) else []
 
-    def _shows_tools(self, rendered: _Rendered, setting: _Setting) -> bool:
+    def _shows_tools(self, rendered: Rendered, setting: _Setting) -> bool:
         form = self._form(has_tools=True)
         bare = handed(rendered.chat, form, rendered.written, lambda text, number: text)
         return self._render(bare, setting.tools, setting) != self._render(bare, (), replace(setting, tools=()))
@@ -434,17 +366,36 @@ class PromptBuilder:
         """What ids say, special tokens by name, as it was shown."""
         return readable(self._text.with_special(ids))
 
-    def _splices(self, rendered: _Rendered, setting: _Setting, *, keep: bool) -> dict[int, Splice]:
+    def _splices(self, rendered: Rendered, setting: _Setting, *, keep: bool) -> dict[int, Splice]:
         """Where ids stand for the text, by the number of the answer."""
         found: dict[int, Splice] = {}
         for at, sent in enumerate(rendered.chat):
-            answer = self._answer_at(at, rendered, setting) if sent.index in rendered.written else None
-            made = answer and splice(rendered.text, answer, self._control.names, self._token_at, keep=keep)
-            if made:
+            if sent.index in rendered.written and (made := self._spliced(at, rendered, setting, keep=keep)):
                 found[sent.index] = made
         return found
 
-    def _answer_at(self, at: int, rendered: _Rendered, setting: _Setting) -> Answer | None:
+    def _spliced(self, at: int, rendered: Rendered, setting: _Setting, *, keep: bool) -> Splice | None:
+        """How the ids of an answer stand for its text. It may have been asked for with another choice about thoughts
+        than this prompt is: the way in which most ids stand."""
+        if (answer := self._answer_at(at, rendered, setting)) is None:
+            return None
+        best: Splice | None = None
+        for asked in self._ways_to_ask(answer, rendered.chat[at - 1].message.role, setting):
+            made = splice(rendered.text, replace(answer, asked=asked), self._control.names, self._token_at, keep=keep)
+            if made and (best is None or len(made.ids) > len(best.ids)):
+                best = made
+            if best and best.ids == answer.own.ids:
+                break
+        return best
+
+    def _ways_to_ask(self, answer: Answer, role: str, setting: _Setting) -> Iterator[str]:
+        """The texts with which the template may have asked for an answer behind a message of this role, the likeliest
+        first."""
+        yield answer.asked
+        for switch in [Switch(), *self._switches().values()] if answer.asked else ():
+            yield self._asked_behind(role, replace(setting, switch=switch))
+
+    def _answer_at(self, at: int, rendered: Rendered, setting: _Setting) -> Answer | None:
         """One answer in the rendered text, between the texts of other messages; None where its place is not known."""
         sent = rendered.chat[at]
         mine = rendered.of(sent)
@@ -462,13 +413,17 @@ class PromptBuilder:
         content, thought = (rendered.places.get(2 * sent.index + part) for part in (0, 1))
         return Answer(sent.message, rendered.written[sent.index], start, end, content, thought, asked)
 
-    def _asked(self, role: str, rendered: _Rendered, setting: _Setting) -> str:
+    def _asked(self, role: str, rendered: Rendered, setting: _Setting) -> str:
         """What the template writes behind a last message of this role, to ask for an answer; "" where that is not
         known."""
         last = rendered.chat[-1]
         ends = [end for _, end in rendered.of(last)]
         if last.message.role == role and ends:
             return rendered.text[max(ends) :]
+        return self._asked_behind(role, setting)
+
+    def _asked_behind(self, role: str, setting: _Setting) -> str:
+        """The same for a short conversation."""
         key = (self._template(bool(setting.tools)), role, str(setting.switch), bool(setting.tools))
         if key not in self._asking:
             self._asking[key] = self._asked_anew(role, setting)
@@ -494,7 +449,7 @@ class PromptBuilder:
 
     # from text to ids
 
-    def _encoded(self, rendered: _Rendered, splices: Mapping[int, Splice]) -> Prompt:
+    def _encoded(self, rendered: Rendered, splices: Mapping[int, Splice]) -> Prompt:
         """The prompt of a rendered text, with ids in place of what they stand for."""
         pieces = [replace(p, is_plain=self._spells_special(p)) for p in _pieces(rendered, splices)]
         text = rendered.text
@@ -520,7 +475,7 @@ class PromptBuilder:
             has_own_text=self._has_own_text(rendered),
         )
 
-    def _has_own_text(self, rendered: _Rendered) -> bool:
+    def _has_own_text(self, rendered: Rendered) -> bool:
         """Whether a prompt without a system prompt begins with a text of the template's own, besides what begins a
         question."""
         first = rendered.stretches[0].text
@@ -548,7 +503,7 @@ class PromptBuilder:
         )
 
     def _spells_special(self, piece: _Piece) -> bool:
-        return piece.message >= 0 and not piece.ids and self._control.are_in(piece.text)
+        return piece.is_plain or (piece.message >= 0 and not piece.ids and self._control.are_in(piece.text))
 
     def _add_text(self, ids: list[int], places: list[tuple[int, int, int]], run: Sequence[_Piece]) -> None:
         """Encode neighbouring pieces of text as one, and find each message's tokens by its characters."""
@@ -650,45 +605,17 @@ def _places(chat: list[Sent], place: SystemPlace) -> Iterator[tuple[list[Sent], 
         yield system_in_question(chat), SYSTEM_MOVED
 
 
-def _numbers(sent: Sent) -> list[int]:
-    """The numbers of the frames of a message, in the order of its texts; that of its thought first."""
-    return [2 * sent.index + 1, *(2 * index for index, _ in sent.texts if index >= 0)]
-
-
-def _first_tool(chat: Sequence[Sent]) -> int:
-    """The number of the frame around the first tool's name."""
-    return 2 * (1 + max((index for sent in chat for index in (sent.index, *(i for i, _ in sent.texts))), default=0))
-
-
-def _wanted(chat: Sequence[Sent], tools: Sequence[Mapping[str, Any]], written: Mapping[int, Written]) -> dict[int, str]:
-    """The texts that get a frame, by its number. An empty content beside tool calls is told from one with words."""
-    framed = [sent for sent in chat if sent.content.strip() or not sent.message.tool_calls]
-    wanted = {2 * index: text for sent in framed for index, text in sent.texts if index >= 0}
-    wanted |= {2 * sent.index + 1: sent.message.thought for sent in chat if sent.message.thought}
-    first = _first_tool(chat)
-    return wanted | {first + number: tool["function"]["name"] for number, tool in enumerate(tools)}
-
-
-def _framed_tools(
-    tools: Sequence[Mapping[str, Any]], first: int, framed: Callable[[str, int], str]
-) -> list[dict[str, Any]]:
-    """Tools with frames around their names."""
-    return [
-        {**tool, "function": {**tool["function"], "name": framed(tool["function"]["name"], first + number)}}
-        for number, tool in enumerate(tools)
-    ]
-
-
-def _pieces(rendered: _Rendered, splices: Mapping[int, Splice]) -> list[_Piece]:
+def _pieces(rendered: Rendered, splices: Mapping[int, Splice]) -> list[_Piece]:
     """The rendered text in pieces, with ids in place of what they stand for."""
     pieces: list[_Piece] = []
-    first_tool = _first_tool(rendered.chat)
+    tools = first_tool(rendered.chat)
     waiting = sorted(splices.items(), key=lambda item: item[1].start)
     at = 0
 
-    def add(text: str, number: int) -> None:
-        message = -1 if number < 0 else number // 2 if number < first_tool else _TOOL
-        pieces.append(_Piece(text, message))
+    def add(text: str, stretch: Stretch) -> None:
+        number = stretch.number
+        message = -1 if number < 0 else number // 2 if number < tools else _TOOL
+        pieces.append(_Piece(text, message, is_plain=stretch.is_plain))
 
     for stretch in rendered.stretches:
         text, end = stretch.text, at + len(stretch.text)
@@ -697,18 +624,18 @@ def _pieces(rendered: _Rendered, splices: Mapping[int, Splice]) -> list[_Piece]:
             index, splice = waiting[0]
             is_whole = False
             if splice.start >= at:
-                add(text[len(text) - (end - at) : len(text) - (end - splice.start)], stretch.number)
-                add(splice.before, -1)
+                add(text[len(text) - (end - at) : len(text) - (end - splice.start)], stretch)
+                add(splice.before, Stretch(""))
                 pieces.append(_Piece("", index, splice.ids))
             at = max(at, min(end, splice.end))
             if splice.end > end:
                 break
             waiting.pop(0)
         if is_whole or at < end:
-            add(text[len(text) - (end - at) :] if end > at else "", stretch.number)
+            add(text[len(text) - (end - at) :] if end > at else "", stretch)
         at = end
     for index, splice in waiting:
-        add(splice.before, -1)
+        add(splice.before, Stretch(""))
         pieces.append(_Piece("", index, splice.ids))
     return [piece for piece in pieces if piece.text or piece.ids or piece.message != -1]
 
@@ -728,7 +655,7 @@ def _joined(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]
     return list(found.values())
 
 
-def _is_kept(sent: Sent, rendered: _Rendered, splices: Mapping[int, Splice]) -> bool:
+def _is_kept(sent: Sent, rendered: Rendered, splices: Mapping[int, Splice]) -> bool:
     """Whether the thought of an answer is in the prompt."""
     own = splices.get(sent.index)
     return (own is not None and own.has_thought) or 2 * sent.index + 1 in rendered.places

@@ -146,6 +146,21 @@ LOOKS_INTO_TEXTS = (
 )
 """Asks what a text begins with, which a frame hides, and changes words in it."""
 
+THINKING_IN_SYSTEM = (
+    "{{ '<|im_start|>system\nThink' }}"
+    "{% if enable_thinking is defined and not enable_thinking %}{{ ' not' }}{% endif %}{{ '.<|im_end|>\n' }}"
+    + THOUGHT_KEPT
+)
+"""Whether to think is said at the start."""
+
+THINKING_IN_ASKING = THOUGHT_KEPT.replace(
+    "{{ '<|im_start|>assistant\n' }}",
+    "{{ '<|im_start|>assistant\n' }}{% if not enable_thinking | default(true) %}"
+    "{{ '<think>\n\n</think>\n\n' }}{% endif %}",
+)
+"""Whether to think is said where it asks for an answer, by an empty thought, which it leaves out later: no thought
+of earlier answers must be read again because of that."""
+
 KINDS = {
     "thought in last turn": THOUGHT_IN_LAST_TURN,
     "thought kept": THOUGHT_KEPT,
@@ -162,6 +177,8 @@ KINDS = {
     "own text": OWN_TEXT,
     "names told apart": NAMES_TOLD_APART,
     "looks into texts": LOOKS_INTO_TEXTS,
+    "thinking in system": THINKING_IN_SYSTEM,
+    "thinking in asking": THINKING_IN_ASKING,
 }
 
 CAUSES = {
@@ -171,4 +188,5 @@ CAUSES = {
     "asking frame": {"answer frame"},
     "tools in last question": {"tools"},
     "own text": {"date"},
+    "thinking in system": {"settings"},
 }

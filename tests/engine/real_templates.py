@@ -2,8 +2,9 @@
 
 Each `*.jinja` of the folder gets a small tokenizer that knows its special tokens, and conversations of six turns: with
 and without a system prompt, with tools, thoughts, an empty and a stopped answer, odd characters, a retry, an edit, the
-next day. What is right is what `apply_chat_template` makes of the structured messages there. Answers are written
-as the template itself would write them, one token a character, so that their ids can be told from encoded text.
+next day, thinking switched off and on. What is right is what `apply_chat_template` makes of the structured messages
+there. Answers are written as the template itself would write them, one token a character, so that their ids can be told
+from encoded text.
 
 The table has one row a template:
 
@@ -34,7 +35,8 @@ from transformers import PreTrainedTokenizerFast
 
 from engine.events import Divergence
 from engine.prompt.divergence import Past, common_length, explain, with_answer
-from engine.prompt.template import Prompt, PromptBuilder
+from engine.prompt.switches import Switch, thinking_switches
+from engine.prompt.template import Prompt, PromptBuilder, Setting
 from engine.types import BLOCK_TOKENS, HeadstartError, Message, Tool, ToolCall
 
 DAY = date(2025, 3, 9)
@@ -120,6 +122,7 @@ class Reference:
     tokenizer: PreTrainedTokenizerFast
     template: str
     day: date = DAY
+    thinking: str = ""
 
     def text(self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, asks: bool = True) -> str:
         """The rendered text. Raises whatever the template raises."""
@@ -132,8 +135,14 @@ class Reference:
                 tokenize=False,
                 add_generation_prompt=asks,
                 date_string=now.strftime("%d %b %Y"),
+                **self._switch.variables,
             )
         return rendered
+
+    @property
+    def _switch(self) -> Switch:
+        """How this template is told what was chosen about thoughts."""
+        return thinking_switches(self.template)[self.thinking] if self.thinking else Switch()
 
     def sent(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> list[Message]:
         """What of a conversation is sent: no empty answer nor its question, and a system prompt that the template
@@ -145,6 +154,10 @@ class Reference:
                     pass
                 continue
             kept.append(message)
+        if words := self._switch.words:
+            first = kept[0] if kept[0].role == "system" else None
+            said = Message("system", f"{first.content}\n{words}" if first else words)
+            kept = [said, *kept[1 if first else 0 :]]
         if not self._takes_system(kept, tools):
             first = next(index for index, message in enumerate(kept) if message.role == "user")
             joined = f"{kept[0].content}\n\n{kept[first].content}"
@@ -179,8 +192,7 @@ class Reference:
             elif message.tool_calls and message.token_ids:
                 said["content"] = self.tokenizer.decode(message.token_ids)
             elif message.tool_calls:
-                calls = [json.dumps({"name": c.name, "arguments": json.loads(c.arguments)}) for c in message.tool_calls]
-                said["content"] = "\n".join([*([said["content"]] if said["content"] else []), *calls])
+                said["content"] = "\n".join(filter(None, (said["content"], self._as_json(message))))
             if message.tool_call_id:
                 said |= {"tool_call_id": message.tool_call_id, "name": "find_parcel"}
             if self._needs_parts and isinstance(said["content"], str):
@@ -194,31 +206,40 @@ class Reference:
         whole = self.text([*asked, answer], tools, asks=False)
         last_said = asked[-1].content.strip()
         last_said = last_said if last_said in prompt else json.dumps(last_said)[1:-1]
-        asking, following = (text[text.rfind(last_said) :] for text in (prompt, whole))
-        behind = self._behind(asking, following)
+        behind = self._behind(*(text[text.rfind(last_said) :] for text in (prompt, whole)))
+        said, tail = self._cut(behind, answer)
         opening, closing = self.marks
         is_open = prompt.endswith((opening, opening.strip()))
-        said = [text for text in (answer.content, *(call.name for call in answer.tool_calls)) if text]
-        said += ["}", "1234567"] if answer.tool_calls else []
-        last = max(behind.rfind(text) + len(text) for text in said if text in behind)
-        tail = self._tail(behind[last:])
-        thought = f"{'' if is_open else opening}{answer.thought}{closing}" if answer.thought else ""
-        if answer.thought and answer.thought in behind:
-            head = behind[:last]
-        elif answer.tool_calls and not self._takes_calls:
-            calls = [json.dumps({"name": c.name, "arguments": json.loads(c.arguments)}) for c in answer.tool_calls]
-            head = thought + "\n".join(calls)
-        elif answer.tool_calls and not answer.thought:
-            head = behind[:last]
-        elif answer.tool_calls:
-            starts = [behind.find(mark) for mark in _SPECIAL.findall(behind[:last]) + _TAG.findall(behind[:last])]
-            head = thought + behind[min([s for s in starts if s >= 0] or [0]) : last]
-        else:
-            before = behind[: last - len(answer.content)]
-            head = thought + ("" if answer.thought and "</think>" in before else before) + answer.content
+        head = self._head(said, answer, f"{'' if is_open else opening}{answer.thought}{closing}")
         if is_open and not answer.thought:
             head = closing.lstrip() + head if not head.startswith(closing.strip()) else head
         return head + tail
+
+    def _cut(self, behind: str, answer: Message) -> tuple[str, str]:
+        """What follows on a prompt, up to the last word of the answer, and what a model writes behind that."""
+        said = [text for text in (answer.content, *(call.name for call in answer.tool_calls)) if text]
+        said += ["}", "1234567"] if answer.tool_calls else []
+        last = max(behind.rfind(text) + len(text) for text in said if text in behind)
+        return behind[:last], self._tail(behind[last:])
+
+    def _head(self, behind: str, answer: Message, thought: str) -> str:
+        """An answer to its last word, as a model writes it: with its thought, which the template may have left out of
+        what stands behind the prompt."""
+        thought = thought if answer.thought else ""
+        if answer.thought and answer.thought in behind:
+            return behind
+        if answer.tool_calls and not self._takes_calls:
+            return thought + self._as_json(answer)
+        if answer.tool_calls:
+            starts = [behind.find(mark) for mark in _SPECIAL.findall(behind) + _TAG.findall(behind)]
+            return thought + behind[min([s for s in starts if s >= 0] or [0]) :] if thought else behind
+        before = behind[: len(behind) - len(answer.content)]
+        return thought + ("" if thought and "</think>" in before else before) + answer.content
+
+    @staticmethod
+    def _as_json(answer: Message) -> str:
+        calls = [json.dumps({"name": c.name, "arguments": json.loads(c.arguments)}) for c in answer.tool_calls]
+        return "\n".join(calls)
 
     @staticmethod
     def _behind(asking: str, following: str) -> str:
@@ -331,13 +352,24 @@ def described(tool: Tool) -> dict[str, Any]:
 
 @dataclass
 class Step:
-    """One request of a conversation. `changed` says what the user changed: "day", "tools", "edit", "chat"."""
+    """One request of a conversation. `changed` says what the user changed: "day", "tools", "edit", "retry", "chat",
+    "settings". `thinking` is what the user chose about thoughts."""
 
     messages: tuple[Message, ...]
     answer: Message
     tools: tuple[Tool, ...] = ()
     changed: str = ""
     day: date = DAY
+    thinking: str = ""
+
+    def prompt(
+        self, builder: PromptBuilder, messages: Sequence[Message] = (), setting: Setting | None = None
+    ) -> Prompt:
+        """The prompt that asks for its answer; of other messages, or with another setting."""
+        thinking, keep, place = setting or (self.thinking, False, "auto")
+        return builder.build(
+            messages or self.messages, self.day, self.tools, thinking=thinking, keep_thoughts=keep, system_place=place
+        )
 
 
 @dataclass
@@ -352,19 +384,22 @@ class Trial:
     refused: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.tokenizer = make_tokenizer(self.template)
+        self.builder = PromptBuilder(self.tokenizer, len(self.tokenizer))
+        self.reference = Reference(self.tokenizer, self.template)
+
     def run(self) -> Trial:
         """Hold all conversations."""
-        tokenizer = make_tokenizer(self.template)
-        self.tokenizer = tokenizer
-        self.builder = PromptBuilder(tokenizer, len(tokenizer))
-        self.reference = Reference(tokenizer, self.template)
         for name, play in (("system", True), ("no system", False)):
-            self._hold(name, self._talk(SYSTEM if play else ""))
-        self._hold("tools", self._with_tools())
+            self.hold(name, self._talk(SYSTEM if play else ""))
+        self.hold("tools", self._with_tools())
+        self.hold("thinking", self._with_thinking())
         self._hold_kept()
         return self
 
-    def _hold(self, name: str, steps: Iterator[Step]) -> None:
+    def hold(self, name: str, steps: Iterator[Step]) -> None:
+        """Hold one conversation."""
         known: list[tuple[int, ...]] = []
         past: Past | None = None
         old: Step | None = None
@@ -417,12 +452,12 @@ class Trial:
             question = f"Question {number}: {_QUESTIONS[number]}\r\n\N{GRINNING FACE}?"
             messages.append(Message("user", question))
             asked = list(messages)
-            messages.append(self._answer(messages, text, thought))
+            messages.append(self.answer(messages, text, thought))
             yield Step(tuple(asked), messages[-1])
-        again = self._answer(asked, "On second thoughts, no.", "Another thought for it.")
+        again = self.answer(asked, "On second thoughts, no.", "Another thought for it.")
         yield Step(tuple(asked), again, changed="retry")
         messages = [*asked, again, Message("user", "Thanks. Is that all?")]
-        last = self._answer(messages, "That is all.", "")
+        last = self.answer(messages, "That is all.", "")
         yield Step(tuple(messages), last)
         edited = list(messages)
         edited[-len(messages) + (3 if system else 2)] = Message("user", "Edited: when will my tent be here?")
@@ -430,7 +465,7 @@ class Trial:
         yield Step(tuple(edited), last, changed="day", day=DAY + timedelta(days=1))
         if system:
             new = (Message("system", system), Message("user", "A new chat?"))
-            yield Step(new, self._answer(new, "Yes.", ""), changed="chat", day=DAY + timedelta(days=2))
+            yield Step(new, self.answer(new, "Yes.", ""), changed="chat", day=DAY + timedelta(days=2))
 
     def _with_tools(self) -> Iterator[Step]:
         """A call, its result, answers around them; then other tools."""
@@ -438,18 +473,34 @@ class Trial:
         for number in range(3):
             messages.append(Message("user", f"Question {number}: {_QUESTIONS[number]}?"))
             call = ToolCall("find_parcel", f'{{"number": 123456{number}}}', f"abcdef12{number}")
-            answer = self._answer(messages, "", f"I must look parcel {number} up.", TOOLS, call)
+            answer = self.answer(messages, "", f"I must look parcel {number} up.", TOOLS, call)
             yield Step(tuple(messages), answer, TOOLS)
             messages += [answer, Message("tool", f'{{"place": "warehouse {number}"}}', tool_call_id=call.id)]
-            answer = self._answer(messages, f"It is in warehouse {number}.", f"It says warehouse {number}.", TOOLS)
+            answer = self.answer(messages, f"It is in warehouse {number}.", f"It says warehouse {number}.", TOOLS)
             yield Step(tuple(messages), answer, TOOLS)
             messages.append(answer)
         messages.append(Message("user", "Thanks."))
-        last = self._answer(messages, "Bye.", "", TOOLS)
+        last = self.answer(messages, "Bye.", "", TOOLS)
         yield Step(tuple(messages), last, TOOLS)
         yield Step(tuple(messages), last, TOOLS[:1], changed="tools")
 
-    def _answer(
+    def _with_thinking(self) -> Iterator[Step]:
+        """Thinking is switched on, off, and on again, where the template lets one choose."""
+        choices = self.builder.thinking
+        if len(choices) < 2:
+            return
+        messages = [Message("system", SYSTEM)]
+        before = choices[0]
+        for number, thinking in enumerate((choices[0], choices[0], choices[1], choices[1], choices[0])):
+            self.reference.thinking = thinking
+            messages.append(Message("user", f"Question {number}: {_QUESTIONS[number]}?"))
+            thought = "" if thinking == "off" else f"They ask for number {number}."
+            answer = self.answer(messages, f"This is answer {number}, and it is short.", thought)
+            yield Step(tuple(messages), answer, changed="settings" * (thinking != before), thinking=thinking)
+            messages.append(answer)
+            before = thinking
+
+    def answer(
         self, asked: Sequence[Message], text: str, thought: str, tools: Sequence[Tool] = (), *calls: ToolCall
     ) -> Message:
         """An answer with the ids that the model wrote: each character on its own, but for special tokens."""
@@ -477,14 +528,14 @@ class Trial:
     # checks
 
     def _build(self, where: str, step: Step) -> Prompt | None:
-        self.reference.day = step.day
+        self.reference.day, self.reference.thinking = step.day, step.thinking
         try:
             sent = self.reference.sent(step.messages, step.tools)
             expected: str | Exception = self.reference.text(sent, step.tools)
         except Exception as error:
             expected = error
         try:
-            prompt = self.builder.build(step.messages, step.day, step.tools)
+            prompt = step.prompt(self.builder)
         except HeadstartError as error:
             self.refused.append(f"{where}: {error}")
             self._check_advice(where, step, error, expected)
@@ -499,7 +550,7 @@ class Trial:
     def _check_plain(self, where: str, step: Step) -> None:
         """Without ids of answers the prompt is what transformers makes."""
         bare = tuple(replace(message, token_ids=()) for message in step.messages)
-        ids = list(self.builder.build(bare, step.day, step.tools).ids)
+        ids = list(step.prompt(self.builder, bare).ids)
         right = self.reference.ids(self.reference.text(self.reference.sent(bare, step.tools), step.tools))
         if ids != right:
             self._note("ids", where, "without ids: " + self._difference(ids, right))
@@ -560,7 +611,15 @@ class Trial:
         reused = max((common_length(ids, prompt.ids) for ids in known), default=0)
         reused = min(reused, len(prompt.ids) - 1) // BLOCK_TOKENS * BLOCK_TOKENS
         own, relative = (None, past) if step.changed == "chat" else (past, None)
-        told = explain(own, prompt, reused, "m", self.tokenizer.decode, relative=relative)
+        told = explain(
+            own,
+            prompt,
+            reused,
+            "m",
+            self.tokenizer.decode,
+            relative=relative,
+            rebuild=lambda setting: step.prompt(self.builder, setting=setting),
+        )
         if told is not None:
             self.causes[told.cause] += 1
             self.told.append(
@@ -586,8 +645,16 @@ class Trial:
         at = common_length(before, after)
         cause = told.cause
         messages = self.reference.sent(old.messages, old.tools)
-        if cause in ("new", "edited", "date"):
-            wanted = {"new": ("chat",), "edited": ("edit", "retry"), "date": ("day", "chat")}[cause]
+        if cause == "edited":
+            both = zip((*old.messages, old.answer), step.messages, strict=False)
+            differ = any((a.content, a.tool_calls) != (b.content, b.tool_calls) for a, b in both)
+            return "" if differ else "no message differs"
+        if cause == "settings":
+            kept = step.prompt(self.builder, setting=past.prompt.setting)
+            longer = common_length(past.ids, kept.ids) > common_length(past.ids, prompt.ids)
+            return "" if step.changed == cause and longer else f"not they were changed, but {step.changed or 'nothing'}"
+        if cause in ("new", "date"):
+            wanted = {"new": ("chat",), "date": ("day", "chat")}[cause]
             if step.changed not in wanted:
                 return f"nothing of the kind was changed, but {step.changed or 'nothing'}"
             is_told = cause != "date" or all("2025" in text[max(0, at - 30) : at + 30] for text in (before, after))
@@ -597,7 +664,7 @@ class Trial:
             return "" if step.changed == "tools" or moved else "they are as they were, where they were"
         if cause == "reasoning removed":
             thoughts = [m.thought for m in (*messages, old.answer) if m.thought]
-            is_gone = any(t in before[at - 60 :] and t not in after for t in thoughts)
+            is_gone = any(t in before[at - 60 :] and before.count(t) > after.count(t) for t in thoughts)
             is_gone = is_gone or len(_EMPTY.findall(before)) > len(_EMPTY.findall(after))
             return "" if is_gone else "no thought is gone"
         if cause == "empty thought":

@@ -57,6 +57,22 @@ class SpyModel:
         return self.logits[-1]
 
 
+class Scripted(SpyModel):
+    """A model that writes these tokens, whatever it reads."""
+
+    def __init__(self, model: LoadedModel, script: Sequence[int]) -> None:
+        super().__init__(model)
+        self.script, self.written = script, 0
+
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+        """The true logits are noted; those that are given choose the next token of the script."""
+        logits = super().forward(ids, lane, start, is_answer=is_answer)
+        self.written = self.written + 1 if is_answer else 0
+        chosen = torch.full_like(logits, -1.0)
+        chosen[self.script[self.written]] = 1.0
+        return chosen
+
+
 def make_responder(
     model: LoadedModel | SpyModel,
     *,

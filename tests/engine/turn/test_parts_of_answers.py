@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pytest
-import torch
 from tokenizers import AddedToken, Tokenizer, models
-from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from engine.cache.store import Lane
 from engine.events import Finished, TextDelta
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
@@ -19,27 +16,12 @@ from engine.types import Message, Request, Tool, ToolCall
 from tests.engine.chat_templates import CHATML, COMMAND, HARMONY, HERMES_TOOLS, QWEN3
 from tests.engine.prompt.test_ends import COMMAND_TOKENS, HARMONY_TOKENS
 from tests.engine.tiny_models import make_llama, make_tokenizer
-from tests.engine.turns import GREEDY, SpyModel, events, make_responder
+from tests.engine.turns import GREEDY, Scripted, events, make_responder
 
 ASKED = Message("user", "Where is it?")
 TOOL = Tool("track", parameters='{"type": "object", "properties": {"number": {"type": "integer"}}}')
 LONG = replace(GREEDY, max_tokens=400)
 OPENS_THOUGHT = CHATML.replace("assistant\n' }}{% endif", "assistant\n<think>\n' }}{% endif")
-
-
-class Scripted(SpyModel):
-    """A model that writes these tokens, whatever it reads."""
-
-    def __init__(self, model: LoadedModel, script: Sequence[int]) -> None:
-        super().__init__(model)
-        self.script, self.written = script, 0
-
-    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        logits = super().forward(ids, lane, start, is_answer=is_answer)
-        self.written = self.written + 1 if is_answer else 0
-        chosen = torch.full_like(logits, -1.0)
-        chosen[self.script[self.written]] = 1.0
-        return chosen
 
 
 def play(
