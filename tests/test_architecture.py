@@ -57,7 +57,7 @@ SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {"history", "words", "files", "placeholders", "settings", "command"}
 QT_CORE_ONLY = {"chat"}
-HEAVY = {"torch", "transformers", "safetensors", "gguf", "accelerate"}
+HEAVY = {"torch", "transformers", "safetensors", "gguf"}
 PRIVATE_READS = 40
 """How often tests may name a private attribute of an object that is not their own: each stands in the way of whoever
 changes what nobody else sees."""

@@ -74,9 +74,7 @@ class Session(QObject):
         self._settings = settings
         self._today = today
         self._values = values
-        self._begun_alike: set[int] = (
-            set()
-        )  # conversations begun with the sampling of new ones, before their model came
+        self._begun_alike: set[int] = set()  # begun with the sampling of new ones, before their model came
         self._versions: dict[int, list[int]] = {}
         self._had_prompt: dict[int, bool] = {}
         self.saving = Saving(history, self)

@@ -121,6 +121,16 @@ def _rms(said: Metadata, may_be_partial: bool = False) -> Config:
     }
 
 
+def _layer_norm(said: Metadata, epsilon: str, may_be_partial: bool = False) -> Config:
+    """Sizes, positions and the epsilon of layer norms, by the name `epsilon` that the class has for it."""
+    sizes = _sizes(said)
+    return {
+        **sizes,
+        epsilon: said.real("attention.layer_norm_epsilon"),
+        "rope_parameters": rope_parameters(said, sizes["head_dim"], may_be_partial),
+    }
+
+
 def _has(said: Metadata, *parts: str) -> bool:
     """Whether the first layer has one of these tensors."""
     return any(f"blk.0.{part}" in said.header.tensors for part in parts)
@@ -196,13 +206,7 @@ def _qwen3_moe(said: Metadata) -> Config:
 
 
 def _phi2(said: Metadata) -> Config:
-    sizes = _sizes(said)
-    return {
-        "model_type": "phi",
-        **sizes,
-        "layer_norm_eps": said.real("attention.layer_norm_epsilon"),
-        "rope_parameters": rope_parameters(said, sizes["head_dim"], may_be_partial=True),
-    }
+    return {"model_type": "phi", **_layer_norm(said, "layer_norm_eps", may_be_partial=True)}
 
 
 def _phi3(said: Metadata) -> Config:
@@ -326,12 +330,9 @@ def _exaone4(said: Metadata) -> Config:
 
 
 def _nemotron(said: Metadata) -> Config:
-    sizes = _sizes(said)
     return {
         "model_type": "nemotron",
-        **sizes,
-        "norm_eps": said.real("attention.layer_norm_epsilon"),
-        "rope_parameters": rope_parameters(said, sizes["head_dim"], may_be_partial=True),
+        **_layer_norm(said, "norm_eps", may_be_partial=True),
         "attention_bias": _has(said, "attn_q.bias"),
         "mlp_bias": _has(said, "ffn_up.bias"),
     }
@@ -348,12 +349,9 @@ def _smollm3(said: Metadata) -> Config:
 
 
 def _starcoder2(said: Metadata) -> Config:
-    sizes = _sizes(said)
     return {
         "model_type": "starcoder2",
-        **sizes,
-        "norm_epsilon": said.real("attention.layer_norm_epsilon"),
-        "rope_parameters": rope_parameters(said, sizes["head_dim"]),
+        **_layer_norm(said, "norm_epsilon"),
         "sliding_window": said.whole("attention.sliding_window", 0) or None,
         "use_bias": _has(said, "attn_q.bias"),
     }
@@ -383,24 +381,18 @@ def _glm4(said: Metadata) -> Config:
 
 
 def _cohere(said: Metadata) -> Config:
-    sizes = _sizes(said)
     return {
         "model_type": "cohere",
-        **sizes,
-        "layer_norm_eps": said.real("attention.layer_norm_epsilon"),
-        "rope_parameters": rope_parameters(said, sizes["head_dim"]),
+        **_layer_norm(said, "layer_norm_eps"),
         "logit_scale": said.real("logit_scale"),
         "use_qk_norm": _has(said, "attn_q_norm.weight"),
     }
 
 
 def _cohere2(said: Metadata) -> Config:
-    sizes = _sizes(said)
     return {
         "model_type": "cohere2",
-        **sizes,
-        "layer_norm_eps": said.real("attention.layer_norm_epsilon"),
-        "rope_parameters": rope_parameters(said, sizes["head_dim"]),
+        **_layer_norm(said, "layer_norm_eps"),
         "logit_scale": said.real("logit_scale"),
         "layer_types": _layer_types(said, 4),
         "sliding_window": said.whole("attention.sliding_window"),

@@ -14,9 +14,9 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from engine.gguf.fields import ARRAY, SCALARS, STRING, FieldReader
+
 MAGIC = b"GGUF"
-_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-_STRING, _ARRAY = 8, 9
 _MOST_DIMENSIONS = 4
 _MOST_TENSORS, _MOST_ENTRIES, _MOST_STEPS = 100_000, 10_000, 2_000_000
 """More than any model has: tensors, entries of metadata, and strings in its lists (a vocabulary and its merges)."""
@@ -122,27 +122,27 @@ def read_header(path: Path) -> GgufHeader:
 
 
 class _Reader:
-    """Reads the parts of a header one after the other. `position` is in bytes, `steps` counts strings in lists."""
+    """Reads the parts of a header one after the other. `steps` counts strings in lists."""
 
     def __init__(self, data: mmap.mmap, path: Path) -> None:
-        self.data, self.path = data, path
-        self.position, self.steps = 4, 0
+        self.path, self.steps = path, 0
+        self.fields = FieldReader(data, position=len(MAGIC))
         self.lengths: dict[str, int] = {}
 
     def header(self) -> GgufHeader:
-        self.check_version(self.number("I"))
-        tensors, entries = self.number("Q"), self.number("Q")
+        self.check_version(self.fields.number("I"))
+        tensors, entries = self.fields.number("Q"), self.fields.number("Q")
         if tensors > _MOST_TENSORS or entries > _MOST_ENTRIES:
             raise GgufDamagedError(f"{tensors} tensors and {entries} entries are more than any model has")
         metadata: dict[str, Any] = {}
         for _ in range(entries):
             key = self.string() or ""
-            value = self.value(self.number("I"), key)
+            value = self.value(self.fields.number("I"), key)
             if key and value is not None:
                 metadata[key] = value
         found = [self.tensor() for _ in range(tensors)]
         alignment = int(metadata.get("general.alignment", 32))
-        start = -(-self.position // alignment) * alignment
+        start = -(-self.fields.position // alignment) * alignment
         named = {
             name: GgufTensor(self.path, shape, kind, start + offset, size) for name, shape, kind, offset, size in found
         }
@@ -166,59 +166,46 @@ class _Reader:
         if version not in (2, 3):
             raise GgufDamagedError(f"GGUF version {version} is not one of 2 and 3")
 
-    def number(self, code: str) -> Any:
-        value = struct.unpack_from("<" + code, self.data, self.position)[0]
-        self.position += struct.calcsize("<" + code)
-        return value
-
     def string(self) -> str | None:
         """The string, or None for a very long one, which is skipped."""
-        length = self.number("Q")
-        end = self.position + length
-        if end > len(self.data):
-            raise IndexError("a string reaches past the end of the file")
-        text = self.data[self.position : end].decode("utf-8") if length <= _LONGEST_KEPT else None
-        self.position = end
-        return text
+        place = self.fields.skip(self.fields.number("Q"))
+        return self.fields.data[place].decode("utf-8") if place.stop - place.start <= _LONGEST_KEPT else None
 
     def value(self, kind: int, key: str) -> Any:
         """The value, or None for a list that is skipped."""
-        if kind == _STRING:
+        if kind == STRING:
             return self.string()
-        if kind != _ARRAY:
-            return self.number(_SCALARS[kind])
-        of, count = self.number("I"), self.number("Q")
+        if kind != ARRAY:
+            return self.fields.number(SCALARS[kind])
+        of, count = self.fields.number("I"), self.fields.number("Q")
         self.lengths[key] = count
-        if of in _SCALARS:
-            return self.numbers(_SCALARS[of], count)
+        if of in SCALARS:
+            return self.numbers(SCALARS[of], count)
         self.steps += count
         if self.steps > _MOST_STEPS:
             raise GgufDamagedError("its lists hold more than any vocabulary")
         for _ in range(count):
-            self.skip(of)
+            if of == STRING:
+                self.fields.skip(self.fields.number("Q"))
+            else:
+                self.value(of, "")
         return None
 
     def numbers(self, code: str, count: int) -> tuple[Any, ...] | None:
         """A short list of numbers; None for a long one, which is skipped."""
-        start, width = self.position, struct.calcsize("<" + code)
-        self.position += count * width
-        return struct.unpack_from(f"<{count}{code}", self.data, start) if count <= _MOST_KEPT else None
-
-    def skip(self, kind: int) -> None:
-        if kind == _STRING:
-            length = self.number("Q")
-            self.position += length
-        else:
-            self.value(kind, "")
+        if count <= _MOST_KEPT:
+            return self.fields.numbers(code, count)
+        self.fields.skip(count * struct.calcsize("<" + code))
+        return None
 
     def tensor(self) -> tuple[str, tuple[int, ...], int, int, int]:
         """(name, shape, type, offset behind the header, bytes)"""
         name = self.string() or ""
-        dimensions = self.number("I")
+        dimensions = self.fields.number("I")
         if dimensions > _MOST_DIMENSIONS:
             raise GgufDamagedError(f"a tensor has {dimensions} dimensions")
-        innermost_first = [self.number("Q") for _ in range(dimensions)]
-        kind, offset = self.number("I"), self.number("Q")
+        innermost_first = [self.fields.number("Q") for _ in range(dimensions)]
+        kind, offset = self.fields.number("I"), self.fields.number("Q")
         values, size = self.sizes(kind)
         if dimensions and innermost_first[0] % values:
             raise GgufDamagedError(f"rows of {innermost_first[0]} numbers are no whole blocks of {values}")

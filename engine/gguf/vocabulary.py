@@ -13,10 +13,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from engine.gguf.fields import ARRAY, SCALARS, STRING, FieldReader
 from engine.types import ModelError
 
-_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-_STRING, _ARRAY = 8, 9
 _PREFIX, _TEMPLATE = "tokenizer.ggml.", "tokenizer.chat_template"
 
 _ENDS = """
@@ -75,7 +74,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
     """Read the tokenizer of the GGUF file `path`. Raises ModelError, OSError."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
-            return _vocabulary(_Reader(data).entries())
+            return _vocabulary(_entries(FieldReader(data, position=8)))  # behind the magic and the version
         except (struct.error, LookupError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise ModelError(
                 f"The tokenizer in {path.name} cannot be read: download the file again.", str(error)
@@ -134,37 +133,16 @@ def _template_name(key: str) -> str:
     return key.removeprefix(f"{_TEMPLATE}.") if key.startswith(f"{_TEMPLATE}.") else ""
 
 
-class _Reader:
-    """Reads the entries at the start of a GGUF file. `position` is in bytes."""
+def _entries(fields: FieldReader) -> dict[str, Any]:
+    """All entries of metadata by their names, lists included."""
+    _, count = fields.number("Q"), fields.number("Q")
+    return {fields.string(): _value(fields, fields.number("I")) for _ in range(count)}
 
-    def __init__(self, data: mmap.mmap) -> None:
-        self.data, self.position = data, 8  # behind the magic and the version
 
-    def entries(self) -> dict[str, Any]:
-        """All entries by their names, lists included."""
-        _, count = self.number("Q"), self.number("Q")
-        return {self.string(): self.value(self.number("I")) for _ in range(count)}
-
-    def number(self, code: str) -> Any:
-        value = struct.unpack_from("<" + code, self.data, self.position)[0]
-        self.position += struct.calcsize("<" + code)
-        return value
-
-    def string(self) -> str:
-        start = self.position + 8
-        self.position = start + self.number("Q")
-        if self.position > len(self.data):
-            raise ValueError("a string reaches past the end of the file")
-        return self.data[start : self.position].decode("utf-8")
-
-    def value(self, kind: int) -> Any:
-        if kind == _STRING:
-            return self.string()
-        if kind != _ARRAY:
-            return self.number(_SCALARS[kind])
-        of, count = self.number("I"), self.number("Q")
-        if of not in _SCALARS:
-            return [self.value(of) for _ in range(count)]
-        start, code = self.position, f"<{count}{_SCALARS[of]}"
-        self.position += struct.calcsize(code)
-        return struct.unpack_from(code, self.data, start)
+def _value(fields: FieldReader, kind: int) -> Any:
+    if kind == STRING:
+        return fields.string()
+    if kind != ARRAY:
+        return fields.number(SCALARS[kind])
+    of, count = fields.number("I"), fields.number("Q")
+    return fields.numbers(SCALARS[of], count) if of in SCALARS else [_value(fields, of) for _ in range(count)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from engine.events import Divergence
+from engine.prompt.comparing import common_end, common_length
 from engine.prompt.template import Prompt, Setting, thought_of
 from engine.types import BLOCK_TOKENS, Cause, Cure, Message, TokenSpan, ToolCall
 
@@ -109,14 +110,6 @@ def without_cache(prompt: Prompt, known: int) -> Divergence:
     return Divergence(0, _message_at(prompt.spans, 0), "cache off", "", "", known)
 
 
-def common_length(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens at the start of both agree."""
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return index
-    return min(len(one), len(other))
-
-
 def _new_chat(
     relative: Past,
     prompt: Prompt,
@@ -131,7 +124,7 @@ def _new_chat(
     ends = old.system_tokens, prompt.system_tokens
     if relative.namespace != namespace or parted >= min(ends):
         return None
-    known = _common_end(old.ids[parted : ends[0]], prompt.ids[parted : ends[1]])
+    known = common_end(old.ids[parted : ends[0]], prompt.ids[parted : ends[1]])
     again = min(known, ends[1] - max(parted, reused))
     cause: Cause | None = None
     if old.tools != prompt.tools:
@@ -192,7 +185,7 @@ def _read_again(old: Prompt, new: Prompt, parted: int, reused: int) -> int:
             before[said] -= 1
             known = span.end - span.start
         elif span.start <= parted < span.end:
-            known = _common_end(_tokens_at(old, span.message_index), new.ids[parted : span.end])
+            known = common_end(_tokens_at(old, span.message_index), new.ids[parted : span.end])
         again += max(0, min(known, span.end - reused))
     return again
 
@@ -208,11 +201,6 @@ def _said(message: Message) -> Said:
 def _tokens_at(prompt: Prompt, message: int) -> tuple[int, ...]:
     """The tokens of a message, by its number."""
     return next((prompt.ids[s.start : s.end] for s in prompt.spans if s.message_index == message), ())
-
-
-def _common_end(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens at the end of both agree."""
-    return common_length(one[::-1], other[::-1])
 
 
 def _message_at(spans: Sequence[TokenSpan], position: int) -> int:

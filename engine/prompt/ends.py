@@ -13,12 +13,10 @@ from typing import Any
 
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.rendering import RENDERER, TemplateEndlessError, TemplateRefusedError
+from engine.prompt.special_tokens import is_structural
 
 _ANSWER, _THOUGHT, _NEXT = "\ue000answer\ue001", "\ue000thought\ue001", "\ue000next\ue001"
 """Texts that no template writes itself."""
-
-_SHORTEST = 3
-"""Characters of the shortest token that counts: some tokenizers have added tokens for runs of blanks."""
 
 _QUESTION = {"role": "user", "content": "Hello"}
 _NEXT_ONE = {"role": "user", "content": _NEXT}
@@ -38,7 +36,7 @@ def template_ends(tokenizer: Any, form: AnswerFormat) -> frozenset[int]:
     """The ids of the tokens with which the chat template of a tokenizer ends an answer, and one that calls a tool.
     `form` says which tokens stand within answers; a token between the thought and the answer is none of the ends."""
     added = tokenizer.added_tokens_decoder.items()
-    names = {str(token): index for index, token in added if _counts(str(token))}
+    names = {str(token): index for index, token in added if is_structural(str(token))}
     special = {str(token): index for index, token in added if token.special and str(token) in names}
     answer = {"role": "assistant", "content": _ANSWER}
     thoughtful = {**answer, **dict.fromkeys(("reasoning_content", "reasoning", "thinking"), _THOUGHT)}
@@ -50,10 +48,6 @@ def template_ends(tokenizer: Any, form: AnswerFormat) -> frozenset[int]:
         behind_call = [_behind(tokenizer, [_QUESTION, call, *more], form, special, [_TOOL]) for more in ([], [_FOUND])]
     first = [next(filter(None, found), "") for found in (behind, behind_call)]
     return frozenset(names[name] for name in first if name and name not in between)
-
-
-def _counts(name: str) -> bool:
-    return len(name) >= _SHORTEST and not name.strip().isalnum() and not name.isspace()
 
 
 def _behind(

@@ -159,11 +159,7 @@ class AnswerReader:
     def _held(self) -> int:
         """Characters at the end of what is not read yet that may become a mark."""
         marks = [*(marks.opens for marks in self._openings()), self._place.marks.closes]
-        return max(map(self._overlap, marks))
-
-    def _overlap(self, mark: str) -> int:
-        longest = min(len(self._unread), len(mark) - 1)
-        return next((n for n in range(longest, 0, -1) if self._unread.endswith(mark[:n])), 0)
+        return max(begun(self._unread, mark) for mark in marks)
 
     def _meet(self, mark: str, marks: Marks) -> Iterator[Part]:
         """Go on behind a mark."""
@@ -277,6 +273,11 @@ class AnswerReader:
             is_next = is_fresh and self._has_shown[is_thought]
             self._has_shown[is_thought] = True
             yield Part(_PARAGRAPH * is_next + shown, is_thought)
+
+
+def begun(text: str, mark: str) -> int:
+    """Characters at the end of a text with which `mark` begins, and may yet be completed."""
+    return next((n for n in range(min(len(text), len(mark) - 1), 0, -1) if text.endswith(mark[:n])), 0)
 
 
 class _Code:

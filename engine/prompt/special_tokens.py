@@ -11,8 +11,7 @@ from typing import Any
 
 _JOINER = "\u2060"
 _SHORTEST = 3
-"""Characters of the shortest token that counts. Shorter ones and plain words are text, even where a template writes
-them between messages."""
+"""Characters of the shortest token that counts: some tokenizers have added tokens for runs of blanks."""
 
 
 class ControlTokens:
@@ -65,4 +64,10 @@ class ControlTokens:
 
 
 def _is_written(name: str, between: Sequence[str]) -> bool:
-    return len(name) >= _SHORTEST and not name.strip().isalnum() and any(name in text for text in between)
+    return is_structural(name) and any(name in text for text in between)
+
+
+def is_structural(name: str) -> bool:
+    """Whether an added token may structure a chat. Shorter ones, blanks and plain words are text, even where a template
+    writes them between messages."""
+    return len(name) >= _SHORTEST and not name.strip().isalnum() and not name.isspace()

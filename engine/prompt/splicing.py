@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from engine.prompt.comparing import common_end, common_length
 from engine.prompt.written import Written
 from engine.types import Message
 
@@ -80,7 +81,7 @@ def splice(
     first, begins = begun
     is_unread = own.text[slice(*own.content)].strip() != answer.message.content.strip()
     has_header = begins == 0 and is_unread and any(name in own.text[slice(*own.content)] for name in ends)
-    if has_header and text[answer.start + _common(text[answer.start : start], answer.asked) : start].strip():
+    if has_header and text[answer.start + common_length(text[answer.start : start], answer.asked) : start].strip():
         return None  # what it wrote may hold what the template writes here, too
     one = token_at(own.ids, begins) if begins else 0
     two = token_at(own.ids, used) if used < len(own.text) else len(own.ids)
@@ -100,15 +101,14 @@ def _content_place(text: str, answer: Answer) -> Span | None:
         return None
     after = answer.message.content[len(answer.message.content.rstrip()) :]
     behind = at + len(core)
-    return at, answer.content[1] if answer.content else behind + _common(text[behind:end], after)
+    return at, answer.content[1] if answer.content else behind + common_length(text[behind:end], after)
 
 
 def _first_name(text: str, answer: Answer) -> int:
     """Where the name of the first tool call stands, behind what asked for the answer; -1 without one."""
     calls = answer.message.tool_calls
-    after = (
-        answer.thought[1] if answer.thought else answer.start + _common(text[answer.start : answer.end], answer.asked)
-    )
+    asked = answer.start + common_length(text[answer.start : answer.end], answer.asked)
+    after = answer.thought[1] if answer.thought else asked
     return text.find(calls[0].name, after, answer.end) if calls else -1
 
 
@@ -119,7 +119,7 @@ def _begin(text: str, answer: Answer, start: int) -> Span | None:
     to = own.content[1] if not answer.message.content.strip() else own.content[0]
     if not answer.message.content.strip():
         to = own.text.find(answer.message.tool_calls[0].name, own.content[1])
-    asked = answer.start + _common(text[answer.start : start], answer.asked)
+    asked = answer.start + common_length(text[answer.start : start], answer.asked)
     parts = [(text[asked:start], own.text[:to])]
     if own.thought[1] and answer.thought and asked <= answer.thought[0] <= answer.thought[1] <= start:
         (one, two), (mine, mine_end) = answer.thought, own.thought
@@ -127,7 +127,7 @@ def _begin(text: str, answer: Answer, start: int) -> Span | None:
     if (asked > answer.start or not answer.asked) and all(_words(one) == _words(two) for one, two in parts):
         return asked, 0
     behind = own.text[own.thought[1] : to]
-    same = _common(text[asked:start][::-1], behind[::-1])
+    same = common_end(text[asked:start], behind)
     while same and behind[len(behind) - same].isspace():
         same -= 1
     if answer.message.content.strip():
@@ -182,13 +182,3 @@ def _next(text: str, at: int, end: int, names: Sequence[str]) -> Span:
 
 def _words(text: str) -> str:
     return "".join(text.split())
-
-
-def _common(one: str, other: str) -> int:
-    """How many characters at the start of both agree."""
-    count = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count

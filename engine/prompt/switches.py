@@ -40,11 +40,6 @@ def thinking_switches(template: str) -> dict[str, Switch]:
     return switches | {level: Switch({**both, "reasoning_effort": level}) for level in levels if level != "none"}
 
 
-def thinking_choices(template: str) -> tuple[str, ...]:
-    """The names of `thinking_switches`."""
-    return tuple(thinking_switches(template))
-
-
 def _is_asked_for(name: str, template: str) -> bool:
     """Whether a template asks if this variable is there, or takes a default where it is not."""
     return (

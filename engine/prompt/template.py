@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.prompt.alignment import Frames, Stretch
+from engine.prompt.comparing import common_end
 from engine.prompt.framing import Framing, Rendered, first_tool
 from engine.prompt.handed import ID_LENGTH, Form, find_form, handed
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
@@ -482,10 +483,7 @@ class PromptBuilder:
         between = self._between_messages()
         if not between or len(rendered.stretches) < 2 or rendered.chat[0].message.role != "user":
             return False
-        same = 0
-        while same < min(len(first), len(between[-1])) and first[-same - 1] == between[-1][-same - 1]:
-            same += 1
-        own = first[: len(first) - same].strip()
+        own = first[: len(first) - common_end(first, between[-1])].strip()
         return own not in ("", self.tokenizer.bos_token)
 
     def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:

@@ -7,7 +7,7 @@ write U+FFFD as a character of its own. Only the names of the tokens tell the tw
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -49,18 +49,6 @@ class TokenText:
         self.special_names = {index: added[index].content for index in self._special_ids}
         self._spellings = self._known_spellings()
 
-    def spelled(self, ids: Sequence[int]) -> str:
-        """The text with the name of every special token at its place, as `as_control` writes it."""
-        parts: list[str] = []
-        run: list[int] = []
-        for index in ids:
-            if index in self.special_names:
-                parts += [self.plain(run), as_control(self.special_names[index])]
-                run = []
-            else:
-                run.append(index)
-        return "".join([*parts, self.plain(run)])
-
     def plain(self, ids: Sequence[int]) -> str:
         """The text as the tokenizer decodes it: U+FFFD stands for half characters and for those that were written."""
         text: str = self._tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
@@ -78,12 +66,21 @@ class TokenText:
         decoded: str = self._backend.decoder.decode(spelled.split(_BORDER))
         return decoded
 
+    def spelled(self, ids: Sequence[int]) -> str:
+        """The text as `plain` gives it, with the names of special tokens as `as_control` writes them."""
+        return self._around_special(ids, self.plain, as_control)
+
     def with_special(self, ids: Sequence[int]) -> str:
         """The text as `marked` gives it, with the names of special tokens where they stand."""
+        return self._around_special(ids, self.marked, str)
+
+    def _around_special(
+        self, ids: Sequence[int], decode: Callable[[Sequence[int]], str], named: Callable[[str], str]
+    ) -> str:
         parts: list[str] = []
         for is_special, grouped in groupby(ids, self.special_names.__contains__):
             run = list(grouped)
-            parts += [self.special_names[index] for index in run] if is_special else [self.marked(run)]
+            parts += [named(self.special_names[index]) for index in run] if is_special else [decode(run)]
         return "".join(parts)
 
     def _known_spellings(self) -> list[tuple[re.Pattern[str], str]]:

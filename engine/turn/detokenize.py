@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from engine.prompt.parts import begun
 from engine.prompt.token_text import HALF, as_control, readable
 
 MOST_TOKENS = 12
@@ -82,12 +83,7 @@ class StopStrings:
         elif is_last:
             self._held = ""
         else:
-            keep = max((_overlap(text, stop) for stop in self._stop), default=0)
+            keep = max((begun(text, stop) for stop in self._stop), default=0)
             text, self._held = text[: len(text) - keep], text[len(text) - keep :]
         self.text += text
         return text
-
-
-def _overlap(text: str, stop: str) -> int:
-    """Length of the longest end of `text` that begins `stop`."""
-    return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)

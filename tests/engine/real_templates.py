@@ -34,7 +34,8 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from transformers import PreTrainedTokenizerFast
 
 from engine.events import Divergence
-from engine.prompt.divergence import Past, common_length, explain, with_answer
+from engine.prompt.comparing import common_length
+from engine.prompt.divergence import Past, explain, with_answer
 from engine.prompt.switches import Switch, thinking_switches
 from engine.prompt.template import Prompt, PromptBuilder, Setting
 from engine.types import BLOCK_TOKENS, HeadstartError, Message, Tool, ToolCall

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.events import Divergence
-from engine.prompt.divergence import Past, common_length, explain, with_answer
+from engine.prompt.comparing import common_length
+from engine.prompt.divergence import Past, explain, with_answer
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.types import BLOCK_TOKENS, Message, TokenSpan
 from tests.engine import chat_templates

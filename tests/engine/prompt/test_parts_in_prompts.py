@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from tokenizers import processors
 
-from engine.prompt.divergence import Past, common_length, explain, with_answer
-from engine.prompt.switches import thinking_choices
+from engine.prompt.comparing import common_length
+from engine.prompt.divergence import Past, explain, with_answer
+from engine.prompt.switches import thinking_switches
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.types import InvalidRequestError, Message, ToolCall
 from tests.engine import chat_templates
@@ -120,7 +121,7 @@ def test_thinking_is_switched_as_the_template_knows_it() -> None:
     ],
 )
 def test_what_a_template_lets_one_choose(template: str, choices: tuple[str, ...]) -> None:
-    assert thinking_choices(template) == choices
+    assert tuple(thinking_switches(template)) == choices
 
 
 def test_what_switching_thinking_changes_is_called_settings() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.prompt.divergence import common_length
+from engine.prompt.comparing import common_length
 from engine.prompt.template import PromptBuilder
 from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Request, Tool
 from tests.engine import chat_templates

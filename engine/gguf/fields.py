@@ -1,0 +1,43 @@
+"""The fields that a GGUF file begins with, read one after the other: numbers, lists of numbers, strings."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from typing import Any
+
+SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+"""The kinds of values that are one number, as the struct module spells them."""
+
+STRING, ARRAY = 8, 9
+
+
+class FieldReader:
+    """Reads the fields of `data` from byte `position` on. Raises struct.error or ValueError where the file ends before
+    a field does, and where a string is no text."""
+
+    def __init__(self, data: mmap.mmap, position: int) -> None:
+        self.data, self.position = data, position
+
+    def skip(self, size: int) -> slice:
+        """Go on behind the next `size` bytes; returns where they lie."""
+        place = slice(self.position, self.position + size)
+        if place.stop > len(self.data):
+            raise ValueError("a string or list reaches past the end of the file")
+        self.position = place.stop
+        return place
+
+    def number(self, code: str) -> Any:
+        """One number."""
+        value = struct.unpack_from("<" + code, self.data, self.position)[0]
+        self.position += struct.calcsize("<" + code)
+        return value
+
+    def numbers(self, code: str, count: int) -> tuple[Any, ...]:
+        """So many numbers."""
+        place = self.skip(count * struct.calcsize("<" + code))
+        return struct.unpack_from(f"<{count}{code}", self.data, place.start)
+
+    def string(self) -> str:
+        """A string, which has its length before it."""
+        return self.data[self.skip(self.number("Q"))].decode("utf-8")
