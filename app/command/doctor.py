@@ -77,7 +77,8 @@ def model() -> Iterator[Finding]:
     """The default model."""
     folder = default_model()
     yield Finding(
-        "default model", str(folder) if folder else "not here yet: fetched at the first start, or by `headstart fetch`"
+        "default model",
+        str(folder) if folder else "not ready yet: prepared at the first start, or by `headstart fetch`",
     )
 
 
@@ -124,4 +125,6 @@ def _version(name: str) -> str | None:
 
 
 def _reinstall() -> str:
+    if getattr(sys, "frozen", False):
+        return "install Headstart again"
     return f"{sys.executable} -m pip install . in Headstart's folder, or `make run` there"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import traceback
 from collections.abc import Iterator
@@ -17,8 +18,6 @@ from typing import Any
 from engine.library.child_process import Progress, run_python
 from engine.library.places import disk_full
 from engine.types import ModelError
-
-_PROGRAM = "import sys; from engine.library.convert import main; sys.exit(main(sys.argv[1:]))"
 
 
 def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Progress) -> None:
@@ -34,7 +33,7 @@ def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Progr
         line = _last_line(log)
         progress(line.get("stage", "Converting the model"), line.get("fraction"))
 
-    status = run_python(["-c", _PROGRAM, str(gguf), str(made), dtype], env, log, tick)
+    status = run_python([__file__, str(gguf), str(made), dtype], env, log, tick)
     if status == 0:
         return
     detail = _last_line(log).get("detail") or log.read_text(encoding="utf-8", errors="replace")
@@ -116,3 +115,7 @@ def main(arguments: list[str]) -> int:
         say(error=f"{type(error).__name__}: {error}", detail=traceback.format_exc())
         return 1
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,46 @@
+"""Where a frozen Headstart begins: child programs first, then the command line."""
+
+import multiprocessing
+import os
+import runpy
+import sys
+from pathlib import Path
+
+OPTION = "--side-program"
+"""As in engine/side_programs.py, which is not imported for it: a side program begins with nothing of Headstart."""
+
+
+def run_side_program(given: list[str], folder: Path) -> None:
+    """Run the Python file `given[0]` with what follows it. No other file than those of the frozen Headstart itself,
+    which lie in `folder`."""
+    file = Path(given[0] if given else "")
+    if file.suffix != ".py" or not file.resolve().is_relative_to(folder.resolve()):
+        sys.exit(f"headstart: {OPTION} runs Headstart's own programs only.")
+    sys.argv = given
+    runpy.run_path(str(file), run_name="__main__")
+
+
+def restore_environment() -> None:
+    """Give other programs that Headstart starts (a browser for a link) the library path it was started with: the
+    bootloader put its own folder there, where they would find libraries that are not theirs. This process keeps what
+    the loader read at its start."""
+    before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
+    os.environ.pop("LD_LIBRARY_PATH", None)
+    if before:
+        os.environ["LD_LIBRARY_PATH"] = before
+
+
+def main() -> int:
+    """Run what the arguments ask for; return the exit status."""
+    multiprocessing.freeze_support()
+    restore_environment()
+    if sys.argv[1:2] == [OPTION]:
+        run_side_program(sys.argv[2:], Path(sys._MEIPASS))
+        return 0
+    from app.__main__ import main
+
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
