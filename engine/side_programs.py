@@ -2,7 +2,7 @@
 
 From source they run in the Python that runs Headstart. A frozen Headstart, as the installers bring it, has no Python
 beside it: there `sys.executable` is Headstart itself, which runs one of its own files where its first argument says so
-(packaging/pyinstaller/entry.py).
+(packaging/bundle/entry.py).
 """
 
 from __future__ import annotations

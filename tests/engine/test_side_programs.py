@@ -1,6 +1,6 @@
 """Programs beside a frozen Headstart: it starts itself for them, and runs nothing but its own files.
 
-A script stands for the frozen program. It begins as that does (packaging/pyinstaller/entry.py), says that it is frozen,
+A script stands for the frozen program. It begins as that does (packaging/bundle/entry.py), says that it is frozen,
 and keeps its files in this repository.
 """
 
@@ -20,7 +20,7 @@ from engine.side_programs import OPTION
 from engine.types import ModelError
 
 ROOT = Path(__file__).parents[2]
-ENTRY = ROOT / "packaging" / "pyinstaller" / "entry.py"
+ENTRY = ROOT / "packaging" / "bundle" / "entry.py"
 PROGRAM = f"""#!{sys.executable} -P
 import runpy, sys
 sys.path.insert(0, {str(ROOT)!r})

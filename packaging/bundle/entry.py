@@ -30,10 +30,23 @@ def restore_environment() -> None:
         os.environ["LD_LIBRARY_PATH"] = before
 
 
+def fit_into_windows() -> None:
+    """What Windows wants of a program with a window: one name in the task bar for all its windows and its menu entry
+    (as in packaging/windows/headstart.iss), and somewhere to print to, which it gives to no program without console."""
+    import ctypes
+
+    ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID("org.headstart.Headstart")  # type: ignore[attr-defined]
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+
+
 def main() -> int:
     """Run what the arguments ask for; return the exit status."""
     multiprocessing.freeze_support()
     restore_environment()
+    if sys.platform == "win32":
+        fit_into_windows()
     if sys.argv[1:2] == [OPTION]:
         run_side_program(sys.argv[2:], Path(sys._MEIPASS))
         return 0
