@@ -64,9 +64,12 @@ def main() -> None:
     environment.prepare()
     say("Drawing icons")
     call([environment.python, ROOT / "packaging" / "bundle" / "icons.py", WORK / "icons"])
+    if sys.platform == "win32":
+        call([environment.python, ROOT / "packaging" / "windows" / "version_info.py", WORK / "version_info.txt"])
     model = model_folder(app)
     bundle = freeze(environment, epoch)
     if sys.platform != "linux":
+        notices(environment, bundle)
         say(f"The frozen program is in {bundle}; packaging/README.md says how it becomes an installer.")
         return
     saved, left = elf.strip(bundle)
@@ -118,7 +121,7 @@ def require_tools() -> None:
 
 
 def model_folder(app: dict) -> Path:
-    """The folder with the default model's GGUF file, fetched once, its checksum compared with the one that is pinned."""
+    """The folder with the default model's GGUF file, fetched once, its checksum compared with the pinned one."""
     pins = pinned()
     folder = WORK / "model"
     gguf = folder / Path(pins["MEMBER"]).name

@@ -24,7 +24,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 ENGINE_ROWS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
-    {"port", "native", "remembered", "side_programs", "stopping"},
+    {"port", "graphics", "native", "remembered", "side_programs", "stopping"},
     {"cache", "prompt", "library"},
     {"machine", "weights"},
     {"llama"},

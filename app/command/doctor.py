@@ -68,6 +68,8 @@ def devices() -> Iterator[Finding]:
         yield Finding("torch", f"cannot be imported ({error})", _reinstall())
         return
     yield from (_device(device) for device in report.devices)
+    if report.graphics:
+        yield Finding("graphics card", report.graphics)
     yield Finding("threads", str(report.threads))
     yield Finding("decoding on the CPU", report.decoding)
     yield from (Finding(name, version) for name, version in report.versions.items())

@@ -16,7 +16,9 @@ PAGE = 4096
 
 @dataclass
 class Facts:
-    """`needed`: libraries that files need and the folder does not hold, each with one that needs it. `run_paths`: absolute
+    """What `facts` finds.
+
+    `needed`: libraries that the files need and the folder does not hold, each with one that does. `run_paths`: absolute
     ones, by file. `glibc`: the highest version of GLIBC that a file asks for, and one such file."""
 
     needed: dict[str, str] = field(default_factory=dict)

@@ -13,8 +13,9 @@ OPTION = "--side-program"
 def run_side_program(given: list[str], folder: Path) -> None:
     """Run the Python file `given[0]` with what follows it. No other file than those of the frozen Headstart itself,
     which lie in `folder`."""
-    file = Path(given[0] if given else "")
-    if file.suffix != ".py" or not file.resolve().is_relative_to(folder.resolve()):
+    # Links are not followed: macOS' bundle keeps such files elsewhere, and links to them from this folder.
+    file = Path(os.path.abspath(given[0] if given else ""))
+    if file.suffix != ".py" or not file.is_relative_to(os.path.abspath(folder)):
         sys.exit(f"headstart: {OPTION} runs Headstart's own programs only.")
     sys.argv = given
     runpy.run_path(str(file), run_name="__main__")
@@ -38,7 +39,7 @@ def fit_into_windows() -> None:
     ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID("org.headstart.Headstart")  # type: ignore[attr-defined]
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - stays open to the end
 
 
 def main() -> int:
