@@ -46,6 +46,9 @@ class Environment:
             self.pip("--upgrade", "pip", "setuptools>=77")
             self.pip("-r", asked[1], *needs(), *extra)
             stamp.touch()
+        shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # of an earlier tree
+        for left in (ROOT / "build").glob("lib.*"):
+            shutil.rmtree(left)
         self.pip("--no-deps", "--no-build-isolation", "--force-reinstall", ROOT)
 
     def pip(self, *arguments: object) -> None:

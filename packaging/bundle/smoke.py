@@ -26,6 +26,7 @@ class Player:
     def __init__(self, program: str, data: Path, wrapped: Sequence[str] = ()) -> None:
         self.wrong: list[str] = []
         self._command = [*without_network(), *wrapped, "env", "-i", "PATH=/usr/bin:/bin", "QT_QPA_PLATFORM=offscreen"]
+        self._command += [f"XDG_{kind}_HOME={data / kind.lower()}" for kind in ("CONFIG", "STATE", "CACHE")]
         self._command += [f"HEADSTART_DATA_DIR={data}", program]
 
     def run(self, *arguments: object) -> tuple[str, float]:
