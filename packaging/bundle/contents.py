@@ -49,7 +49,7 @@ DROPPED = (
     r"^PySide6/Qt/plugins/(egldeviceintegrations|generic|networkinformation|tls|qmltooling|platformthemes/libqgtk3)",
     r"^PySide6/Qt/plugins/platforms/lib(qeglfs|qlinuxfb|qminimalegl|qvkkhrdisplay|qvnc)",
     r"^PySide6/Qt/plugins/imageformats/lib(qtga|qtiff|qwbmp|qicns|qwebp|qpdf)",
-    r"^PySide6/Qt/lib/libQt6(EglFS|Pdf|Qml|Quick|VirtualKeyboard)",
+    r"^(PySide6/Qt/lib/)?libQt6(EglF[sS]|Pdf|Qml|Quick|VirtualKeyboard)",
     r"^PySide6/Qt/translations/(?!qtbase_)",
     r"^PySide6/Qt/qml/",
 )
@@ -58,13 +58,25 @@ DROPPED = (
 SYSTEM_FOLDERS = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/local/lib/")
 
 KEPT_FROM_SYSTEM = (
-    r"^libxcb-(cursor|icccm|image|keysyms|randr|render|render-util|shape|shm|sync|util|xfixes|xinerama|xkb)\.so",
+    r"^libxcb-(cursor|glx|icccm|image|keysyms|randr|render|render-util|shape|shm|sync|util|xfixes|xinerama|xkb)\.so",
     r"^libxkbcommon(-x11)?\.so",
     r"^lib(ssl|crypto|ffi|sqlite3|bz2|lzma|z|expat|uuid|python3\.\d+)\.so",
 )
 """Libraries of the build machine that go along: those of Qt's X11 part that many systems lack, and what Python's own
 modules were built with. All others (C++, glib, Mesa, X11, fonts) have to be the system's own: older ones in the bundle
 would be loaded in the place of newer ones that the system's drivers need."""
+
+ON_THE_BUILD_MACHINE = {
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-glx.so.0": "libxcb-glx0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-image.so.0": "libxcb-image0",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-render-util.so.0": "libxcb-render-util0",
+    "libxcb-xkb.so.1": "libxcb-xkb1",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+}
+"""What has to be there to be bundled, and the Debian packages that have it: PyInstaller only warns where one is missing."""
 
 SYSTEM_LIBRARIES: dict[str, tuple[str, str]] = {
     "libc.so.6": ("libc6", "glibc"),
@@ -82,6 +94,8 @@ SYSTEM_LIBRARIES: dict[str, tuple[str, str]] = {
     "libfreetype.so.6": ("libfreetype6", "freetype"),
     "libgssapi_krb5.so.2": ("libgssapi-krb5-2", "krb5-libs"),
     "libbrotlidec.so.1": ("libbrotli1", "libbrotli"),
+    "libbrotlicommon.so.1": ("libbrotli1", "libbrotli"),
+    "libzstd.so.1": ("libzstd1", "libzstd"),
     "libwayland-client.so.0": ("libwayland-client0", "libwayland-client"),
     "libwayland-cursor.so.0": ("libwayland-cursor0", "libwayland-cursor"),
     "libwayland-egl.so.1": ("libwayland-egl1", "libwayland-egl"),
@@ -89,7 +103,15 @@ SYSTEM_LIBRARIES: dict[str, tuple[str, str]] = {
 """What the bundle needs and does not hold: the library, and the packages of Debian and of Fedora that have it. The
 packages depend on exactly these."""
 
-PARTS_OF_C = ("libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "ld-linux-x86-64.so.2")
+PARTS_OF_C = (
+    "libm.so.6",
+    "libdl.so.2",
+    "libpthread.so.0",
+    "libresolv.so.2",
+    "librt.so.1",
+    "libutil.so.1",
+    "ld-linux-x86-64.so.2",
+)
 """Come with libc.so.6."""
 
 FORBIDDEN = (

@@ -56,6 +56,14 @@ def facts(folder: Path) -> Facts:
     return found
 
 
+def remove_run_paths(folder: Path, patchelf: Path) -> int:
+    """Take absolute search paths out of the ELF files: they name folders of the build machine. How many had one."""
+    found = facts(folder).run_paths
+    for name in found:
+        subprocess.run([patchelf, "--remove-rpath", folder / name], check=True)
+    return len(found)
+
+
 def strip(folder: Path) -> tuple[int, list[str]]:
     """Strip the ELF files; return the bytes saved, and the files that are left as they were.
 
