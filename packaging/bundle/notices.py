@@ -20,8 +20,9 @@ MISSING_TEXTS = {
     "PySide6_Essentials": (TEXTS / "LGPL-3.0.txt", TEXTS / "GPL-3.0.txt"),
     "shiboken6": (TEXTS / "LGPL-3.0.txt", TEXTS / "GPL-3.0.txt"),
     "tokenizers": (ROOT / "LICENSE",),
+    "sentencepiece": (ROOT / "LICENSE",),
 }
-"""Licence texts that a wheel does not bring: tokenizers is under Apache-2.0, as Headstart is."""
+"""Licence texts that a wheel does not bring: those under Apache-2.0 have the same as Headstart."""
 WORDS = ("LICEN", "COPYING", "NOTICE", "AUTHORS")
 QT = """Qt and PySide6 are used under the LGPL, version 3. Their libraries are files of their own in the folder of the
 program and may be replaced by other builds of the same version."""
