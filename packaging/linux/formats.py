@@ -165,7 +165,7 @@ def common(build: Build) -> dict[str, Any]:
         "homepage": build.app["homepage"],
         "license": build.app["license"],
         "mtime": when,
-        "deb": {"compression": "zstd"},
+        "deb": {"compression": f"zstd:{ZSTD}"},
         "rpm": {"group": "Applications/Productivity", "compression": f"zstd:{ZSTD}", "buildhost": "build"},
     }
     if key := os.environ.get("HEADSTART_GPG_KEY_FILE"):  # its passphrase: NFPM_PASSPHRASE
