@@ -46,6 +46,7 @@ DROPPED = (
     r"^torch/test/",
     r"^torch/bin/(?!torch_shm_manager)",
     r"^torch/(include|share)/",
+    r"^torch/fx/passes/tests/",
     r"^functorch/.*\.(cpp|h)$",
     r"\.(a|lib|pdb)$",
     r"^libcudart\.so",
