@@ -49,6 +49,7 @@ DROPPED = (
     r"^torch/fx/passes/tests/",
     r"^functorch/.*\.(cpp|h)$",
     r"\.(a|lib|pdb)$",
+    r"\.dist-info/(direct_url\.json|REQUESTED|INSTALLER)$",
     r"^libcudart\.so",
     r"^PySide6/Qt/plugins/(egldeviceintegrations|generic|networkinformation|tls|qmltooling|platformthemes/libqgtk3)",
     r"^PySide6/Qt/plugins/platforms/lib(qeglfs|qlinuxfb|qminimalegl|qvkkhrdisplay|qvnc)",
