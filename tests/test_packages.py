@@ -235,3 +235,44 @@ def test_installed_for_one_user_and_removed(tmp_path: Path) -> None:
     left = [path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file() or path.is_symlink()]
     assert [name for name in left if DESKTOP_ID in name or "opt" in name or "bin" in name] == []
     assert kept.read_text() == "mine"
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not all(map(shutil.which, ("tar", "zstd", "mksquashfs"))), reason="needs what packs"
+)
+def test_packed_twice_is_the_same(qapp: object, tmp_path: Path) -> None:
+    """A small program in place of the frozen one. Links that lead nowhere go, and who packs when does not matter."""
+    bundle, model, notices, made = tmp_path / "frozen", tmp_path / "model", tmp_path / "notices", []
+    for folder in (bundle / "_internal", model, notices, tmp_path / "out"):
+        folder.mkdir(parents=True)
+    (bundle / "headstart").write_text("#!/bin/sh\necho it runs\n")
+    (bundle / "_internal" / "leads nowhere").symlink_to("gone")
+    (model / "model.gguf").write_bytes(b"GGUF")
+    (notices / "licences.txt").write_text("torch: BSD")
+    script("bundle.icons").write(tmp_path / "icons")
+    formats = script("linux.formats")
+    for attempt in ("first", "second"):
+        build = formats.Build(
+            app=app(),
+            version="1.2.3",
+            epoch=1_796_083_200,
+            glibc=(2, 36),
+            bundle=bundle,
+            model=model,
+            icons=tmp_path / "icons",
+            notices=notices,
+            work=tmp_path / attempt,
+            out=tmp_path / "out",
+            nfpm=Path("nfpm"),
+        )
+        tree = formats.program_tree(build)
+        made.append([formats.archive(build, tree).read_bytes(), formats.image(build, tree).read_bytes()])
+        os.utime(bundle / "headstart", (1, 1))
+    assert made[0] == made[1]
+    names = {path.relative_to(tree).as_posix() for path in tree.rglob("*")}
+    assert "opt/headstart/_internal/leads nowhere" not in names
+    assert {"usr/bin/headstart", f"usr/share/applications/{DESKTOP_ID}.desktop"} <= names
+    assert subprocess.run([tree / "usr/bin/headstart"], capture_output=True, text=True).stdout == "it runs\n"
+    assert "@VERSION@" not in (tree / f"usr/share/metainfo/{DESKTOP_ID}.metainfo.xml").read_text(encoding="utf-8")
+    assert formats.program_description(build, "deb")["depends"][:2] == ["libbrotli1", "libc6 (>= 2.36)"]
+    assert "glibc >= 2.36" in formats.program_description(build, "rpm")["depends"]
