@@ -29,6 +29,8 @@ def restore_environment() -> None:
     os.environ.pop("LD_LIBRARY_PATH", None)
     if before:
         os.environ["LD_LIBRARY_PATH"] = before
+    # Without it a Headstart started by this one takes itself for a part of it, and looks in no folder of its own.
+    os.environ["PYINSTALLER_RESET_ENVIRONMENT"] = "1"
 
 
 def fit_into_windows() -> None:
