@@ -13,7 +13,7 @@ OUT ?= out/bench.json
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check house soak bench pictures clean setup packages
+.PHONY: help run test test-all check house soak bench pictures package package-check clean setup packages
 
 help:
 	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
@@ -24,6 +24,9 @@ help:
 	@echo "make soak      the engine's random tests for half an hour (ARGS=\"--minutes 5 --seed 1\")"
 	@echo "make bench     the measurements of tests/bench"
 	@echo "make pictures  the pictures and the table of README.md, from the demo"
+	@echo "make package   the installers for this system, in dist/: about ten minutes, 5 GB, no root"
+	@echo "make package-check  what was made, looked at and played: five minutes, no root. ARGS=\"--chroot bookworm\" installs it in a"
+	@echo "               bare Debian (root, debootstrap, some minutes more), --twice builds again and compares (ten minutes more)"
 	@echo "make clean     remove .venv and all that was built; models and conversations stay"
 
 run: setup
@@ -65,6 +68,12 @@ pictures: setup
 	cp out/pictures/window-light.png out/pictures/window-dark.png out/pictures/charts-light.png $(PICTURES)/
 	@large=$$(find $(PICTURES) -name '*.png' -size +300k); test -z "$$large" || { echo "over 300 kB: $$large"; exit 1; }
 	$(BIN)/python packaging/fill_readme.py out/pictures/report.json
+
+package:
+	$(PYTHON) packaging/build_packages.py
+
+package-check:
+	$(PYTHON) packaging/check_packages.py $(ARGS)
 
 clean:
 	rm -rf .venv build dist out engine/*.so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -59,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
 def carry_out(arguments: list[str] | None) -> int:
     """Do what the command line says; return the exit status. What was printed has arrived then."""
     try:
-        options = parse(sys.argv[1:] if arguments is None else arguments)
+        options = parse(as_opened(sys.argv[1:] if arguments is None else arguments))
         return int(options.command(options))
     except HeadstartError as error:
         log.error("%s %s", error, error.detail)
@@ -75,6 +76,13 @@ def carry_out(arguments: list[str] | None) -> int:
         return UNEXPECTED
     finally:
         sys.stdout.flush()
+
+
+def as_opened(arguments: list[str]) -> list[str]:
+    """The arguments as typed. A path alone, as desktops give it for "open with", is that of a model."""
+    is_path = len(arguments) == 1 and not arguments[0].startswith("-") and os.path.exists(arguments[0])
+    is_command = arguments[:1] in (["demo"], ["doctor"], ["fetch"])
+    return ["--model", *arguments] if is_path and not is_command else arguments
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

@@ -41,6 +41,9 @@ from app.window.presenter import Presenter
 from app.window.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
+DESKTOP_ID = "org.headstart.Headstart"
+"""What desktops know the program by: the name of its desktop file, as in packaging/app.toml."""
+
 UNSEEN = ("offscreen", "minimal")
 """Platforms of Qt that have no screen."""
 
@@ -292,7 +295,7 @@ def qt_application() -> QApplication:
     for category in (locale.LC_TIME, locale.LC_NUMERIC):
         locale.setlocale(category, "C")
     app.setApplicationName("Headstart")
-    app.setDesktopFileName("headstart")
+    app.setDesktopFileName(DESKTOP_ID)
     return app
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import psutil
 
+from engine import graphics
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceReport:
@@ -26,13 +28,15 @@ class DeviceReport:
 class EngineReport:
     """The libraries the engine stands on, and the devices, the one `--device auto` takes first.
 
-    `decoding` says, in words for a user, what writes tokens on the CPU.
+    `decoding` says, in words for a user, what writes tokens on the CPU; `graphics`, where it computes on the CPU only,
+    which build of torch could use the graphics card, or why none could.
     """
 
     versions: dict[str, str]
     threads: int
     devices: tuple[DeviceReport, ...]
     decoding: str = ""
+    graphics: str = ""
 
 
 def describe_devices() -> EngineReport:
@@ -42,9 +46,10 @@ def describe_devices() -> EngineReport:
     from engine.native import library as native_library
 
     devices = [*_cuda(), *_mps(), _cpu()]
+    said = _graphics() if len(devices) == 1 else ""
     names = ("torch", "transformers", "safetensors", "gguf", "numpy")
     versions = {name: metadata.version(name) for name in names}
-    return EngineReport(versions, torch.get_num_threads(), tuple(devices), native_library.state())
+    return EngineReport(versions, torch.get_num_threads(), tuple(devices), native_library.state(), said)
 
 
 def arithmetic(kind: str) -> str:
@@ -68,6 +73,11 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
+
+
+def _graphics() -> str:
+    choice = graphics.choose(graphics.probe())
+    return choice.why if choice.build == "cpu" else f"torch's build {choice.build} could use it: {choice.why}"
 
 
 def _cuda() -> list[DeviceReport]:

@@ -68,6 +68,8 @@ def devices() -> Iterator[Finding]:
         yield Finding("torch", f"cannot be imported ({error})", _reinstall())
         return
     yield from (_device(device) for device in report.devices)
+    if report.graphics:
+        yield Finding("graphics card", report.graphics)
     yield Finding("threads", str(report.threads))
     yield Finding("decoding on the CPU", report.decoding)
     yield from (Finding(name, version) for name, version in report.versions.items())
@@ -77,7 +79,8 @@ def model() -> Iterator[Finding]:
     """The default model."""
     folder = default_model()
     yield Finding(
-        "default model", str(folder) if folder else "not here yet: fetched at the first start, or by `headstart fetch`"
+        "default model",
+        str(folder) if folder else "not ready yet: prepared at the first start, or by `headstart fetch`",
     )
 
 
@@ -124,4 +127,6 @@ def _version(name: str) -> str | None:
 
 
 def _reinstall() -> str:
+    if getattr(sys, "frozen", False):
+        return "install Headstart again"
     return f"{sys.executable} -m pip install . in Headstart's folder, or `make run` there"

@@ -77,8 +77,12 @@ def install_command(packages: list[str]) -> str:
 
 
 def _venv() -> list[str]:
-    """Debian and Ubuntu keep what `python -m venv` needs in a package of its own."""
-    return [] if importlib.util.find_spec("ensurepip") else [f"python3.{sys.version_info.minor}-venv"]
+    """Debian and Ubuntu keep what `python -m venv` needs in a package of its own. A frozen Headstart needs no venv."""
+    return (
+        []
+        if getattr(sys, "frozen", False) or importlib.util.find_spec("ensurepip")
+        else [f"python3.{sys.version_info.minor}-venv"]
+    )
 
 
 def is_there(file: str) -> bool:

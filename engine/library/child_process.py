@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from engine.side_programs import python_command
 
 Progress = Callable[[str, float | None], None]
 """Hears what is being done, and which fraction of it is done (None where that cannot be known).
@@ -17,7 +18,7 @@ POLL_S = 0.2
 
 
 def run_python(arguments: list[str], env: Mapping[str, str], log: Path, tick: Callable[[], None]) -> int:
-    """Run this Python with `arguments`, its output going to the file `log`; return its exit status.
+    """Run the Python file `arguments[0]` with what follows it, its output going to `log`; return its exit status.
 
     `tick` is called every 0.2 s. What it raises ends the program and is passed on: that is how a wait is cancelled.
     The program's standard input closes when this process dies, so the program can notice that and end, too.
@@ -25,7 +26,7 @@ def run_python(arguments: list[str], env: Mapping[str, str], log: Path, tick: Ca
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # exists on Windows only
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-P", *arguments],
+            python_command(arguments),
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,

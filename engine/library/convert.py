@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import sys
 import threading
 import traceback
 from collections.abc import Mapping
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _TORCH_NAMES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 _STORED_NAMES = {"bf16": "BF16", "fp16": "F16", "fp32": "F32"}
-_PROGRAM = "import sys; from engine.library.convert import main; sys.exit(main(sys.argv[1:]))"
 
 
 def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Progress) -> None:
@@ -43,7 +43,7 @@ def run_converter(gguf: Path, made: Path, dtype: str, log: Path, progress: Progr
         line = _last_line(log)
         progress(line.get("stage", "Converting the model"), line.get("fraction"))
 
-    status = run_python(["-c", _PROGRAM, str(gguf), str(made), dtype], env, log, tick)
+    status = run_python([__file__, str(gguf), str(made), dtype], env, log, tick)
     if status == 0:
         return
     detail = _last_line(log).get("detail") or log.read_text(encoding="utf-8", errors="replace")
@@ -165,3 +165,7 @@ def main(arguments: list[str]) -> int:
         say(error=f"{type(error).__name__}: {error}".splitlines()[0], detail=traceback.format_exc())
         return 1
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

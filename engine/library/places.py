@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir, user_data_dir
 
 from engine.library.child_process import POLL_S, Progress
+from engine.side_programs import is_frozen
 from engine.types import DiskFullError, ModelError
 
 SNAPSHOTS, CACHED = "snapshots", "models--"
@@ -41,6 +43,17 @@ def blocks_dir() -> Path:
 def models_dir() -> Path:
     """Where fetched and converted models lie."""
     return data_dir() / "models"
+
+
+def installed_models_dir() -> Path | None:
+    """Where a model lies that was installed with Headstart: HEADSTART_MODEL_DIR where that is set, else the folder
+    `models` beside the frozen program. None where Headstart was not installed by an installer."""
+    if chosen := os.environ.get("HEADSTART_MODEL_DIR"):
+        return Path(chosen).expanduser().absolute()
+    if not is_frozen():
+        return None
+    beside = Path(sys.executable).resolve().parent
+    return beside.parent / "Resources" / "models" if sys.platform == "darwin" else beside / "models"
 
 
 def model_name(path: Path) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import threading
 import traceback
 from collections.abc import Sequence
@@ -38,7 +39,8 @@ LIBRARIES = {"engine", "torch", "transformers", "tokenizers", "safetensors", "nu
 """Without one of these nothing runs: that it cannot be imported is never a model's fault."""
 OUR_MISTAKES = (AttributeError, NameError, AssertionError, TypeError)
 """Errors that, raised by our own code, are mistakes in it."""
-ENGINE = Path(__file__).parent.parent
+ENGINE = Path(sys._getframe().f_code.co_filename).parent.parent
+"""The engine as tracebacks name it, which in a frozen Headstart is not where `__file__` says."""
 
 _LOADING = threading.Lock()
 """Held while a model is read: two engines of one process must not import transformers at the same time either."""

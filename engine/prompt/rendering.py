@@ -152,10 +152,13 @@ def _exchange(process: subprocess.Popen[bytes], line: bytes) -> bytes:
 
 
 def _start() -> subprocess.Popen[bytes]:
+    from engine.side_programs import python_command  # not above: the process itself imports nothing of Headstart
+
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # exists on Windows only
     pipe = subprocess.PIPE
-    command = [sys.executable, "-P", __file__]
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, creationflags=no_window)
+    return subprocess.Popen(
+        python_command([__file__]), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, creationflags=no_window
+    )
 
 
 def _watch(

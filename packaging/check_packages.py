@@ -1,0 +1,273 @@
+"""`make package-check`: looks at what `make package` made, and runs it. Standard library only.
+
+Without root it checks files and plays the frozen program without a display, in about five minutes. As root with
+debootstrap it also installs the .deb in a bare Debian (`--chroot bookworm`), which takes some minutes more and 2 GB in
+build/. `--twice` builds everything again and compares the sums: ten minutes more. Each is said before it starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from bundle import elf, smoke
+from bundle.contents import MOST_GLIBC, MOST_MB, PARTS_OF_C, SYSTEM_LIBRARIES, forbidden
+
+ROOT = Path(__file__).parent.parent
+WORK, OUT = ROOT / "build" / "package", ROOT / "dist"
+WRONG: list[str] = []
+
+
+def main() -> int:
+    """Check everything that was asked for; 0 when all is well."""
+    parser = argparse.ArgumentParser(prog="make package-check", description=__doc__)
+    parser.add_argument(
+        "--chroot", action="append", default=[], metavar="SUITE", help="install the .deb in a bare Debian"
+    )
+    parser.add_argument("--twice", action="store_true", help="build again and compare")
+    parser.add_argument("--files-only", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    packages = sorted(OUT.glob("*.deb"))
+    if len(packages) != 2:
+        sys.exit("There is nothing to check in dist/: `make package` first.")
+    tree = unpacked(packages)
+    for check in (sums, sizes, names, links, libraries, desktop):
+        show(check.__doc__ or "", lambda check=check: check(tree))
+    if not options.files_only:
+        show("The frozen program plays, without a display: about four minutes", lambda: plays(tree))
+    for suite in options.chroot:
+        show(f"The .deb in a bare {suite}: some minutes, as root", lambda suite=suite: in_chroot(suite, packages))
+    if options.twice:
+        show("A second build is the same: about ten minutes", lambda: twice())
+    print("\nAll is well." if not WRONG else "\n" + "\n".join(f"WRONG: {line}" for line in WRONG))
+    return bool(WRONG)
+
+
+def show(what: str, check: Callable[[], object]) -> None:
+    """Say what is checked, then what it found."""
+    print(f"-- {what.splitlines()[0].rstrip('.')}", flush=True)
+    found = check()
+    if found is not None:
+        print(f"   {found}", flush=True)
+
+
+def unpacked(packages: list[Path]) -> Path:
+    """The files of both .debs, as they would be installed, in a folder with a space and umlauts in its name."""
+    tree = WORK / "check" / "Grüße an alle"
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    for package in packages:
+        subprocess.run(["dpkg-deb", "--extract", package, tree], check=True)
+    return tree
+
+
+def files(tree: Path) -> Iterator[Path]:
+    """Every file of the tree that is no link."""
+    return (path for path in tree.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def sums(tree: Path) -> str:
+    """SHA256SUMS names every file that was made."""
+    lines = (OUT / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        digest, name = line.split("  ")
+        if hashlib.sha256((OUT / name).read_bytes()).hexdigest() != digest:
+            WRONG.append(f"{name} is not what SHA256SUMS says")
+    missing = (
+        {path.name for path in OUT.iterdir()}
+        - {line.split("  ")[1] for line in lines}
+        - {"SHA256SUMS", "SHA256SUMS.asc"}
+    )
+    WRONG.extend(f"{name} is not in SHA256SUMS" for name in sorted(missing))
+    return f"{len(lines)} files"
+
+
+def sizes(tree: Path) -> str:
+    """Sizes stay within their budget."""
+    model = next((tree / "opt/headstart/models").iterdir()).stat().st_size
+    found = {
+        "on disk": sum(path.stat().st_size for path in files(tree)) - model,
+        "deb": next(OUT.glob("headstart_*.deb")).stat().st_size,
+        "model": next(OUT.glob("headstart-model-*.deb")).stat().st_size,
+    }
+    WRONG.extend(f"{name}: {size / 1e6:.0f} MB" for name, size in found.items() if size > MOST_MB[name] * 1e6)
+    return ", ".join(f"{name} {size / 1e6:.1f} of {MOST_MB[name]} MB" for name, size in found.items())
+
+
+def names(tree: Path) -> str:
+    """No file is there that may not be, and licences and metadata are."""
+    held = [path.relative_to(tree).as_posix() for path in files(tree)]
+    WRONG.extend(f"{name} may not be in a package" for name in forbidden(held))
+    licences = (tree / "usr/share/doc/headstart/copyright").read_text(encoding="utf-8")
+    for words in ("Apache License", "GNU LESSER GENERAL PUBLIC LICENSE", "torch 2.", "PYTHON SOFTWARE FOUNDATION"):
+        if words not in licences:
+            WRONG.append(f"the licences do not hold {words!r}")
+    parts = json.loads(next(OUT.glob("*.cdx.json")).read_text(encoding="utf-8"))["components"]
+    named = {part["name"].lower().replace("_", "-") for part in parts}
+    infos = {
+        path.name.partition("-")[0].lower().replace("_", "-")
+        for path in (tree / "opt/headstart/_internal").glob("*.dist-info")
+    }
+    WRONG.extend(
+        f"{name} is bundled and not in the list of components" for name in sorted(infos - named - {"headstart"})
+    )
+    return f"{len(held):,} files, {len(parts)} components, {len(licences):,} characters of licences"
+
+
+def links(tree: Path) -> str:
+    """No link leads nowhere, and none out of the package."""
+    found = [path for path in tree.rglob("*") if path.is_symlink()]
+    for path in found:
+        if not path.resolve().is_relative_to(tree.resolve()) or not path.exists():
+            WRONG.append(f"{path.relative_to(tree)} leads to {os.readlink(path)}")
+    return f"{len(found)} links"
+
+
+def libraries(tree: Path) -> str:
+    """What the program needs of the system is what the packages depend on."""
+    found = elf.facts(tree / "opt" / "headstart")
+    needed = set(found.needed) - set(PARTS_OF_C)
+    WRONG.extend(
+        f"{name} is needed (by {found.needed[name]}), and no package depends on it"
+        for name in sorted(needed - set(SYSTEM_LIBRARIES))
+    )
+    WRONG.extend(f"{name} is depended on, and nothing needs it" for name in sorted(set(SYSTEM_LIBRARIES) - needed))
+    WRONG.extend(f"{name} looks for libraries in {places}" for name, places in found.run_paths.items())
+    version, name = found.glibc
+    if version > MOST_GLIBC:
+        WRONG.append(f"{name} needs glibc {'.'.join(map(str, version))}")
+    return f"{len(needed)} libraries; glibc {'.'.join(map(str, version))}, which {name} asks for"
+
+
+def desktop(tree: Path) -> str:
+    """Desktop file, metainfo, MIME type and icons are what desktops expect."""
+    app = tomllib.loads((ROOT / "packaging" / "app.toml").read_text(encoding="utf-8"))["id"]
+    share = tree / "usr" / "share"
+    for path in (share / f"metainfo/{app}.metainfo.xml", share / f"mime/packages/{app}.xml"):
+        ElementTree.parse(path)
+    ran = []
+    for command in (
+        ["desktop-file-validate", "--no-hints", share / f"applications/{app}.desktop"],
+        ["appstreamcli", "validate", "--no-net", share / f"metainfo/{app}.metainfo.xml"],
+    ):
+        if shutil.which(str(command[0])):
+            done = subprocess.run(command, capture_output=True, text=True)
+            ran.append(str(command[0]))
+            if done.returncode:
+                WRONG.append(f"{command[0]}: {done.stdout}{done.stderr}")
+    icons = [path for path in (share / "icons").rglob("*.png") if path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"]
+    if len(icons) != 8:
+        WRONG.append(f"there are {len(icons)} icons, not 8")
+    return f"checked by {', '.join(ran) or 'none of the validators, which are not installed'}"
+
+
+def plays(tree: Path) -> str:
+    """Run the smoke test on the unpacked packages, which nobody may write to."""
+    folder = WORK / "check" / "played"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    python = Path(os.environ.get("HEADSTART_BUILD_VENV") or WORK / "venv") / "bin" / "python"
+    player = smoke.Player(str(tree / "opt/headstart/headstart"), folder / "data")
+    said = smoke.play(player, folder, str(python) if python.exists() else "")
+    (OUT.parent / "build" / "package" / "smoke.json").write_text(json.dumps(said, indent=1, ensure_ascii=False))
+    WRONG.extend(said["wrong"])
+    return json.dumps(said, indent=1, ensure_ascii=False)
+
+
+def in_chroot(suite: str, packages: list[Path]) -> str:
+    """Install both packages in a bare Debian, play without a network, remove them: nothing of them may stay."""
+    if os.geteuid() != 0 or not shutil.which("debootstrap"):
+        WRONG.append("a chroot needs root and debootstrap")
+        return "not run"
+    base, root = WORK / "chroot" / f"{suite}-base", WORK / "chroot" / suite
+    if not (base / "bin").exists():
+        command = ["debootstrap", "--variant=minbase", suite, str(base), *os.environ.get("DEBIAN_MIRROR", "").split()]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(root, ignore_errors=True)
+    subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+    before = everything(root)
+    with mounted(root):
+        inside = [
+            "chroot",
+            str(root),
+            "env",
+            "-i",
+            "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+            "DEBIAN_FRONTEND=noninteractive",
+        ]
+        for name in ("resolv.conf", "hosts"):
+            shutil.copy(Path("/etc", name), root / "etc" / name)
+        for package in packages:
+            shutil.copy(package, root / "root")
+        # The clock of a build machine may be set to the time of a commit.
+        dates = ["-o=Acquire::Check-Valid-Until=false", "-o=Acquire::Check-Date=false"]
+        apt = ["apt-get", "-qq", "-o=Dpkg::Use-Pty=0", *dates]
+        subprocess.run([*inside, *apt, "update"], check=True, stdout=subprocess.DEVNULL)
+        installs = [
+            *apt,
+            "install",
+            "-y",
+            "--no-install-recommends",
+            *(f"/root/{package.name}" for package in packages),
+        ]
+        subprocess.run([*inside, *installs], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        folder = root / "home" / "played"
+        folder.mkdir(parents=True)
+        player = smoke.Player("/usr/bin/headstart", Path("/home/played/data"), ["chroot", str(root)])
+        said = smoke.play(player, folder, seen="/home/played")
+        WRONG.extend(f"{suite}: {line}" for line in said["wrong"])
+        removes = [*apt, "purge", "-y", "headstart", *(package.name.partition("_")[0] for package in packages)]
+        subprocess.run([*inside, *removes], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    left = [
+        name
+        for name in everything(root) - before
+        if "headstart" in name.lower() and not name.startswith(("root/", "home/", "var/"))
+    ]
+    WRONG.extend(f"{suite}: {name} stays after the packages are removed" for name in left)
+    return json.dumps(said, indent=1, ensure_ascii=False)
+
+
+def everything(root: Path) -> set[str]:
+    """The paths of all files below a folder."""
+    return {str(Path(folder, name).relative_to(root)) for folder, _, names in os.walk(root) for name in names}
+
+
+@contextmanager
+def mounted(root: Path) -> Iterator[None]:
+    """/proc and /dev of this system inside a chroot."""
+    for name in ("proc", "dev"):
+        subprocess.run(["mount", "--bind", f"/{name}", root / name], check=True)
+    try:
+        yield
+    finally:
+        for name in ("dev", "proc"):
+            subprocess.run(["umount", "--lazy", root / name], check=False)
+
+
+def twice() -> str:
+    """Build again with the same time, and compare every file."""
+    first = (OUT / "SHA256SUMS").read_text(encoding="utf-8")
+    kept = WORK / "first"
+    shutil.rmtree(kept, ignore_errors=True)
+    OUT.rename(kept)
+    subprocess.run([sys.executable, ROOT / "packaging" / "build_packages.py"], check=True, stdout=subprocess.DEVNULL)
+    second = (OUT / "SHA256SUMS").read_text(encoding="utf-8")
+    parted = sorted({line.split("  ")[1] for line in set(first.splitlines()) ^ set(second.splitlines())})
+    WRONG.extend(f"{name} is another one in the second build" for name in parted)
+    return f"{len(second.splitlines())} files compared"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
