@@ -35,6 +35,8 @@ PROBE = {
 _FIND = "Zqxj"
 """A word that no template writes."""
 
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+"""What templates call the thought of an answer."""
 _FIELDS = re.compile(r"reasoning_content|\bm(?:sg|essage)?(?:\.|\[['\"]|\.get\(['\"])(?:thinking|reasoning)\b")
 ID_LENGTH = 9
 """Mistral's templates refuse ids of tool calls of any other length."""
@@ -126,7 +128,9 @@ def handed(chat: Sequence[Sent], form: Form, written: Mapping[int, Written], aro
         said: dict[str, Any] = {"role": message.role, "content": _content(sent, form, written, around)}
         if message.thought and form.thoughts == "field":
             thought = around(message.thought, 2 * sent.index + 1)
-            said |= {"reasoning_content": thought, "reasoning": thought, "thinking": thought}
+            said |= dict.fromkeys(_THOUGHTS, thought)
+        elif message.role == "assistant" and "</think>" in message.content and form.thoughts == "field":
+            said |= dict.fromkeys(_THOUGHTS, "")  # said, so that the template looks for none in a text about such marks
         if message.tool_calls and form.has_calls:
             said["tool_calls"] = [
                 _call(call, sent.index, number, form) for number, call in enumerate(message.tool_calls)

@@ -581,9 +581,11 @@ def thought_of(message: Message) -> str:
 
 def _parted(message: Message, *, is_opened: bool = False) -> Message:
     """An answer with the thought that stands in its text, as it was stored before answers had parts, told apart. It
-    begins with its mark, or was opened by a template that knows such marks; else the text is about them."""
+    begins with its mark; or a template that knows such marks opened it, and the end of a line is where it was closed.
+    Else the text is about such marks."""
     head, mark, rest = message.content.partition("</think>")
-    is_thought = is_opened or head.lstrip().startswith("<think>")
+    is_closed = head.endswith("\n") or not rest or rest.startswith("\n")
+    is_thought = (is_opened and is_closed) or head.lstrip().startswith("<think>")
     if message.role != "assistant" or message.thought or not mark or not is_thought:
         return message
     thought = head.lstrip().removeprefix("<think>").strip()
