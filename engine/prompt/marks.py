@@ -193,6 +193,8 @@ def _others(template: str) -> Iterator[Marks]:
     if ">>>all" in template:  # functionary
         yield Marks("answer", ">>>all\n", is_first=True)
         yield Marks("call", ">>>", per_tool=True)
+    if "Json 格式表示调用的参数" in template:  # GLM-4 and GLM-4-0414: the name of a tool, and nothing before it
+        yield Marks("call", "", is_first=True, per_tool=True)
     if re.search(r"Action:(\\n|\s)*```json", template):  # Command-R
         yield Marks("call", "Action:")
     tagged = {*_CALL_ENDS.findall(template), *(marks.opens for marks in CONTROL_MARKS if marks.opens in template)}

@@ -18,7 +18,7 @@ _NAMES = ("name", "tool_name", "function_name", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 _IDS = ("id", "tool_call_id", "call_id")
 _KEYS = (*_NAMES, *_ARGUMENTS, *_IDS, "type")
-_BEGINS = re.compile(r"[\w.-]+\s*(?:$|([<\[{]))")
+_BEGINS = re.compile(r"[\w.-]+\s*(?:`{0,2}$|([<\[{]|```))")
 _DECODER = json.JSONDecoder(strict=False)
 """Lets line breaks stand inside strings, as models write them."""
 
@@ -54,6 +54,10 @@ _SECTIONS = (
     re.compile(  # Mistral
         r"(?:\[TOOL_CALLS\])?\s*(?P<name>[\w.-]{1,128})(?:\[CALL_ID\](?P<id>[^\[{]*))?(?:\[ARGS\])?\s*"
         r"(?P<arguments>\{.*?\})\s*(?=\[TOOL_CALLS\]|$)",
+        re.DOTALL,
+    ),
+    re.compile(  # Hunyuan
+        r"(?:<tool_call>\s*)?(?P<name>[\w.-]{1,128})\s*```(?:json)?\s*(?P<arguments>\{.*?\})\s*```\s*(?:</tool_call>)?",
         re.DOTALL,
     ),
     re.compile(r">>>(?P<name>[\w.-]{1,128})\n(?P<arguments>.*?)(?=>>>|$)", re.DOTALL),  # functionary

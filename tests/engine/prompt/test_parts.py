@@ -60,6 +60,8 @@ MISTRAL = Form("'[TOOL_CALLS]' '[ARGS]'", ("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"
 KIMI = Form("<|tool_calls_section_begin|> <|tool_calls_section_end|>")
 DEEPSEEK = Form("<｜tool▁calls▁begin｜> <｜tool▁calls▁end｜> </think>")
 LLAMA = Form("""'{"name": "' + call.name + '", ' '"parameters": '""", ("<|python_tag|>",))
+GLM_4 = Form("Json 格式表示调用的参数")
+HUNYUAN = Form("<tool_calls><tool_call></tool_call></tool_calls>")
 FUNCTIONARY = Form("'>>>all\n'", prompt_end="assistant<|end_header_id|>\n\n>>>")
 APRIEL = Form(
     "Here are my reasoning steps: [BEGIN FINAL RESPONSE]", prompt_end="<|end|>\nHere are my reasoning steps:\n"
@@ -325,6 +327,21 @@ CASES = {
     "functionary-3.2": (FUNCTIONARY, f"all\nb>>>get_weather\n{JSON}>>>now\n{{}}", "", "b", (ROME, NOW)),
     "functionary-3.2, neither": (FUNCTIONARY, ">It left.", "", ">It left.", ()),
     "functionary-3.2, call": (FUNCTIONARY, f"get_weather\n{JSON}", "", "", (ROME,)),
+    "glm-4": (GLM_4, f"get_weather\n{JSON}", "", "", (ROME,)),
+    "glm-4, no call": (GLM_4, "now\nIt rains in Rome.", "", None, ()),
+    "glm-4, a word like it": (GLM_4, "I know\n{}", "", None, ()),
+    "glm-4, more behind it": (GLM_4, f"get_weather\n{JSON} is what I would ask.", "", None, ()),
+    "glm-4, in a text": (GLM_4, f"I would ask\nget_weather\n{JSON}", "", None, ()),
+    "hunyuan": (
+        HUNYUAN,
+        f"b<tool_calls>\n<tool_call>get_weather\n```json\n{JSON}\n```\n</tool_call>\n"
+        "<tool_call>now\n```json\n{}\n```\n</tool_call>\n</tool_calls>",
+        "",
+        "b",
+        (ROME, NOW),
+    ),
+    "hunyuan, one": (HUNYUAN, f"<tool_call>get_weather\n```json\n{JSON}\n```\n</tool_call>", "", "", (ROME,)),
+    "hunyuan, code": (HUNYUAN, f"<tool_call>get_weather\n```json\n{JSON[:-1]}\n```\n</tool_call>", "", None, ()),
     "lfm2": (
         Form("", ("<|tool_call_start|>", "<|tool_call_end|>")),
         '<|tool_call_start|>[get_weather(city="Rome", days=3), now()]<|tool_call_end|>b',
