@@ -18,13 +18,23 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.prompt.alignment import Frames, Stretch, align
 from engine.prompt.comparing import common_end
-from engine.prompt.handed import ID_LENGTH, Form, find_form, handed
+from engine.prompt.handed import ID_LENGTH, PROBE_NAME, Form, find_form, handed
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
-from engine.prompt.sent import Sent, as_sent, system_in_question, with_words, without_empty_answers
+from engine.prompt.sent import (
+    Sent,
+    as_sent,
+    filled,
+    system_in_question,
+    taking_turns,
+    with_words,
+    without_empty_answers,
+    without_thoughts,
+    without_tools,
+)
 from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Answer, Splice, splice
 from engine.prompt.switches import Switch, thinking_switches
@@ -85,8 +95,13 @@ _TOOL = -2
 
 log = logging.getLogger("headstart")
 
-Setting = tuple[str, bool, SystemPlace]
-"""`thinking`, `keep_thoughts` and `system_place` of a request."""
+
+class Setting(NamedTuple):
+    """What a request chooses of how its prompt is rendered; each as in `Request`."""
+
+    thinking: str = ""
+    keep_thoughts: bool = False
+    system_place: SystemPlace = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +121,7 @@ class Prompt:
     notices: tuple[str, ...] = ()
     thoughts: frozenset[int] = frozenset()
     tools_at: int = -1
-    setting: Setting = ("", False, "auto")
+    setting: Setting = Setting()  # noqa: RUF009 - a tuple
     has_own_text: bool = False
 
     @property
@@ -133,8 +148,8 @@ class _Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
-    """What a template gets to see besides the messages. `now` is the same for all renderings of one prompt."""
+class _Context:
+    """What a template gets to see beside the messages. `now` is the same for all renderings of one prompt."""
 
     now: datetime
     tools: tuple[dict[str, Any], ...] = ()
@@ -246,32 +261,32 @@ class PromptBuilder:
         """
         _check_encodable(messages, tools)
         now = datetime.combine(day, time(12)) if day else datetime.now()
-        setting = _Setting(now, self._described(tools), self._switch(thinking))
+        context = _Context(now, self._described(tools), self._switch(thinking))
         chat = without_empty_answers(as_sent([_parted(message) for message in messages]))
         notices = [EMPTY_LEFT_OUT] if len(chat) < len(messages) else []
-        if setting.switch.words:
-            chat = with_words(chat, setting.switch.words)
-        rendered, moved = self._placed(chat, setting, system_place)
+        if context.switch.words:
+            chat = with_words(chat, context.switch.words)
+        rendered, moved = self._placed(chat, context, system_place)
         notices += [moved] if moved else []
-        notices += self._left_out(rendered, setting)
-        prompt = self._encoded(rendered, self._splices(rendered, setting, keep=keep_thoughts))
+        notices += self._left_out(rendered, context)
+        prompt = self._encoded(rendered, self._splices(rendered, context, keep=keep_thoughts))
         return replace(
             prompt,
             messages=tuple(messages),
             tools=tuple(tools),
             notices=tuple(notices),
-            setting=(thinking, keep_thoughts, system_place),
+            setting=Setting(thinking, keep_thoughts, system_place),
         )
 
     # what the template makes of the messages
 
-    def _placed(self, chat: list[Sent], setting: _Setting, place: SystemPlace) -> tuple[_Rendered, str]:
+    def _placed(self, chat: list[Sent], context: _Context, place: SystemPlace) -> tuple[_Rendered, str]:
         """The rendered prompt with its system prompts where the template takes them, and a sentence where one had to be
         moved."""
         refusal: InvalidRequestError | None = None
         for tried, notice in _places(chat, place):
             try:
-                rendered = self._rendered(tried, setting)
+                rendered = self._rendered(tried, context)
             except InvalidRequestError as error:
                 refusal = refusal or error
                 continue
@@ -284,16 +299,16 @@ class PromptBuilder:
             return rendered, notice
         if refusal is None:
             raise InvalidRequestError(LEFT_OUT)
-        raise self._refused(chat, setting, refusal)
+        raise self._refused(chat, context, refusal)
 
-    def _rendered(self, chat: Sequence[Sent], setting: _Setting) -> _Rendered:
+    def _rendered(self, chat: Sequence[Sent], context: _Context) -> _Rendered:
         """The rendered prompt, cut at the messages' texts. Where the template treats framed texts otherwise, those
         around that place are left without a frame; special tokens that such texts spell out are broken up."""
         written = {sent.index: own for sent in chat if (own := self._own(sent.message)) is not None}
-        form = self._form(has_tools=bool(setting.tools))
-        wanted = _wanted(chat, setting.tools, written)
+        form = self._form(has_tools=bool(context.tools))
+        wanted = _wanted(chat, context.tools, written)
         frames = Frames([*wanted.values(), *(own.text for own in written.values())])
-        first_tool, template = _first_tool(chat), self._template(bool(setting.tools))
+        first_tool, template = _first_tool(chat), self._template(bool(context.tools))
         names = {number for number in wanted if number >= first_tool}
         bare = set(names) if template in self._changes_names else set()
 
@@ -304,10 +319,10 @@ class PromptBuilder:
             return plain(text, number) if number in bare or number not in wanted else frames.around(text, number)
 
         for _ in range(MOST_TRIES):
-            text = self._render(handed(chat, form, written, plain), setting.tools, setting)
-            tools = _framed_tools(setting.tools, first_tool, framed)
+            text = self._render(handed(chat, form, written, plain), context.tools, context)
+            tools = _framed_tools(context.tools, first_tool, framed)
             try:
-                stretches, odd = frames.read(self._render(handed(chat, form, written, framed), tools, setting))
+                stretches, odd = frames.read(self._render(handed(chat, form, written, framed), tools, context))
             except InvalidRequestError:  # it looks at names of tools, or at the length of a text
                 stretches, odd = [], set(wanted)
             found = odd or align(text, stretches)
@@ -317,20 +332,17 @@ class PromptBuilder:
                 there = {stretch.number for stretch in found}
                 missing = {n for n, said in wanted.items() if said.strip() and n not in there and n not in bare}
                 return _Rendered(tuple(found), tuple(chat), written, frozenset(missing))
-            if names - bare:  # it may look at the names of tools, or write them in another spelling
-                bare |= names
-            elif odd - bare:
-                bare |= odd
-            elif following := [number for number in found if number not in bare][:1]:
-                bare |= set(following)
-            else:
+            # It may look at the names of tools, or write them in another spelling: they come first.
+            more = names - bare or odd - bare or set([number for number in found if number not in bare][:1])
+            if not more:
                 break
+            bare |= more
         log.info("the chat template changes what is written: answers are encoded anew")
         bare |= set(wanted)
-        text = self._render(handed(chat, form, written, plain), setting.tools, setting)
+        text = self._render(handed(chat, form, written, plain), context.tools, context)
         return _Rendered((Stretch(text),), tuple(chat), written, frozenset())
 
-    def _left_out(self, rendered: _Rendered, setting: _Setting) -> list[str]:
+    def _left_out(self, rendered: _Rendered, context: _Context) -> list[str]:
         """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or
         the tools."""
         if not rendered.text.strip():
@@ -338,9 +350,9 @@ class PromptBuilder:
         missing = {number // 2 for number in rendered.left_out if number % 2 == 0}
         roles = {sent.message.role for sent in rendered.chat for index, _ in sent.texts if index in missing}
         if (
-            setting.tools
+            context.tools
             and any(n >= _first_tool(rendered.chat) for n in rendered.left_out)
-            and not self._shows_tools(rendered, setting)
+            and not self._shows_tools(rendered, context)
         ):
             raise InvalidRequestError(NO_TOOLS)
         if "tool" in roles:
@@ -351,22 +363,22 @@ class PromptBuilder:
         text = rendered.text
         return [PART_LEFT_OUT] if "assistant" in roles or any(name not in text for name in calls) else []
 
-    def _shows_tools(self, rendered: _Rendered, setting: _Setting) -> bool:
+    def _shows_tools(self, rendered: _Rendered, context: _Context) -> bool:
         form = self._form(has_tools=True)
         bare = handed(rendered.chat, form, rendered.written, lambda text, number: text)
-        return self._render(bare, setting.tools, setting) != self._render(bare, (), replace(setting, tools=()))
+        return self._render(bare, context.tools, context) != self._render(bare, (), replace(context, tools=()))
 
-    def _refused(self, chat: list[Sent], setting: _Setting, refusal: InvalidRequestError) -> InvalidRequestError:
+    def _refused(self, chat: list[Sent], context: _Context, refusal: InvalidRequestError) -> InvalidRequestError:
         """A refusal that names the part without which the template takes the messages, and says it in its words."""
         trials = (
-            ("Try without tools.", _without_tools(chat), replace(setting, tools=())),
-            ("Try without a system prompt.", [s for s in chat if s.message.role != "system"], setting),
-            ("Write something into each message.", _filled(chat), setting),
-            ("Let questions and answers take turns in it, a question first.", _taking_turns(chat), setting),
-            ("Try without the thoughts of earlier answers.", _without_thoughts(chat), setting),
+            ("Try without tools.", without_tools(chat), replace(context, tools=())),
+            ("Try without a system prompt.", [s for s in chat if s.message.role != "system"], context),
+            ("Write something into each message.", filled(chat), context),
+            ("Let questions and answers take turns in it, a question first.", taking_turns(chat), context),
+            ("Try without the thoughts of earlier answers.", without_thoughts(chat), context),
         )
         for advice, tried, changed in trials:
-            if (tried, changed) != (chat, setting) and tried:
+            if (tried, changed) != (chat, context) and tried:
                 with suppress(InvalidRequestError):
                     self._rendered(tried, changed)
                     return InvalidRequestError(f"{refusal} {advice}", refusal.detail)
@@ -379,7 +391,7 @@ class PromptBuilder:
             {"role": role, "content": frames.around("x", n)} for n, role in enumerate(("user", "assistant", "user"))
         ]
         try:
-            stretches, _ = frames.read(self._render(said, (), _Setting(datetime(2025, 1, 1))))
+            stretches, _ = frames.read(self._render(said, (), _Context(datetime(2025, 1, 1))))
         except InvalidRequestError:
             return []
         return [stretch.text for stretch in stretches[2:-1:2]]
@@ -387,8 +399,8 @@ class PromptBuilder:
     def _form(self, *, has_tools: bool) -> Form:
         template = self._template(has_tools)
         if template not in self._forms:
-            setting = _Setting(datetime(2025, 1, 1))
-            self._forms[template] = find_form(template, lambda said, tools: self._render(said, tools, setting))
+            context = _Context(datetime(2025, 1, 1))
+            self._forms[template] = find_form(template, lambda said, tools: self._render(said, tools, context))
         return self._forms[template]
 
     def _switches(self) -> dict[str, Switch]:
@@ -407,9 +419,9 @@ class PromptBuilder:
         with suppress(InvalidRequestError):
             chat = as_sent(messages)
             chat = with_words(chat, switch.words) if switch.words else chat
-            setting = _Setting(datetime(2025, 1, 1), switch=switch)
+            context = _Context(datetime(2025, 1, 1), switch=switch)
             form = self._form(has_tools=False)
-            return self._render(handed(chat, form, {}, lambda text, number: text), (), setting)
+            return self._render(handed(chat, form, {}, lambda text, number: text), (), context)
         return None
 
     # where what the model wrote stands for its text
@@ -434,17 +446,17 @@ class PromptBuilder:
         """What ids say, special tokens by name, as it was shown."""
         return readable(self._text.with_special(ids))
 
-    def _splices(self, rendered: _Rendered, setting: _Setting, *, keep: bool) -> dict[int, Splice]:
+    def _splices(self, rendered: _Rendered, context: _Context, *, keep: bool) -> dict[int, Splice]:
         """Where ids stand for the text, by the number of the answer."""
         found: dict[int, Splice] = {}
         for at, sent in enumerate(rendered.chat):
-            answer = self._answer_at(at, rendered, setting) if sent.index in rendered.written else None
+            answer = self._answer_at(at, rendered, context) if sent.index in rendered.written else None
             made = answer and splice(rendered.text, answer, self._control.names, self._token_at, keep=keep)
             if made:
                 found[sent.index] = made
         return found
 
-    def _answer_at(self, at: int, rendered: _Rendered, setting: _Setting) -> Answer | None:
+    def _answer_at(self, at: int, rendered: _Rendered, context: _Context) -> Answer | None:
         """One answer in the rendered text, between the texts of other messages; None where its place is not known."""
         sent = rendered.chat[at]
         mine = rendered.of(sent)
@@ -458,24 +470,24 @@ class PromptBuilder:
             return None
         behind = bisect_left(rendered.starts, max([start, *(end for _, end in mine)]))
         end = rendered.starts[behind] if behind < len(rendered.starts) else len(rendered.text)
-        asked = self._asked(rendered.chat[at - 1].message.role, rendered, setting) if before == start else ""
+        asked = self._asked(rendered.chat[at - 1].message.role, rendered, context) if before == start else ""
         content, thought = (rendered.places.get(2 * sent.index + part) for part in (0, 1))
         return Answer(sent.message, rendered.written[sent.index], start, end, content, thought, asked)
 
-    def _asked(self, role: str, rendered: _Rendered, setting: _Setting) -> str:
+    def _asked(self, role: str, rendered: _Rendered, context: _Context) -> str:
         """What the template writes behind a last message of this role, to ask for an answer; "" where that is not
         known."""
         last = rendered.chat[-1]
         ends = [end for _, end in rendered.of(last)]
         if last.message.role == role and ends:
             return rendered.text[max(ends) :]
-        key = (self._template(bool(setting.tools)), role, str(setting.switch), bool(setting.tools))
+        key = (self._template(bool(context.tools)), role, str(context.switch), bool(context.tools))
         if key not in self._asking:
-            self._asking[key] = self._asked_anew(role, setting)
+            self._asking[key] = self._asked_anew(role, context)
         return self._asking[key]
 
-    def _asked_anew(self, role: str, setting: _Setting) -> str:
-        call = ToolCall("look_it_up", "{}", "a" * ID_LENGTH)
+    def _asked_anew(self, role: str, context: _Context) -> str:
+        call = ToolCall(PROBE_NAME, "{}", "a" * ID_LENGTH)
         chats = {
             "user": [Message("user", "x")],
             "tool": [
@@ -487,7 +499,7 @@ class PromptBuilder:
         if role not in chats:
             return ""
         with suppress(InvalidRequestError):
-            rendered = self._rendered(as_sent(chats[role]), setting)
+            rendered = self._rendered(as_sent(chats[role]), context)
             place = rendered.places.get(2 * (len(chats[role]) - 1))
             return rendered.text[place[1] :] if place else ""
         return ""
@@ -576,7 +588,7 @@ class PromptBuilder:
         names = ["tool_use", "default", *sorted(source)] if has_tools else ["default", *sorted(source)]
         return str(source[next(name for name in names if name in source)])
 
-    def _render(self, said: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], setting: _Setting) -> str:
+    def _render(self, said: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], context: _Context) -> str:
         """The text that the template makes of these messages. `apply_chat_template` takes no clock from us."""
         seen = {
             **self.tokenizer.special_tokens_map,
@@ -584,10 +596,10 @@ class PromptBuilder:
             "tools": list(tools) or None,
             "documents": None,
             "add_generation_prompt": True,
-            "date_string": setting.now.strftime("%d %b %Y"),
-            **setting.switch.variables,
+            "date_string": context.now.strftime("%d %b %Y"),
+            **context.switch.variables,
         }
-        text: str = self._rendering(self._template(bool(tools)), json.dumps(seen, default=str), setting.now.isoformat())
+        text: str = self._rendering(self._template(bool(tools)), json.dumps(seen, default=str), context.now.isoformat())
         return text
 
     @staticmethod
@@ -727,36 +739,6 @@ def _is_kept(sent: Sent, rendered: _Rendered, splices: Mapping[int, Splice]) -> 
     """Whether the thought of an answer is in the prompt."""
     own = splices.get(sent.index)
     return (own is not None and own.has_thought) or 2 * sent.index + 1 in rendered.places
-
-
-def _without_tools(chat: Sequence[Sent]) -> list[Sent]:
-    kept = [sent for sent in chat if sent.message.role != "tool"]
-    return [
-        replace(sent, message=replace(sent.message, tool_calls=()))
-        for sent in kept
-        if sent.content or not sent.message.tool_calls
-    ]
-
-
-def _without_thoughts(chat: Sequence[Sent]) -> list[Sent]:
-    return [replace(sent, message=replace(sent.message, thought="")) for sent in chat]
-
-
-def _filled(chat: Sequence[Sent]) -> list[Sent]:
-    """Each message with something in it."""
-    return [sent if sent.content.strip() else replace(sent, texts=((sent.index, "x"),)) for sent in chat]
-
-
-def _taking_turns(chat: Sequence[Sent]) -> list[Sent]:
-    """The messages with questions that follow each other as one, from the first question on."""
-    kept: list[Sent] = []
-    for sent in chat:
-        role = sent.message.role
-        if kept and role == kept[-1].message.role and role in ("user", "assistant"):
-            kept[-1] = replace(sent, texts=(*kept[-1].texts, *sent.texts))
-        elif role != "assistant" or (kept and kept[-1].message.role != "system"):
-            kept.append(sent)
-    return kept
 
 
 def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None:
