@@ -24,8 +24,8 @@ class Metadata:
         self._asked: set[str] = set()
 
     def refuse_unused(self, neutral: Mapping[str, Sequence[float]]) -> None:
-        """Raise GgufForeignError where the file gives a value under one of these keys that nobody asked for, and that
-        is none of those which change nothing."""
+        """Raise GgufForeignError where the file sets one of these keys, nothing has read it, and its value is not among
+        those that change no number."""
         for key, values in neutral.items():
             if self.has(key) and key not in self._asked and self._value(key, None) not in values:
                 raise GgufForeignError(

@@ -156,13 +156,12 @@ def _divergence(
 
 def _with_cure(told: Divergence, prompt: Prompt, rebuild: Rebuild | None) -> Divergence:
     """What is told, with what the user may choose so that it does not happen again, and what that costs."""
-    thinking, keeps, place = prompt.setting
     cure: Cure | None = None
     cured = prompt.setting
-    if told.cause in _BY_FORM and not keeps:
-        cure, cured = "keep thoughts", (thinking, True, place)
-    elif told.cause == "system moved" and place != "question":
-        cure, cured = "system in question", (thinking, keeps, "question")
+    if told.cause in _BY_FORM and not cured.keep_thoughts:
+        cure, cured = "keep thoughts", cured._replace(keep_thoughts=True)
+    elif told.cause == "system moved" and cured.system_place != "question":
+        cure, cured = "system in question", cured._replace(system_place="question")
     if cure is None or rebuild is None:
         return replace(told, cure=cure)
     other = rebuild(cured)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from engine.prompt.handed import PROBE, PROBE_NAME
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.rendering import RENDERER, TemplateEndlessError, TemplateRefusedError
 from engine.prompt.special_tokens import is_structural
@@ -20,16 +21,8 @@ _ANSWER, _THOUGHT, _NEXT = "\ue000answer\ue001", "\ue000thought\ue001", "\ue000n
 
 _QUESTION = {"role": "user", "content": "Hello"}
 _NEXT_ONE = {"role": "user", "content": _NEXT}
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "look_up",
-        "description": "Looks something up.",
-        "parameters": {"type": "object", "properties": {"what": {"type": "string"}}},
-    },
-}
-_FOUND = {"role": "tool", "name": "look_up", "tool_call_id": "call12345", "content": _NEXT}
-_CALL = {"id": "call12345", "type": "function", "function": {"name": "look_up", "arguments": {"what": _ANSWER}}}
+_FOUND = {"role": "tool", "name": PROBE_NAME, "tool_call_id": "call12345", "content": _NEXT}
+_CALL = {"id": "call12345", "type": "function", "function": {"name": PROBE_NAME, "arguments": {"word": _ANSWER}}}
 
 
 def template_ends(tokenizer: Any, form: AnswerFormat) -> frozenset[int]:
@@ -45,7 +38,7 @@ def template_ends(tokenizer: Any, form: AnswerFormat) -> frozenset[int]:
     behind = [_behind(tokenizer, [_QUESTION, answer, *more], form, names) for more in ([], [_NEXT_ONE])]
     behind_call = []
     if any(marks.kind in ("call", "header") for marks in form.marks):
-        behind_call = [_behind(tokenizer, [_QUESTION, call, *more], form, special, [_TOOL]) for more in ([], [_FOUND])]
+        behind_call = [_behind(tokenizer, [_QUESTION, call, *more], form, special, [PROBE]) for more in ([], [_FOUND])]
     first = [next(filter(None, found), "") for found in (behind, behind_call)]
     return frozenset(names[name] for name in first if name and name not in between)
 

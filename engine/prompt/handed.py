@@ -24,14 +24,17 @@ Render = Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], st
 Around = Callable[[str, int], str]
 """A text with the frame of this number around it: twice the number of its message, and one more for a thought."""
 
+PROBE_NAME = "look_it_up"
 PROBE = {
     "type": "function",
     "function": {
-        "name": "look_it_up",
+        "name": PROBE_NAME,
         "description": "Finds something.",
         "parameters": {"type": "object", "properties": {"word": {"type": "string", "description": "It."}}},
     },
 }
+"""A tool, described as templates expect it, that stands for any in trials."""
+
 _FIND = "Zqxj"
 """A word that no template writes."""
 
@@ -68,7 +71,7 @@ def find_form(template: str, render: Render) -> Form:
     form = replace(form, as_parts=frozenset(role for role in roles if _needs_parts(role, form, render)))
     form = _with_calls(form, render)
     plain, tooled = (_tried(render, [Message("user", _FIND)], form, tools) for tools in ((), (PROBE,)))
-    return replace(form, has_tools=tooled is not None and tooled != plain and "look_it_up" in tooled)
+    return replace(form, has_tools=tooled is not None and tooled != plain and PROBE_NAME in tooled)
 
 
 def _thoughts(template: str) -> Literal["field", "part", "inline"]:
@@ -96,7 +99,7 @@ def _with_calls(form: Form, render: Render) -> Form:
     """How tool calls are taken: the first way in which they come out; as usual where all of them are refused."""
 
     def chat(length: int) -> list[Message]:
-        call = ToolCall("look_it_up", f'{{"word": "{_FIND}"}}', "a" * length)
+        call = ToolCall(PROBE_NAME, f'{{"word": "{_FIND}"}}', "a" * length)
         result = Message("tool", "It is.", tool_call_id=call.id)
         return [Message("user", "So?"), Message("assistant", "", tool_calls=(call,)), result]
 

@@ -2,6 +2,7 @@
 
 An answer without a word is not sent again, nor is its question: many templates refuse it, and the others write a
 message that no model would. A system prompt that a template does not take stands in front of the question behind it.
+Where a template refuses the messages, forms of them without one part or another show which part it was.
 """
 
 from __future__ import annotations
@@ -76,6 +77,38 @@ def with_words(chat: Sequence[Sent], words: str) -> list[Sent]:
         return [Sent(OWN, Message("system", words), ((OWN, words),)), *chat]
     first = chat[0]
     return [replace(first, texts=(*first.texts, (OWN, f"\n{words}"))), *chat[1:]]
+
+
+def without_tools(chat: Sequence[Sent]) -> list[Sent]:
+    """The messages without calls of tools, and without what these returned."""
+    kept = [sent for sent in chat if sent.message.role != "tool"]
+    return [
+        replace(sent, message=replace(sent.message, tool_calls=()))
+        for sent in kept
+        if sent.content or not sent.message.tool_calls
+    ]
+
+
+def without_thoughts(chat: Sequence[Sent]) -> list[Sent]:
+    """The messages without thoughts."""
+    return [replace(sent, message=replace(sent.message, thought="")) for sent in chat]
+
+
+def filled(chat: Sequence[Sent]) -> list[Sent]:
+    """Each message with something in it."""
+    return [sent if sent.content.strip() else replace(sent, texts=((sent.index, "x"),)) for sent in chat]
+
+
+def taking_turns(chat: Sequence[Sent]) -> list[Sent]:
+    """The messages from the first question on, with questions, or answers, that follow each other as one."""
+    kept: list[Sent] = []
+    for sent in chat:
+        role = sent.message.role
+        if kept and role == kept[-1].message.role and role in ("user", "assistant"):
+            kept[-1] = replace(sent, texts=(*kept[-1].texts, *sent.texts))
+        elif role != "assistant" or (kept and kept[-1].message.role != "system"):
+            kept.append(sent)
+    return kept
 
 
 def _joined(systems: Sequence[Sent], question: Sent) -> Sent:

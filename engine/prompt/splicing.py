@@ -116,9 +116,8 @@ def _begin(text: str, answer: Answer, start: int) -> Span | None:
     """From where on in the text, and in what the model wrote, the ids stand for the text; the content, or the first
     tool call, stands at `start`. None where a tool call does not begin as the model wrote it."""
     own = answer.own
-    to = own.content[1] if not answer.message.content.strip() else own.content[0]
-    if not answer.message.content.strip():
-        to = own.text.find(answer.message.tool_calls[0].name, own.content[1])
+    has_content = bool(answer.message.content.strip())
+    to = own.content[0] if has_content else own.text.find(answer.message.tool_calls[0].name, own.content[1])
     asked = answer.start + common_length(text[answer.start : start], answer.asked)
     parts = [(text[asked:start], own.text[:to])]
     if own.thought[1] and answer.thought and asked <= answer.thought[0] <= answer.thought[1] <= start:
@@ -130,7 +129,7 @@ def _begin(text: str, answer: Answer, start: int) -> Span | None:
     same = common_end(text[asked:start], behind)
     while same and behind[len(behind) - same].isspace():
         same -= 1
-    if answer.message.content.strip():
+    if has_content:
         same = same if same == len(behind) else 0
     elif not same:
         return None

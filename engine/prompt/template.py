@@ -17,14 +17,24 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.prompt.alignment import Frames, Stretch
 from engine.prompt.comparing import common_end
 from engine.prompt.framing import Framing, Rendered, first_tool
-from engine.prompt.handed import ID_LENGTH, Form, find_form, handed
+from engine.prompt.handed import ID_LENGTH, PROBE_NAME, Form, find_form, handed
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
-from engine.prompt.sent import Sent, as_sent, system_in_question, with_words, without_empty_answers
+from engine.prompt.sent import (
+    Sent,
+    as_sent,
+    filled,
+    system_in_question,
+    taking_turns,
+    with_words,
+    without_empty_answers,
+    without_thoughts,
+    without_tools,
+)
 from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Answer, Splice, splice
 from engine.prompt.switches import Switch, thinking_switches
@@ -82,8 +92,13 @@ _TOOL = -2
 
 log = logging.getLogger("headstart")
 
-Setting = tuple[str, bool, SystemPlace]
-"""`thinking`, `keep_thoughts` and `system_place` of a request."""
+
+class Setting(NamedTuple):
+    """What a request chooses of how its prompt is rendered; each as in `Request`."""
+
+    thinking: str = ""
+    keep_thoughts: bool = False
+    system_place: SystemPlace = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +118,7 @@ class Prompt:
     notices: tuple[str, ...] = ()
     thoughts: frozenset[int] = frozenset()
     tools_at: int = -1
-    setting: Setting = ("", False, "auto")
+    setting: Setting = Setting()  # noqa: RUF009 - a tuple
     has_own_text: bool = False
 
     @property
@@ -130,8 +145,8 @@ class _Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
-    """What a template gets to see besides the messages. `now` is the same for all renderings of one prompt."""
+class _Context:
+    """What a template gets to see beside the messages. `now` is the same for all renderings of one prompt."""
 
     now: datetime
     tools: tuple[dict[str, Any], ...] = ()
@@ -202,33 +217,33 @@ class PromptBuilder:
         """
         _check_encodable(messages, tools)
         now = datetime.combine(day, time(12)) if day else datetime.now()
-        setting = _Setting(now, self._described(tools), self._switch(thinking))
-        knows = self._form(has_tools=bool(setting.tools)).has_marks
+        context = _Context(now, self._described(tools), self._switch(thinking))
+        knows = self._form(has_tools=bool(context.tools)).has_marks
         chat = without_empty_answers(as_sent([_parted(message, is_opened=knows) for message in messages]))
         notices = [EMPTY_LEFT_OUT] if len(chat) < len(messages) else []
-        if setting.switch.words:
-            chat = with_words(chat, setting.switch.words)
-        rendered, moved = self._placed(chat, setting, system_place)
+        if context.switch.words:
+            chat = with_words(chat, context.switch.words)
+        rendered, moved = self._placed(chat, context, system_place)
         notices += [moved] if moved else []
-        notices += self._left_out(rendered, setting)
-        prompt = self._encoded(rendered, self._splices(rendered, setting, keep=keep_thoughts))
+        notices += self._left_out(rendered, context)
+        prompt = self._encoded(rendered, self._splices(rendered, context, keep=keep_thoughts))
         return replace(
             prompt,
             messages=tuple(messages),
             tools=tuple(tools),
             notices=tuple(notices),
-            setting=(thinking, keep_thoughts, system_place),
+            setting=Setting(thinking, keep_thoughts, system_place),
         )
 
     # what the template makes of the messages
 
-    def _placed(self, chat: list[Sent], setting: _Setting, place: SystemPlace) -> tuple[Rendered, str]:
+    def _placed(self, chat: list[Sent], context: _Context, place: SystemPlace) -> tuple[Rendered, str]:
         """The rendered prompt with its system prompts where the template takes them, and a sentence where one had to be
         moved."""
         refusal: InvalidRequestError | None = None
         for tried, notice in _places(chat, place):
             try:
-                rendered = self._rendered(tried, setting)
+                rendered = self._rendered(tried, context)
             except InvalidRequestError as error:
                 refusal = refusal or error
                 continue
@@ -241,29 +256,29 @@ class PromptBuilder:
             return rendered, notice
         if refusal is None:
             raise InvalidRequestError(LEFT_OUT)
-        raise self._refused(chat, setting, refusal)
+        raise self._refused(chat, context, refusal)
 
-    def _rendered(self, chat: Sequence[Sent], setting: _Setting) -> Rendered:
+    def _rendered(self, chat: Sequence[Sent], context: _Context) -> Rendered:
         """The rendered prompt, cut at the messages' texts; where the template treats framed texts otherwise, only at
         those that are not around that place."""
         written = {sent.index: own for sent in chat if (own := self._own(sent.message)) is not None}
-        form, template = self._form(has_tools=bool(setting.tools)), self._template(bool(setting.tools))
-        framing = Framing(chat, setting.tools, written, self._control)
+        form, template = self._form(has_tools=bool(context.tools)), self._template(bool(context.tools))
+        framing = Framing(chat, context.tools, written, self._control)
         if template in self._changes_names:
             framing.leave_names()
         found: Rendered | None = None
         while found is None:
-            text = self._render(handed(chat, form, written, framing.plain), setting.tools, setting)
+            text = self._render(handed(chat, form, written, framing.plain), context.tools, context)
             framed: str | None = None
             with suppress(InvalidRequestError):  # it looks at names of tools, or at the length of a text
                 said = handed(chat, form, written, framing.framed)
-                framed = self._render(said, framing.framed_tools(), setting)
+                framed = self._render(said, framing.framed_tools(), context)
             found = framing.cut(text, framed)
         if framing.has_bare_names:
             self._changes_names.add(template)
         return found
 
-    def _left_out(self, rendered: Rendered, setting: _Setting) -> list[str]:
+    def _left_out(self, rendered: Rendered, context: _Context) -> list[str]:
         """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or
         the tools."""
         if not rendered.text.strip():
@@ -271,9 +286,9 @@ class PromptBuilder:
         missing = {number // 2 for number in rendered.left_out if number % 2 == 0}
         roles = {sent.message.role for sent in rendered.chat for index, _ in sent.texts if index in missing}
         if (
-            setting.tools
+            context.tools
             and any(n >= first_tool(rendered.chat) for n in rendered.left_out)
-            and not self._shows_tools(rendered, setting)
+            and not self._shows_tools(rendered, context)
         ):
             raise InvalidRequestError(NO_TOOLS)
         if "tool" in roles:
@@ -284,22 +299,22 @@ class PromptBuilder:
         text = rendered.text
         return [PART_LEFT_OUT] if "assistant" in roles or any(name not in text for name in calls) else []
 
-    def _shows_tools(self, rendered: Rendered, setting: _Setting) -> bool:
+    def _shows_tools(self, rendered: Rendered, context: _Context) -> bool:
         form = self._form(has_tools=True)
         bare = handed(rendered.chat, form, rendered.written, lambda text, number: text)
-        return self._render(bare, setting.tools, setting) != self._render(bare, (), replace(setting, tools=()))
+        return self._render(bare, context.tools, context) != self._render(bare, (), replace(context, tools=()))
 
-    def _refused(self, chat: list[Sent], setting: _Setting, refusal: InvalidRequestError) -> InvalidRequestError:
+    def _refused(self, chat: list[Sent], context: _Context, refusal: InvalidRequestError) -> InvalidRequestError:
         """A refusal that names the part without which the template takes the messages, and says it in its words."""
         trials = (
-            ("Try without tools.", _without_tools(chat), replace(setting, tools=())),
-            ("Try without a system prompt.", [s for s in chat if s.message.role != "system"], setting),
-            ("Write something into each message.", _filled(chat), setting),
-            ("Let questions and answers take turns in it, a question first.", _taking_turns(chat), setting),
-            ("Try without the thoughts of earlier answers.", _without_thoughts(chat), setting),
+            ("Try without tools.", without_tools(chat), replace(context, tools=())),
+            ("Try without a system prompt.", [s for s in chat if s.message.role != "system"], context),
+            ("Write something into each message.", filled(chat), context),
+            ("Let questions and answers take turns in it, a question first.", taking_turns(chat), context),
+            ("Try without the thoughts of earlier answers.", without_thoughts(chat), context),
         )
         for advice, tried, changed in trials:
-            if (tried, changed) != (chat, setting) and tried:
+            if (tried, changed) != (chat, context) and tried:
                 with suppress(InvalidRequestError):
                     self._rendered(tried, changed)
                     return InvalidRequestError(f"{refusal} {advice}", refusal.detail)
@@ -312,7 +327,7 @@ class PromptBuilder:
             {"role": role, "content": frames.around("x", n)} for n, role in enumerate(("user", "assistant", "user"))
         ]
         try:
-            stretches, _ = frames.read(self._render(said, (), _Setting(datetime(2025, 1, 1))))
+            stretches, _ = frames.read(self._render(said, (), _Context(datetime(2025, 1, 1))))
         except InvalidRequestError:
             return []
         return [stretch.text for stretch in stretches[2:-1:2]]
@@ -320,8 +335,8 @@ class PromptBuilder:
     def _form(self, *, has_tools: bool) -> Form:
         template = self._template(has_tools)
         if template not in self._forms:
-            setting = _Setting(datetime(2025, 1, 1))
-            self._forms[template] = find_form(template, lambda said, tools: self._render(said, tools, setting))
+            context = _Context(datetime(2025, 1, 1))
+            self._forms[template] = find_form(template, lambda said, tools: self._render(said, tools, context))
         return self._forms[template]
 
     def _switches(self) -> dict[str, Switch]:
@@ -340,9 +355,9 @@ class PromptBuilder:
         with suppress(InvalidRequestError):
             chat = as_sent(messages)
             chat = with_words(chat, switch.words) if switch.words else chat
-            setting = _Setting(datetime(2025, 1, 1), switch=switch)
+            context = _Context(datetime(2025, 1, 1), switch=switch)
             form = self._form(has_tools=False)
-            return self._render(handed(chat, form, {}, lambda text, number: text), (), setting)
+            return self._render(handed(chat, form, {}, lambda text, number: text), (), context)
         return None
 
     # where what the model wrote stands for its text
@@ -367,21 +382,21 @@ class PromptBuilder:
         """What ids say, special tokens by name, as it was shown."""
         return readable(self._text.with_special(ids))
 
-    def _splices(self, rendered: Rendered, setting: _Setting, *, keep: bool) -> dict[int, Splice]:
+    def _splices(self, rendered: Rendered, context: _Context, *, keep: bool) -> dict[int, Splice]:
         """Where ids stand for the text, by the number of the answer."""
         found: dict[int, Splice] = {}
         for at, sent in enumerate(rendered.chat):
-            if sent.index in rendered.written and (made := self._spliced(at, rendered, setting, keep=keep)):
+            if sent.index in rendered.written and (made := self._spliced(at, rendered, context, keep=keep)):
                 found[sent.index] = made
         return found
 
-    def _spliced(self, at: int, rendered: Rendered, setting: _Setting, *, keep: bool) -> Splice | None:
+    def _spliced(self, at: int, rendered: Rendered, context: _Context, *, keep: bool) -> Splice | None:
         """How the ids of an answer stand for its text. It may have been asked for with another choice about thoughts
         than this prompt is: the way in which most ids stand."""
-        if (answer := self._answer_at(at, rendered, setting)) is None:
+        if (answer := self._answer_at(at, rendered, context)) is None:
             return None
         best: Splice | None = None
-        for asked in self._ways_to_ask(answer, rendered.chat[at - 1].message.role, setting):
+        for asked in self._ways_to_ask(answer, rendered.chat[at - 1].message.role, context):
             made = splice(rendered.text, replace(answer, asked=asked), self._control.names, self._token_at, keep=keep)
             if made and (best is None or len(made.ids) > len(best.ids)):
                 best = made
@@ -389,14 +404,14 @@ class PromptBuilder:
                 break
         return best
 
-    def _ways_to_ask(self, answer: Answer, role: str, setting: _Setting) -> Iterator[str]:
+    def _ways_to_ask(self, answer: Answer, role: str, context: _Context) -> Iterator[str]:
         """The texts with which the template may have asked for an answer behind a message of this role, the likeliest
         first."""
         yield answer.asked
         for switch in [Switch(), *self._switches().values()] if answer.asked else ():
-            yield self._asked_behind(role, replace(setting, switch=switch))
+            yield self._asked_behind(role, replace(context, switch=switch))
 
-    def _answer_at(self, at: int, rendered: Rendered, setting: _Setting) -> Answer | None:
+    def _answer_at(self, at: int, rendered: Rendered, context: _Context) -> Answer | None:
         """One answer in the rendered text, between the texts of other messages; None where its place is not known."""
         sent = rendered.chat[at]
         mine = rendered.of(sent)
@@ -410,28 +425,28 @@ class PromptBuilder:
             return None
         behind = bisect_left(rendered.starts, max([start, *(end for _, end in mine)]))
         end = rendered.starts[behind] if behind < len(rendered.starts) else len(rendered.text)
-        asked = self._asked(rendered.chat[at - 1].message.role, rendered, setting) if before == start else ""
+        asked = self._asked(rendered.chat[at - 1].message.role, rendered, context) if before == start else ""
         content, thought = (rendered.places.get(2 * sent.index + part) for part in (0, 1))
         return Answer(sent.message, rendered.written[sent.index], start, end, content, thought, asked)
 
-    def _asked(self, role: str, rendered: Rendered, setting: _Setting) -> str:
+    def _asked(self, role: str, rendered: Rendered, context: _Context) -> str:
         """What the template writes behind a last message of this role, to ask for an answer; "" where that is not
         known."""
         last = rendered.chat[-1]
         ends = [end for _, end in rendered.of(last)]
         if last.message.role == role and ends:
             return rendered.text[max(ends) :]
-        return self._asked_behind(role, setting)
+        return self._asked_behind(role, context)
 
-    def _asked_behind(self, role: str, setting: _Setting) -> str:
+    def _asked_behind(self, role: str, context: _Context) -> str:
         """The same for a short conversation."""
-        key = (self._template(bool(setting.tools)), role, str(setting.switch), bool(setting.tools))
+        key = (self._template(bool(context.tools)), role, str(context.switch), bool(context.tools))
         if key not in self._asking:
-            self._asking[key] = self._asked_anew(role, setting)
+            self._asking[key] = self._asked_anew(role, context)
         return self._asking[key]
 
-    def _asked_anew(self, role: str, setting: _Setting) -> str:
-        call = ToolCall("look_it_up", "{}", "a" * ID_LENGTH)
+    def _asked_anew(self, role: str, context: _Context) -> str:
+        call = ToolCall(PROBE_NAME, "{}", "a" * ID_LENGTH)
         chats = {
             "user": [Message("user", "x")],
             "tool": [
@@ -443,7 +458,7 @@ class PromptBuilder:
         if role not in chats:
             return ""
         with suppress(InvalidRequestError):
-            rendered = self._rendered(as_sent(chats[role]), setting)
+            rendered = self._rendered(as_sent(chats[role]), context)
             place = rendered.places.get(2 * (len(chats[role]) - 1))
             return rendered.text[place[1] :] if place else ""
         return ""
@@ -532,7 +547,7 @@ class PromptBuilder:
         names = ["tool_use", "default", *sorted(source)] if has_tools else ["default", *sorted(source)]
         return str(source[next(name for name in names if name in source)])
 
-    def _render(self, said: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], setting: _Setting) -> str:
+    def _render(self, said: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], context: _Context) -> str:
         """The text that the template makes of these messages. `apply_chat_template` takes no clock from us."""
         seen = {
             **self.tokenizer.special_tokens_map,
@@ -540,10 +555,10 @@ class PromptBuilder:
             "tools": list(tools) or None,
             "documents": None,
             "add_generation_prompt": True,
-            "date_string": setting.now.strftime("%d %b %Y"),
-            **setting.switch.variables,
+            "date_string": context.now.strftime("%d %b %Y"),
+            **context.switch.variables,
         }
-        text: str = self._rendering(self._template(bool(tools)), json.dumps(seen, default=str), setting.now.isoformat())
+        text: str = self._rendering(self._template(bool(tools)), json.dumps(seen, default=str), context.now.isoformat())
         return text
 
     @staticmethod
@@ -659,36 +674,6 @@ def _is_kept(sent: Sent, rendered: Rendered, splices: Mapping[int, Splice]) -> b
     """Whether the thought of an answer is in the prompt."""
     own = splices.get(sent.index)
     return (own is not None and own.has_thought) or 2 * sent.index + 1 in rendered.places
-
-
-def _without_tools(chat: Sequence[Sent]) -> list[Sent]:
-    kept = [sent for sent in chat if sent.message.role != "tool"]
-    return [
-        replace(sent, message=replace(sent.message, tool_calls=()))
-        for sent in kept
-        if sent.content or not sent.message.tool_calls
-    ]
-
-
-def _without_thoughts(chat: Sequence[Sent]) -> list[Sent]:
-    return [replace(sent, message=replace(sent.message, thought="")) for sent in chat]
-
-
-def _filled(chat: Sequence[Sent]) -> list[Sent]:
-    """Each message with something in it."""
-    return [sent if sent.content.strip() else replace(sent, texts=((sent.index, "x"),)) for sent in chat]
-
-
-def _taking_turns(chat: Sequence[Sent]) -> list[Sent]:
-    """The messages with questions that follow each other as one, from the first question on."""
-    kept: list[Sent] = []
-    for sent in chat:
-        role = sent.message.role
-        if kept and role == kept[-1].message.role and role in ("user", "assistant"):
-            kept[-1] = replace(sent, texts=(*kept[-1].texts, *sent.texts))
-        elif role != "assistant" or (kept and kept[-1].message.role != "system"):
-            kept.append(sent)
-    return kept
 
 
 def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None:

@@ -19,6 +19,7 @@ _ENDS = 16
 """Characters by which the first and the last of several thoughts of one answer are found."""
 
 _MARKS = frozenset({"think", "thought", "thinking"})
+"""Words of marks around thoughts: a template that leaves thoughts out may not know them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,8 @@ def locate(
     thought_place = (0, 0)
     at = 0
     if core := thought.strip():
-        begin, end = text.find(core), text.find(core) + len(core)
+        begin = text.find(core)
+        end = begin + len(core)
         if begin < 0:  # several thoughts, with marks between them
             begin, end = text.find(core[:_ENDS]), text.rfind(core[-_ENDS:]) + len(core[-_ENDS:])
         if not 0 <= begin < end:

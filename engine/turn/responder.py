@@ -193,10 +193,7 @@ class Responder:
         return mine[1].result()
 
     def _prompt(self, request: Request, setting: Setting) -> Prompt:
-        thinking, keeps, place = setting
-        return self.builder.build(
-            request.messages, request.day, request.tools, thinking=thinking, keep_thoughts=keeps, system_place=place
-        )
+        return self.builder.build(request.messages, request.day, request.tools, **setting._asdict())
 
     def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""
@@ -463,7 +460,7 @@ class Responder:
 
 
 def _setting(request: Request) -> Setting:
-    return request.thinking, request.keep_thoughts, request.system_place
+    return Setting(request.thinking, request.keep_thoughts, request.system_place)
 
 
 def _system(messages: Sequence[Message]) -> str:
