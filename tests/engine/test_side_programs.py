@@ -75,7 +75,7 @@ def test_everything_else_is_the_command_line(frozen: Path) -> None:
 
 
 @pytest.mark.parametrize("before", [None, "/own/libraries"])
-def test_other_programs_get_their_own_library_path(before: str | None) -> None:
+def test_every_program_gets_its_own_library_path(before: str | None) -> None:
     program = f"import os, runpy; runpy.run_path({str(ENTRY)!r})['restore_environment'](); print(*sorted(os.environ))"
     program += "; print(os.environ.get('LD_LIBRARY_PATH'))"
     env = {**os.environ, "LD_LIBRARY_PATH": "/opt/headstart/_internal"} | (
@@ -85,4 +85,5 @@ def test_other_programs_get_their_own_library_path(before: str | None) -> None:
         [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
     ).stdout.splitlines()
     assert "LD_LIBRARY_PATH_ORIG" not in names
+    assert "PYINSTALLER_RESET_ENVIRONMENT" in names  # the bootloader of a side program sets its own path again
     assert value == str(before)
