@@ -56,7 +56,8 @@ def test_a_name_that_is_no_text_is_logged(path: Path, capsys: pytest.CaptureFixt
     """Such as that of a file whose name is no UTF-8."""
     start_logging(path)
     record = logging.makeLogRecord({"levelno": logging.ERROR, "msg": "No model at %s", "args": ("caf\udce9",)})
-    (handler,) = (each for each in logging.getLogger().handlers if isinstance(each, PrivateFileHandler))
+    handlers = (each for each in logging.getLogger().handlers if isinstance(each, PrivateFileHandler))
+    (handler,) = (each for each in handlers if each.baseFilename == str(path))
     handler.handle(record)  # not through the logger: the runner of tests could not pass on what it heard
     assert "No model at caf\\udce9" in path.read_text("utf-8")
     assert capsys.readouterr().err == ""

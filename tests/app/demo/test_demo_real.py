@@ -45,9 +45,9 @@ def test_the_demo_reuses_everything_but_the_new_question(
     assert on[0]["reused_tokens"] == 0
     assert on[0]["prompt_tokens"] in (range(250, 600) if script == "own files" else range(3000, 3100))
     for before, row in pairwise(on):
-        # The last token of an answer cut at the limit was never computed; all before it is in the lane.
-        is_cut = before["written_tokens"] == player.GREEDY.max_tokens
-        assert row["reused_tokens"] == before["prompt_tokens"] + before["written_tokens"] - is_cut
+        # The answer itself is reused once it was read again at idle, which a busy computer may not have come to.
+        whole = before["prompt_tokens"] + before["written_tokens"]
+        assert before["prompt_tokens"] - 1 <= row["reused_tokens"] <= whole
         assert row["reused_tokens"] + row["computed_tokens"] == row["prompt_tokens"]
 
 
