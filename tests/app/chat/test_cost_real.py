@@ -45,7 +45,8 @@ class Program:
     """A session on the real engine; each method returns when the engine has nothing more to say."""
 
     def __init__(self, folder: Path, model: Path) -> None:
-        self.bridge = Bridge(Engine())
+        self.engine = Engine()
+        self.bridge = Bridge(self.engine)
         self.bridge.timer.setInterval(1)
         self.history = History(folder / "history.sqlite3")
         settings = Settings(sampling=SAMPLING, system_prompt="Answer about parcels and tents, briefly.")
@@ -59,9 +60,11 @@ class Program:
         self.rest()
 
     def rest(self) -> None:
-        """Let the engine say everything."""
+        """Let the engine say everything, and read again what it wrote: that changes what can be reused."""
         while self.bridge.busy:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
+        while self.engine.worker.idle_work is not None:
+            QCoreApplication.processEvents()
         assert self.errors == []
 
     def foresee(self, previewer: Previewer, signal: SignalInstance) -> Preview:
