@@ -65,6 +65,8 @@ class Program:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
         while self.engine.worker.idle_work is not None:
             QCoreApplication.processEvents()
+        self.bridge.timer.timeout.emit()  # what the idle work said at its end changes what is foreseen, too
+        QCoreApplication.processEvents()
         assert self.errors == []
 
     def foresee(self, previewer: Previewer, signal: SignalInstance) -> Preview:
@@ -72,6 +74,8 @@ class Program:
         link = signal.connect(lambda *values: self.foreseen.append(values[-1]))
         previewer.ask()
         self.rest()
+        while not self.foreseen:  # it was asked for anew, because something changed meanwhile
+            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
         signal.disconnect(link)
         previewer.drop()
         return self.foreseen.pop()
