@@ -180,29 +180,23 @@ def _mistral3(said: Metadata) -> Config:
 
 
 def _qwen2_moe(said: Metadata) -> Config:
-    found = _rms(said)
-    inner = said.whole("expert_feed_forward_length", found["intermediate_size"] // said.whole("expert_used_count"))
-    return {
-        "model_type": "qwen2_moe",
-        **found,
-        **_experts(said),
-        "moe_intermediate_size": inner,
-        "shared_expert_intermediate_size": said.whole("expert_shared_feed_forward_length", found["intermediate_size"]),
-        "norm_topk_prob": said.truth("expert_weights_norm", False),
-    }
+    found = _qwen_moe(said, is_normed=False)
+    shared = said.whole("expert_shared_feed_forward_length", found["intermediate_size"])
+    return {"model_type": "qwen2_moe", **found, "shared_expert_intermediate_size": shared}
 
 
 def _qwen3_moe(said: Metadata) -> Config:
+    found = _qwen_moe(said, is_normed=True)
+    return {"model_type": "qwen3_moe", **found, "attention_bias": _has(said, "attn_q.bias")}
+
+
+def _qwen_moe(said: Metadata, *, is_normed: bool) -> Config:
+    """What Qwen's mixtures of experts share. `is_normed`: the weights of the chosen experts add up to one, where the
+    file does not say."""
     found = _rms(said)
     inner = said.whole("expert_feed_forward_length", found["intermediate_size"] // said.whole("expert_used_count"))
-    return {
-        "model_type": "qwen3_moe",
-        **found,
-        **_experts(said),
-        "moe_intermediate_size": inner,
-        "norm_topk_prob": said.truth("expert_weights_norm", True),
-        "attention_bias": _has(said, "attn_q.bias"),
-    }
+    normed = said.truth("expert_weights_norm", is_normed)
+    return {**found, **_experts(said), "moe_intermediate_size": inner, "norm_topk_prob": normed}
 
 
 def _phi2(said: Metadata) -> Config:

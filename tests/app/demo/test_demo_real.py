@@ -9,11 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from app.__main__ import main
-from app.demo import player
+from app.demo import demo, player
 from app.theme import LIGHT
+from engine import Engine
 from tests.app.colours import colours
 from tests.engine import tiny_models
 
@@ -28,11 +30,30 @@ def own_files(folder: Path) -> list[str]:
     return ["--system", str(folder / "rules.md"), "--questions", str(folder / "questions.txt")]
 
 
+def rest_until_answers_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the demo go on when the engine has nothing left to do, however busy the computer is."""
+    engines: list[Engine] = []
+    rest = player.Player.rest
+
+    def made() -> Engine:
+        engines.append(Engine())
+        return engines[-1]
+
+    def whole_rest(self: player.Player, ms: int | None = None) -> None:
+        rest(self, ms)
+        while any(engine.worker.idle_work is not None for engine in engines):
+            QCoreApplication.processEvents()
+
+    monkeypatch.setattr(demo, "Engine", made)
+    monkeypatch.setattr(player.Player, "rest", whole_rest)
+
+
 @pytest.mark.parametrize("script", ["own files", pytest.param("as shipped", marks=pytest.mark.deep)])
 def test_the_demo_reuses_everything_but_the_new_question(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default_model_dir: Path, script: str
 ) -> None:
     monkeypatch.setattr(player, "GREEDY", replace(player.GREEDY, max_tokens=12))
+    rest_until_answers_are_read_again(monkeypatch)
     options = ["--model", str(default_model_dir), "--dtype", "fp32", "--out", str(tmp_path / "out"), "--offscreen"]
     options += own_files(tmp_path) if script == "own files" else ["--turns", "3"]
     assert main(["demo", *options]) == 0
@@ -45,9 +66,10 @@ def test_the_demo_reuses_everything_but_the_new_question(
     assert on[0]["reused_tokens"] == 0
     assert on[0]["prompt_tokens"] in (range(250, 600) if script == "own files" else range(3000, 3100))
     for before, row in pairwise(on):
-        # The answer itself is reused once it was read again at idle, which a busy computer may not have come to.
-        whole = before["prompt_tokens"] + before["written_tokens"]
-        assert before["prompt_tokens"] - 1 <= row["reused_tokens"] <= whole
+        # The last token of an answer cut at the limit is computed only when the answer is read again, which a computer
+        # that is too slow for it leaves out.
+        is_uncomputed = bool(report["near"]) and before["written_tokens"] == player.GREEDY.max_tokens
+        assert row["reused_tokens"] == before["prompt_tokens"] + before["written_tokens"] - is_uncomputed
         assert row["reused_tokens"] + row["computed_tokens"] == row["prompt_tokens"]
 
 
