@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.weights.row_products import in_vectors
+from engine.weights.row_products import EVEN, in_vectors
 
 KEYS = 512
 ROWS = 256
@@ -62,7 +62,8 @@ def _tile(
     count, more = len(rows), ROWS - len(rows)
     rows, tokens = functional.pad(rows, (0, 0, 0, more)), functional.pad(tokens, (0, more))
     highest = functional.pad(start, (0, more), value=float("-inf"))[:, None]
-    total, sums = (highest > float("-inf")).float(), torch.zeros(ROWS, value.shape[-1])
+    rows = functional.pad(rows, (0, -rows.shape[-1] % EVEN))
+    total, sums = (highest > float("-inf")).float(), torch.zeros(ROWS, value.shape[-1] + -value.shape[-1] % EVEN)
     for first in range(0, before + int(tokens.max()) + 1, KEYS):
         keys, values = (_whole_block(part, first) for part in (key, value))
         scores = torch.mm(rows, keys.t()) * scale
@@ -81,10 +82,10 @@ def _tile(
         # The largest weight is one part of the sum: so that need not be had from the scores.
         added = torch.where(counts, torch.exp(top - now) / weights.amax(-1, keepdim=True), 0.0)
         sums, total, highest = sums * kept + torch.mm(weights, values) * added, total * kept + added, now
-    return (sums / total)[:count]
+    return (sums / total)[:count, : value.shape[-1]]
 
 
 def _whole_block(part: Tensor, first: int) -> Tensor:
-    """A block of keys or values in fp32, filled up with zeros."""
+    """A block of keys or values in fp32, filled up with zeros: to all its rows, and to an even width."""
     block = part[first : first + KEYS].float()
-    return functional.pad(block, (0, 0, 0, KEYS - len(block)))
+    return functional.pad(block, (0, -block.shape[-1] % EVEN, 0, KEYS - len(block)))

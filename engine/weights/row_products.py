@@ -16,7 +16,15 @@ from torch.nn import functional
 MEASURE = 64
 COUNTS = (16, 64, 96, 128, 192, 256)
 """Counts of rows that are tried: those are used that give the bits that MEASURE gives. Fewer rows are often computed by
-another kernel. All are so even that, wherever a part of some rows begins, its address is a whole cache line."""
+another kernel. All are so even that a part of some rows begins with a whole cache line wherever it begins, if the first
+part does."""
+
+LINE = 64
+"""Bytes of a cache line, where rows begin: a sum may be taken in another order from the middle of a line on."""
+
+EVEN = 16
+"""Columns of one cache line in fp32. With narrower matrices, or such as are wider by a little, a row's bits may hang on
+where it stands among the others (MKL on an AMD processor: 8 columns and fewer), since it begins anywhere in a line."""
 
 VECTORS = 128
 """A multiple of how many numbers the loops of torch take at a time. What is left over at the end of a loop is computed
@@ -31,12 +39,19 @@ _counts: dict[tuple[object, ...], tuple[int, ...]] = {}
 def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     """`rows @ matrix + bias`, `[n, in]` and `[in, out]` to `[n, out]`, each row the same bits whatever `n` is.
 
-    That holds on the CPU, if it holds here for any count of rows at all (`counts_for` is not empty); elsewhere this is
-    torch's product.
+    That holds on the CPU, if it holds here for any count of rows at all (`counts_for` is not empty), for this matrix or
+    for the same one with zeros around it; elsewhere this is torch's product.
     """
-    counts = counts_for(matrix, bias)
-    if not counts:
-        return _product(rows, matrix, bias)
+    if counts := counts_for(matrix, bias):
+        return _by_counts(rows, matrix, bias, counts)
+    if matrix.device.type == "cpu" and (matrix.shape[0] % EVEN or matrix.shape[1] % EVEN):
+        evened = None if bias is None else _evened(bias, 1)
+        return multiply(_evened(rows, 1), _evened(matrix, 2), evened)[:, : matrix.shape[1]]
+    return _product(rows, matrix, bias)
+
+
+def _by_counts(rows: Tensor, matrix: Tensor, bias: Tensor | None, counts: tuple[int, ...]) -> Tensor:
+    rows = rows.clone() if rows.data_ptr() % LINE else rows
     out = rows.new_empty(len(rows), matrix.shape[1])
     for start, count in parts(len(rows), counts):
         part = rows[start : start + count]
@@ -46,6 +61,12 @@ def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor
             filled = functional.pad(part, (0, 0, 0, count - len(part)))
             out[start:] = _product(filled, matrix, bias)[: len(part)]
     return out
+
+
+def _evened(numbers: Tensor, dimensions: int) -> Tensor:
+    """Zeros behind the numbers, up to a multiple of EVEN in the last `dimensions`."""
+    more = [(0, -size % EVEN) for size in reversed(numbers.shape[-dimensions:])]
+    return functional.pad(numbers, [side for pair in more for side in pair])
 
 
 def parts(total: int, counts: tuple[int, ...]) -> Iterator[tuple[int, int]]:
