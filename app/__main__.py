@@ -23,6 +23,7 @@ from app.command.terminal import (
     DONE,
     REFUSED,
     UNEXPECTED,
+    OutputError,
     ProgressLine,
     discard,
     replace_missing_streams,
@@ -68,7 +69,7 @@ def carry_out(arguments: list[str] | None) -> int:
         return REFUSED
     except KeyboardInterrupt:
         return BY_SIGNAL + signal.SIGINT
-    except BrokenPipeError:
+    except (BrokenPipeError, OutputError):
         raise
     except Exception:
         log.exception("unexpected error")

@@ -14,6 +14,7 @@ from pathlib import Path
 from app import settings
 from app.command.logs import log_path
 from app.command.system_packages import has_display, install_command, missing_packages
+from app.command.terminal import say
 from engine import DEFAULT_MODEL_BYTES, DeviceReport, data_dir, default_model, describe_devices
 
 LIBRARIES = ("PySide6_Essentials", "pyqtgraph", "markdown-it-py", "Pygments", "platformdirs")
@@ -38,13 +39,13 @@ def main() -> int:
         ("Places", places()),
         ("Display", display()),
     ):
-        print(title)
+        say(title)
         for finding in findings:
-            print(f"  {finding.subject:<20}{finding.text}")
+            say(f"  {finding.subject:<20}{finding.text}")
             if finding.cure:
                 missing += 1
-                print(f"  {'':<20}-> {finding.cure}")
-    print("\nHeadstart can run here." if not missing else f"\nMissing: {missing}. See the arrows above.")
+                say(f"  {'':<20}-> {finding.cure}")
+    say("\nHeadstart can run here." if not missing else f"\nMissing: {missing}. See the arrows above.")
     return 1 if missing else 0
 
 

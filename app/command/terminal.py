@@ -36,6 +36,20 @@ def replace_missing_streams() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (it stays to the end)
 
 
+class OutputError(OSError):
+    """What is printed cannot be written: the disk that it goes to is full, for one."""
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print, and see that it arrived. Raises BrokenPipeError where its reader is gone, and OutputError."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.errno, error.strerror) from error
+
+
 class ProgressLine:
     """Standard output as one line that is written over; where it is no terminal, as one line for each stage."""
 
@@ -52,12 +66,12 @@ class ProgressLine:
         width = len(self.shown) if self.overwrite else 0
         # Whoever read it may have left, and this may be a slot of Qt, where nothing may be raised.
         with suppress(BrokenPipeError):
-            print(f"{before}{text:<{width}}", end=end, flush=True)
+            say(f"{before}{text:<{width}}", end)
         self.shown = text
 
     def say(self, text: str) -> None:
         """Write a line of its own, below what was shown."""
         if self.overwrite and self.shown:
-            print()
+            say("")
         self.shown = ""
-        print(text, flush=True)
+        say(text)

@@ -65,6 +65,8 @@ def out_folder(text: str) -> Path:
     """The folder of --out. An empty name would be the folder that the user happens to be in."""
     if not text:
         raise argparse.ArgumentTypeError("give the folder a name; . is the one you are in")
+    if not text.isprintable():  # so are half surrogates, which stand for bytes that are no text
+        raise argparse.ArgumentTypeError("give the folder a name that can be read: letters, digits, signs")
     return Path(text)
 
 
