@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from engine.prompt.token_text import CONTROL, TokenText, as_control
+from engine.prompt.token_text import CONTROL, CONTROL_END, TokenText, as_control
 
 Kind = Literal["thought", "answer", "call", "header"]
 
@@ -25,6 +25,8 @@ class Marks:
     In both, special tokens stand as `as_control` writes them. `is_first`: the part can only be the first behind the
     thought. `is_last`: what closes it ends the answer. A "header" names the part that follows it. `per_tool`: the name
     of a tool and a line break follow what opens it. `begins` is how the call itself begins, where that opens it.
+    `is_behind_end`: what opens it begins with the token that ends an answer, so that only what follows on that token
+    tells whether the answer goes on.
     """
 
     kind: Kind
@@ -34,11 +36,17 @@ class Marks:
     is_last: bool = False
     per_tool: bool = False
     begins: str = ""
+    is_behind_end: bool = False
 
     @property
     def is_control(self) -> bool:
         """Whether a special token opens it: then it can stand anywhere."""
         return CONTROL in (self.opens or self.closes)
+
+    @property
+    def inside(self) -> str:
+        """What of that which opens it stands within an answer."""
+        return re.sub(f"^{CONTROL}[^{CONTROL_END}]*{CONTROL_END}", "", self.opens) if self.is_behind_end else self.opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,7 @@ class AnswerFormat:
 
     def is_inside(self, name: str) -> bool:
         """Whether a token stands within answers, as a mark of theirs or between the parts of a tool call."""
-        return name in INSIDE or any(name in marks.opens + marks.closes for marks in self.marks)
+        return name in INSIDE or any(name in marks.inside + marks.closes for marks in self.marks)
 
 
 HARMONY = (
@@ -115,6 +123,9 @@ TO_THE_END = (
     Marks("call", "functools[", begins="["),  # Firefunction
 )
 """Tool calls that nothing closes."""
+
+BEHIND_END = Marks("call", "<|message_sep|>\n\nfunction call<|role_sep|>\n", is_behind_end=True)
+"""A tool call in a message of its own, behind the end of the answer, as of GigaChat-3."""
 
 SOLAR = (
     Marks("thought", "<|think|>", "<|end|>"),
@@ -164,6 +175,8 @@ def _control(template: str, special: list[str]) -> Iterator[Marks]:
     for marks in TO_THE_END:
         if marks.opens in template or marks.opens in special:
             yield marks
+    if "'function call'" in template and "<|message_sep|>" in template:
+        yield BEHIND_END
     if "<|tool_call|>" in template:  # Phi-4, Granite-3
         yield Marks("call", "<|tool_call|>", "<|/tool_call|>" if "<|/tool_call|>" in template else "")
 

@@ -259,7 +259,7 @@ class Responder:
             token = sample(logits, sampling, generator)
             if turn.request.record_margins:
                 turn.margins.append(margin(logits))
-            if token in self.end_ids or text.is_end(token):
+            if (token in self.end_ids or text.is_end(token)) and not text.goes_on(token):
                 turn.clock.token(is_end=True)
                 turn.reason = "end"
                 break
@@ -272,13 +272,14 @@ class Responder:
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            if text.is_stopped or len(turn.ids) >= limit:
-                turn.reason = "end" if text.is_stopped else "length"
+            if text.is_stopped or text.is_over or len(turn.ids) >= limit:
+                turn.reason = "end" if text.is_stopped or text.length < len(turn.ids) else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
                 break
             logits = following
         yield from turn.deltas(text.finish())
+        turn.cut(text.length)
         if text.is_stopped:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return text.message(turn.ids)
