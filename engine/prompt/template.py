@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine.prompt.alignment import Frames, Stretch
-from engine.prompt.comparing import common_end
 from engine.prompt.framing import Framing, Rendered, first_tool
 from engine.prompt.handed import ID_LENGTH, PROBE_NAME, Form, find_form, handed
 from engine.prompt.rendering import RENDERER, TemplateEndlessError
@@ -498,8 +497,7 @@ class PromptBuilder:
         between = self._between_messages()
         if not between or len(rendered.stretches) < 2 or rendered.chat[0].message.role != "user":
             return False
-        own = first[: len(first) - common_end(first, between[-1])].strip()
-        return own not in ("", self.tokenizer.bos_token)
+        return len(self._control.own_words(first, between[-1]).split()) > 1  # one may name the role
 
     def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
         """Tools as chat templates expect them; special tokens that they spell out are broken up."""

@@ -48,7 +48,7 @@ COLUMNS = ("ids", "malformed", "false cause", "no cause", "advice", "traceback")
 
 _SPECIAL = re.compile(
     r"<\|[^|<>{}\s'\"]{1,40}\|?>|<[^<>|{}\s'\"]{1,40}\|>|<｜[^｜<>{}\s'\"]{1,40}｜>|〈\|[^|\s'\"]{1,20}\|〉|\[/?[A-Z_]{3,24}\]"
-    r"|</?s>|<(?:start|end)_of_turn>|<[bp]os>|<SPECIAL_\d+>|</?seed:[beop]\w+>|\]~!?b\]|\[e~\["
+    r"|</?s>|<(?:start|end)_of_turn>|<[bp]os>|<SPECIAL_\d+>|</?seed:[beop]\w+>|\]~!?b\]|\[e~\[|\[gMASK\]|<sop>"
 )
 _TAG = re.compile(r"</?(?:seed:)?(?:think|tool_call|tool_response|minimax:tool_call)>")
 _FIRST = ("<|begin_of_text|>", "<｜begin▁of▁sentence｜>", "<bos>", "<|startoftext|>", "]~!b[", "〈|EOS|〉", "<s>")

@@ -118,6 +118,7 @@ def test_thinking_is_switched_as_the_template_knows_it() -> None:
         ("{{ 'Reasoning: ' + reasoning_effort }}", ("low", "medium", "high")),
         ("{% if reasoning_effort == 'max' %}{% elif reasoning_effort == 'low' %}{% endif %}", ("low", "max")),
         ("{% set ns.enable_thinking = 1 %}{{ messages }}", ()),
+        ("{% if ns.enable_thinking is defined %}{% elif '/no_think' in content %}{% endif %}", ("on", "off")),
     ],
 )
 def test_what_a_template_lets_one_choose(template: str, choices: tuple[str, ...]) -> None:
