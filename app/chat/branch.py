@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import date
 
 from app.history.history import History
@@ -115,7 +115,7 @@ class Branch:
             use_cache=use_cache,
             day=self.conversation.day,
             keep_room=keep_room and any(group[0].role == "user" for group in seen[1:]),
-            **asdict(self.conversation.template),
+            template=self.conversation.template,
         )
 
     def ask(

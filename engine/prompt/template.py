@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from engine.prompt.alignment import Frames, Stretch
 from engine.prompt.framing import Framing, Rendered, first_tool
@@ -41,12 +41,14 @@ from engine.prompt.token_text import TokenText, readable
 from engine.prompt.written import Written, locate, token_at
 from engine.remembered import Remembered
 from engine.types import (
+    NOTHING_CHOSEN,
     HeadstartError,
     InvalidRequestError,
     Message,
     ModelError,
     Role,
     SystemPlace,
+    TemplateSettings,
     TokenSpan,
     Tool,
     ToolCall,
@@ -92,21 +94,13 @@ _TOOL = -2
 log = logging.getLogger("headstart")
 
 
-class Setting(NamedTuple):
-    """What a request chooses of how its prompt is rendered; each as in `Request`."""
-
-    thinking: str = ""
-    keep_thoughts: bool = False
-    system_place: SystemPlace = "auto"
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A prompt as token ids. `spans` says where each message lies; one that the template left out has none.
 
     `notices` are sentences for the user on what became of the messages. `thoughts` holds the numbers of the answers
     whose thought is in the prompt. `tools_at` is the token at which the names of tools begin, -1 without any.
-    `setting` says with what the template was rendered besides messages, tools and the day. `has_own_text`: without a
+    `settings` are those with which the template was rendered. `has_own_text`: without a
     system prompt the template begins with a text of its own.
     """
 
@@ -117,7 +111,7 @@ class Prompt:
     notices: tuple[str, ...] = ()
     thoughts: frozenset[int] = frozenset()
     tools_at: int = -1
-    setting: Setting = Setting()  # noqa: RUF009 - a tuple
+    settings: TemplateSettings = NOTHING_CHOSEN
     has_own_text: bool = False
 
     @property
@@ -203,35 +197,31 @@ class PromptBuilder:
         messages: Sequence[Message],
         day: date | None = None,
         tools: Sequence[Tool] = (),
-        *,
-        thinking: str = "",
-        keep_thoughts: bool = False,
-        system_place: SystemPlace = "auto",
+        settings: TemplateSettings = NOTHING_CHOSEN,
     ) -> Prompt:
-        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see; the others
-        are what `Request` says of them.
+        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
 
         Raises InvalidRequestError where the template refuses the messages, or leaves out one of them, or tools, or what
         these returned; where a text cannot be encoded, and where it knows no such `thinking`.
         """
         _check_encodable(messages, tools)
         now = datetime.combine(day, time(12)) if day else datetime.now()
-        context = _Context(now, self._described(tools), self._switch(thinking))
+        context = _Context(now, self._described(tools), self._switch(settings.thinking))
         knows = self._form(has_tools=bool(context.tools)).has_marks
         chat = without_empty_answers(as_sent([_parted(message, is_opened=knows) for message in messages]))
         notices = [EMPTY_LEFT_OUT] if len(chat) < len(messages) else []
         if context.switch.words:
             chat = with_words(chat, context.switch.words)
-        rendered, moved = self._placed(chat, context, system_place)
+        rendered, moved = self._placed(chat, context, settings.system_place)
         notices += [moved] if moved else []
         notices += self._left_out(rendered, context)
-        prompt = self._encoded(rendered, self._splices(rendered, context, keep=keep_thoughts))
+        prompt = self._encoded(rendered, self._splices(rendered, context, keep=settings.keep_thoughts))
         return replace(
             prompt,
             messages=tuple(messages),
             tools=tuple(tools),
             notices=tuple(notices),
-            setting=Setting(thinking, keep_thoughts, system_place),
+            settings=settings,
         )
 
     # what the template makes of the messages

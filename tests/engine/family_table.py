@@ -21,9 +21,7 @@ _MAKER = re.compile(
     r"^(ByteDance|CohereForAI-c4ai|HuggingFaceTB|NVIDIA|NousResearch|Qwen(?=-Q)|deepseek-ai|fireworks-ai|google"
     r"|ibm-granite|llama-cpp|meetkai|meta-llama|microsoft|mistralai|moonshotai|openai|openbmb|poolside|unsloth-mistral)-"
 )
-_SIZE = re.compile(
-    r"-\d+(\.\d+)?[BMb]\b(-A\d+(\.\d+)?B)?|-(it|Base|BF16|tool_use|fixed|mini)\b|-\d{4}$|-12-2024"
-)
+_SIZE = re.compile(r"-\d+(\.\d+)?[BMb]\b(-A\d+(\.\d+)?B)?|-(it|Base|BF16|tool_use|fixed|mini)\b|-\d{4}$|-12-2024")
 _TOKENS = {"LFM2": ("<|tool_call_start|>", "<|tool_call_end|>")}
 """Special tokens around parts of an answer that stand in the tokenizer of these models only, not in their template."""
 

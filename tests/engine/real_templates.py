@@ -37,8 +37,8 @@ from engine.events import Divergence
 from engine.prompt.comparing import common_length
 from engine.prompt.divergence import Past, explain, with_answer
 from engine.prompt.switches import Switch, thinking_switches
-from engine.prompt.template import Prompt, PromptBuilder, Setting
-from engine.types import BLOCK_TOKENS, HeadstartError, Message, Tool, ToolCall
+from engine.prompt.template import Prompt, PromptBuilder
+from engine.types import BLOCK_TOKENS, HeadstartError, Message, TemplateSettings, Tool, ToolCall
 
 DAY = date(2025, 3, 9)
 LEAST_LOSS = 24
@@ -364,13 +364,11 @@ class Step:
     thinking: str = ""
 
     def prompt(
-        self, builder: PromptBuilder, messages: Sequence[Message] = (), setting: Setting | None = None
+        self, builder: PromptBuilder, messages: Sequence[Message] = (), settings: TemplateSettings | None = None
     ) -> Prompt:
         """The prompt that asks for its answer; of other messages, or with another setting."""
-        thinking, keep, place = setting or (self.thinking, False, "auto")
-        return builder.build(
-            messages or self.messages, self.day, self.tools, thinking=thinking, keep_thoughts=keep, system_place=place
-        )
+        chosen = settings or TemplateSettings(self.thinking)
+        return builder.build(messages or self.messages, self.day, self.tools, chosen)
 
 
 @dataclass
@@ -424,7 +422,7 @@ class Trial:
             if step.changed:
                 return
             try:
-                prompt = self.builder.build(step.messages, step.day, keep_thoughts=True, system_place="question")
+                prompt = self.builder.build(step.messages, step.day, settings=TemplateSettings("", True, "question"))
             except HeadstartError:  # as it is: it was looked at before
                 return
             if past is not None and prompt.ids[: len(past.ids)] != past.ids:
@@ -619,7 +617,7 @@ class Trial:
             "m",
             self.tokenizer.decode,
             relative=relative,
-            rebuild=lambda setting: step.prompt(self.builder, setting=setting),
+            rebuild=lambda settings: step.prompt(self.builder, settings=settings),
         )
         if told is not None:
             self.causes[told.cause] += 1
@@ -651,7 +649,7 @@ class Trial:
             differ = any((a.content, a.tool_calls) != (b.content, b.tool_calls) for a, b in both)
             return "" if differ else "no message differs"
         if cause == "settings":
-            kept = step.prompt(self.builder, setting=past.prompt.setting)
+            kept = step.prompt(self.builder, settings=past.prompt.settings)
             longer = common_length(past.ids, kept.ids) > common_length(past.ids, prompt.ids)
             return "" if step.changed == cause and longer else f"not they were changed, but {step.changed or 'nothing'}"
         if cause in ("new", "date"):
