@@ -115,6 +115,7 @@ class Message:
 
     `token_ids` are the ids the model generated for an assistant message: all parts and the marks between them, without
     the end token. When present they are spliced into later prompts as they are; the text is never encoded again.
+    `thinking` is what was chosen about thoughts when it was asked for, as in TemplateSettings.
 
     Raises InvalidRequestError where a field is not of its kind.
     """
@@ -125,9 +126,14 @@ class Message:
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    thinking: str = ""
 
     def __post_init__(self) -> None:
-        for value, what in ((self.thought, "the thought of a message"), (self.tool_call_id, "the id of a tool call")):
+        for value, what in (
+            (self.thought, "the thought of a message"),
+            (self.tool_call_id, "the id of a tool call"),
+            (self.thinking, "the thinking of a message"),
+        ):
             _require(value, str, what)
         object.__setattr__(self, "tool_calls", _tuple_of(ToolCall, self.tool_calls, "the tool calls of a message"))
         if self.role not in ROLES:

@@ -183,7 +183,8 @@ def said_together(messages: Iterable[StoredMessage]) -> list[list[StoredMessage]
 def _as_one(group: list[StoredMessage]) -> Message:
     last = group[-1]
     text = "\n\n".join(each.sent or each.content for each in group)
-    return Message(last.role, text, last.token_ids, last.thought, last.tool_calls, last.tool_call_id)
+    parts = last.token_ids, last.thought, last.tool_calls, last.tool_call_id
+    return Message(last.role, text, *parts, thinking=last.template.thinking if last.role == "assistant" else "")
 
 
 def make_title(question: str) -> str:

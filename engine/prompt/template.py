@@ -380,8 +380,8 @@ class PromptBuilder:
         return found
 
     def _spliced(self, at: int, rendered: Rendered, context: _Context, *, keep: bool) -> Splice | None:
-        """How the ids of an answer stand for its text. It may have been asked for with another choice about thoughts
-        than this prompt is: the way in which most ids stand."""
+        """How the ids of an answer stand for its text: the way in which most ids stand. What is kept whole stands
+        behind what it was asked with."""
         if (answer := self._answer_at(at, rendered, context)) is None:
             return None
         best: Splice | None = None
@@ -394,10 +394,13 @@ class PromptBuilder:
         return best
 
     def _ways_to_ask(self, answer: Answer, role: str, context: _Context) -> Iterator[str]:
-        """The texts with which the template may have asked for an answer behind a message of this role, the likeliest
-        first."""
-        yield answer.asked
-        for switch in [Switch(), *self._switches().values()] if answer.asked else ():
+        """The texts with which the template may have asked for an answer behind a message of this role, first that of
+        the choice about thoughts that was made then."""
+        switches = self._switches()
+        then = switches.get(answer.message.thinking, Switch())
+        if not answer.asked or then == context.switch:
+            yield answer.asked
+        for switch in [then, Switch(), *switches.values()] if answer.asked else ():
             yield self._asked_behind(role, replace(context, switch=switch))
 
     def _answer_at(self, at: int, rendered: Rendered, context: _Context) -> Answer | None:
@@ -447,7 +450,9 @@ class PromptBuilder:
         if role not in chats:
             return ""
         with suppress(InvalidRequestError):
-            rendered = self._rendered(as_sent(chats[role]), context)
+            chat = as_sent(chats[role])
+            chat = with_words(chat, context.switch.words) if context.switch.words else chat
+            rendered = self._rendered(chat, context)
             place = rendered.places.get(2 * (len(chats[role]) - 1))
             return rendered.text[place[1] :] if place else ""
         return ""

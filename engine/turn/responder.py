@@ -282,7 +282,7 @@ class Responder:
         turn.cut(text.length)
         if text.is_stopped:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return text.message(turn.ids)
+        return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
 
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -247,7 +247,7 @@ class Reference:
         """What follows on a question as it asked, where an answer follows. Some templates ask whether they are told to
         or not, and some ask with a text that they leave out later."""
         words = max(_SPECIAL.split(asking[asking.find("<|") :]), key=len)
-        if len(words) > LEAST_LOSS and words in following[len(asking) - len(words) :]:
+        if len(words) > LEAST_LOSS and words in following[len(asking) - len(words) + 1 :]:
             following = following[: following.rfind(words)]
             while ends := [found.start() for found in _SPECIAL.finditer(following) if found.end() == len(following)]:
                 following = following[: ends[0]].rstrip()
@@ -395,6 +395,7 @@ class Trial:
         self.hold("tools", self._with_tools())
         self.hold("thinking", self._with_thinking())
         self._hold_kept()
+        self._hold_switched()
         return self
 
     def hold(self, name: str, steps: Iterator[Step]) -> None:
@@ -431,6 +432,35 @@ class Trial:
                 self._note("ids", f"thoughts kept {number + 1}", f"{old!r} became {new!r}")
             past = with_answer(prompt, step.answer) if step.answer.content else None
 
+    def _hold_switched(self) -> None:
+        """Thoughts are kept, and thinking is switched in between: every answer stands there whole, with its thought,
+        behind what asked for it; where thinking was not switched all before is as it was, and elsewhere that is the
+        only reason to read again."""
+        past: Past | None = None
+        asked: list[tuple[int, ...]] = []
+        for number, step in enumerate(self._with_thinking()):
+            where = f"thoughts kept, thinking {number + 1}"
+            settings = TemplateSettings(step.thinking, keep_thoughts=True)
+            try:
+                prompt = step.prompt(self.builder, settings=settings)
+            except HeadstartError:  # as it is: it was looked at before
+                return
+            for ids in asked:
+                if not _holds(prompt.ids, ids):
+                    self._note("ids", where, f"{self.tokenizer.decode(ids)!r} is not whole in the prompt")
+            asked.append(prompt.ids[prompt.spans[-1].end :] + step.answer.token_ids)
+            reused = common_length(past.ids, prompt.ids) if past else 0
+            told = explain(past, prompt, reused, "m", self.tokenizer.decode, rebuild=partial(self._kept, step))
+            if past is not None and told is not None and (told.cause, step.changed) != ("settings", "settings"):
+                self._note("false cause", where, f"{told.cause}: {told.old_text!r} {told.new_text!r}")
+            if past is not None and told is None and reused < len(past.ids) and _read_again(past, prompt, reused):
+                self._note("no cause", where, f"reused {reused} of {len(past.ids)}")
+            whole = with_answer(prompt, step.answer)
+            past = Past(whole, "m", len(whole.ids), len(whole.ids))
+
+    def _kept(self, step: Step, settings: TemplateSettings) -> Prompt:
+        return step.prompt(self.builder, settings=settings)
+
     def _note(self, column: str, where: str, what: str) -> None:
         self.found.append((column, f"{where}: {what}"))
 
@@ -438,6 +468,7 @@ class Trial:
 
     def _talk(self, system: str) -> Iterator[Step]:
         """Six turns, then a retry, an edit, and a new chat on the next day."""
+        self.reference.thinking = ""
         messages: list[Message] = [Message("system", system)] if system else []
         answers = (
             ("It left the warehouse on Monday, as far as I know.", ""),
@@ -505,7 +536,8 @@ class Trial:
         """An answer with the ids that the model wrote: each character on its own, but for special tokens."""
         if not text and not calls:
             return Message("assistant", "", thought=thought)
-        plain = Message("assistant", text, (), thought if self.reference.thinks else "", calls)
+        thought = thought if self.reference.thinks else ""
+        plain = Message("assistant", text, (), thought, calls, thinking=self.reference.thinking)
         try:
             raw = self.reference.written(self.reference.sent(asked, tools), plain, tools)
         except Exception:  # the template refuses such a conversation, and whoever builds the prompt must see that
