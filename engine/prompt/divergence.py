@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from engine.events import Divergence
 from engine.prompt.comparing import common_end, common_length
-from engine.prompt.template import Prompt, thought_of
+from engine.prompt.template import Prompt
+from engine.prompt.thoughts import parted
 from engine.types import BLOCK_TOKENS, Cause, Cure, Message, TemplateSettings, TokenSpan, ToolCall
 
 CONTEXT_TOKENS = 6
@@ -61,7 +62,7 @@ def with_answer(prompt: Prompt, answer: Message) -> Prompt:
         ids=ids,
         spans=(*prompt.spans, TokenSpan(number, "assistant", len(prompt.ids), len(ids))),
         messages=(*prompt.messages, answer),
-        thoughts=prompt.thoughts | ({number} if thought_of(answer) else set()),
+        thoughts=prompt.thoughts | ({number} if parted(answer).thought else set()),
     )
 
 

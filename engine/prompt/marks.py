@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from engine.prompt.thoughts import CLOSES, tags_in
 from engine.prompt.token_text import CONTROL, CONTROL_END, TokenText, as_control
 
 Kind = Literal["thought", "answer", "call", "header"]
@@ -150,9 +151,7 @@ INSIDE = frozenset(
 BARE_JSON = Marks("call", "{", is_first=True, begins="{")
 """A tool call that is a JSON object and nothing else, as of Llama-3.1."""
 
-_WORD = r"(?:\w+[:_])?"
-_THOUGHTS = re.compile(rf"</?({_WORD}(?:think|thinking|thought|thoughts|reasoning)(?::\w+)?)>", re.IGNORECASE)
-_CALL_ENDS = re.compile(rf"</({_WORD}tool_?calls?(?::\w+)?)>", re.IGNORECASE)
+_CALL_ENDS = re.compile(r"</((?:\w+[:_])?tool_?calls?(?::\w+)?)>", re.IGNORECASE)
 
 
 def _known(template: str, names: Mapping[int, str], added: str) -> Iterator[Marks]:
@@ -184,10 +183,10 @@ def _control(template: str, special: list[str]) -> Iterator[Marks]:
 def _tags(template: str, added: str) -> Iterator[Marks]:
     """Marks as XML has them. Of a thought's many templates name only one: they open it when they ask for an
     answer, or cut it off. Some say nothing about thoughts, although there are tokens for these marks."""
-    for name in dict.fromkeys(_THOUGHTS.findall(template + added)):
+    for name in tags_in(template + added):
         yield Marks("thought", f"<{name}>", f"</{name}>")
     for name in ("response", "answer"):  # Granite-3 and ERNIE, Hunyuan
-        if "</think>" in template and f"<{name}>" in template and f"</{name}>" in template:
+        if CLOSES in template and f"<{name}>" in template and f"</{name}>" in template:
             yield Marks("answer", f"<{name}>", f"</{name}>", is_first=True)
     for name in dict.fromkeys(_CALL_ENDS.findall(template)):
         yield Marks("call", f"<{name}>", f"</{name}>")

@@ -37,6 +37,7 @@ from engine.prompt.sent import (
 from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Answer, Splice, splice
 from engine.prompt.switches import Switch, thinking_switches
+from engine.prompt.thoughts import parted
 from engine.prompt.token_text import TokenText, readable
 from engine.prompt.written import Written, locate, token_at
 from engine.remembered import Remembered
@@ -208,7 +209,7 @@ class PromptBuilder:
         now = datetime.combine(day, time(12)) if day else datetime.now()
         context = _Context(now, self._described(tools), self._switch(settings.thinking))
         knows = self._form(has_tools=bool(context.tools)).has_marks
-        chat = without_empty_answers(as_sent([_parted(message, is_opened=knows) for message in messages]))
+        chat = without_empty_answers(as_sent([parted(message, is_opened=knows) for message in messages]))
         notices = [EMPTY_LEFT_OUT] if len(chat) < len(messages) else []
         if context.switch.words:
             chat = with_words(chat, context.switch.words)
@@ -580,24 +581,6 @@ def _own_bos(tokenizer: Any) -> tuple[int, ...]:
     """The BOS where the tokenizer itself begins every text with it."""
     ids = tokenizer("").input_ids
     return tuple(ids[:1]) if ids and ids[0] == tokenizer.bos_token_id else ()
-
-
-def thought_of(message: Message) -> str:
-    """The thought of an answer, also of one that was stored before answers had parts."""
-    return _parted(message).thought
-
-
-def _parted(message: Message, *, is_opened: bool = False) -> Message:
-    """An answer with the thought that stands in its text, as it was stored before answers had parts, told apart. It
-    begins with its mark; or a template that knows such marks opened it, and the end of a line is where it was closed.
-    Else the text is about such marks."""
-    head, mark, rest = message.content.partition("</think>")
-    is_closed = head.endswith("\n") or not rest or rest.startswith("\n")
-    is_thought = (is_opened and is_closed) or head.lstrip().startswith("<think>")
-    if message.role != "assistant" or message.thought or not mark or not is_thought:
-        return message
-    thought = head.lstrip().removeprefix("<think>").strip()
-    return replace(message, thought=thought, content=rest)
 
 
 def _places(chat: list[Sent], place: SystemPlace) -> Iterator[tuple[list[Sent], str]]:
