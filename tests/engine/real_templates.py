@@ -168,8 +168,8 @@ class Reference:
     def ids(self, text: str) -> list[int]:
         """The ids of a rendered text, behind exactly one BOS."""
         ids: list[int] = self.tokenizer(text, add_special_tokens=False).input_ids
-        first = self.tokenizer.bos_token_id
-        return ids if ids[:1] == [first] else [first, *ids]
+        has_one = text.lstrip().startswith(str(self.tokenizer.bos_token))
+        return ids if has_one else [self.tokenizer.bos_token_id, *ids]
 
     def structured(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Messages as `apply_chat_template` takes them; what this template knows no field for stands in the content, as
