@@ -206,7 +206,8 @@ class Reference:
         prompt = self.text(asked, tools)
         whole = self.text([*asked, answer], tools, asks=False)
         last_said = asked[-1].content.strip()
-        last_said = last_said if last_said in prompt else json.dumps(last_said)[1:-1]
+        forms = (last_said, json.dumps(last_said)[1:-1], last_said.split("\n")[-1])  # some change line breaks
+        last_said = next(form for form in forms if form in prompt)
         behind = self._behind(*(text[text.rfind(last_said) :] for text in (prompt, whole)))
         said, tail = self._cut(behind, answer)
         opening, closing = self.marks
@@ -430,7 +431,7 @@ class Trial:
                 at = common_length(past.ids, prompt.ids)
                 old, new = (self.tokenizer.decode(ids[max(0, at - 20) : at + 20]) for ids in (past.ids, prompt.ids))
                 self._note("ids", f"thoughts kept {number + 1}", f"{old!r} became {new!r}")
-            past = with_answer(prompt, step.answer) if step.answer.content else None
+            past = with_answer(prompt, step.answer) if step.answer.token_ids else None
 
     def _hold_switched(self) -> None:
         """Thoughts are kept, and thinking is switched in between: every answer stands there whole, with its thought,
