@@ -7,7 +7,7 @@ import locale
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
+from app.own_data import Kept, delete
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
 from app.settings import MEGABYTE, Settings, disk_bytes, model_spec
@@ -50,7 +51,10 @@ UNSEEN = ("offscreen", "minimal")
 
 class Application(QObject):
     """The running program: who is there, and what each is given. Nobody but the window's own presenters knows the whole
-    window; the others get their widget and functions to call."""
+    window; the others get their widget and functions to call.
+
+    `to_delete` is what the user had deleted of their data: `run` deletes it once everything is closed.
+    """
 
     def __init__(
         self,
@@ -67,6 +71,7 @@ class Application(QObject):
         self.apply_theme()
         self.window = Window()
         self._closed = False
+        self.to_delete: Sequence[Kept] = ()
         self.engine_ended = False
         self._fill_window()
         self._fill_columns()
@@ -86,6 +91,7 @@ class Application(QObject):
             set_system_prompt=set_system_prompt,
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,
+            delete_data=self._close_and_delete,
         )
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
@@ -181,6 +187,11 @@ class Application(QObject):
         self.history.close()
         self.engine_ended = self.bridge.close()
 
+    def _close_and_delete(self, kinds: Sequence[Kept]) -> None:
+        """End the program; what is to be deleted is deleted when nothing has it open any more."""
+        self.to_delete = kinds
+        self.window.close()
+
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
         if self.settings.theme == "system":
             self.apply_theme()
@@ -240,7 +251,19 @@ def run(options: argparse.Namespace) -> int:
             if one_window:
                 one_window.close()
             application.close()
+    if application.to_delete:
+        delete_data(application.to_delete)
     return leave(ending.status(status), application.engine_ended)
+
+
+def delete_data(kinds: Sequence[Kept]) -> None:
+    """Delete the user's data after everything is closed, the log last of all; say what could not be deleted."""
+    logging.disable()  # from here on a line would make the log anew
+    logging.shutdown()
+    if left := delete(kinds):
+        error = HeadstartError(f"Not everything could be deleted. What is left: {left[0]}.", "\n".join(left))
+        say_on_screen(error)
+        print(f"headstart: {error}", file=sys.stderr)
 
 
 def leave(status: int, engine_ended: bool) -> int:

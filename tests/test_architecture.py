@@ -38,7 +38,7 @@ APP_ROWS: tuple[set[str], ...] = (
     {"words", "files", "theme", "placeholders"},
     {"settings"},
     {"widgets", "history", "command"},
-    {"chat"},
+    {"chat", "own_data"},
     {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
     {"window", "crash"},
     {"application"},
@@ -55,7 +55,7 @@ TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"history", "words", "files", "placeholders", "settings", "command"}
+WITHOUT_QT = {"history", "own_data", "words", "files", "placeholders", "settings", "command"}
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}
 PRIVATE_READS = 40

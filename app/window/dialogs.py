@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
 from PySide6.QtCore import QObject
@@ -13,6 +13,7 @@ from app.chat.session import Session
 from app.composer.conversation_settings import ConversationSettings
 from app.composer.sampling import SamplingPopover
 from app.history.presets import PresetTable
+from app.own_data import Kept, everything
 from app.placeholders import Cure
 from app.settings import Settings, cache_bytes, describe, disk_bytes, model_spec, quality
 from app.sidebar.badges import Badges
@@ -22,7 +23,7 @@ from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import Window
-from app.words import least_budget, raised_budget, token_cost
+from app.words import least_budget, raised_budget, size, token_cost
 from engine import Failed, Loaded
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
@@ -34,7 +35,8 @@ class Dialogs(QObject):
 
     `conversation_settings` looks after `popover`, that of the composer; `editing`, `preset_choice` and `preset_badges`
     look after the system prompt that was opened last. `set_system_prompt` changes that of the conversation in view and
-    its cures; `choose_theme` uses and remembers the theme of this name.
+    its cures; `choose_theme` uses and remembers the theme of this name. `delete_data` ends the program and deletes what
+    it is given of the user's data.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Dialogs(QObject):
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
         choose_theme: Callable[[str], None],
         save_settings: Callable[[], None],
+        delete_data: Callable[[Sequence[Kept]], None],
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -58,6 +61,7 @@ class Dialogs(QObject):
         self._set_system_prompt = set_system_prompt
         self._choose_theme = choose_theme
         self._save_settings = save_settings
+        self._delete_data = delete_data
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
         self.conversation_settings = ConversationSettings(window.composer, self.popover, session)
@@ -116,7 +120,24 @@ class Dialogs(QObject):
         note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
         dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note, quality)
         dialog.saved.connect(self.save_preferences)
+        dialog.deletion_wanted.connect(self.confirm_deletion)
         self._open(dialog)
+
+    def confirm_deletion(self) -> None:
+        """Ask once, with everything that would be deleted; then end the program and delete it."""
+        kinds = everything()
+        listed = "\n".join(f"{kind.name}: {size(kind.bytes)}" for kind in kinds)
+        total = size(sum(kind.bytes for kind in kinds))
+        asked = f"Delete everything that Headstart keeps on this computer, {total} in all?"
+        more = (
+            f"{listed}\n\nHeadstart closes and deletes it for good. Models that you opened from elsewhere stay there."
+        )
+        box = message_box(self._window, "Delete all my data", asked, more)
+        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
+        delete = box.addButton("Delete and close", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        delete.clicked.connect(lambda: self._delete_data(kinds))
+        self._open(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:
         """Take over what was chosen; the model is loaded again where that is needed."""

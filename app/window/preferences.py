@@ -58,12 +58,14 @@ class PreferenceValues:
 
 
 class PreferencesDialog(QDialog):
-    """One field for each. Signals: saved(PreferenceValues). `about` has a description for each field, shown on
-    hovering; `budget_note` says what the cache of the present model takes; `quality` what a number format costs in
-    quality, "" where nobody knows.
+    """One field for each. Signals: saved(PreferenceValues), deletion_wanted().
+
+    `about` has a description for each field, shown on hovering; `budget_note` says what the cache of the present model
+    takes; `quality` what a number format costs in quality, "" where nobody knows.
     """
 
     saved = Signal(object)
+    deletion_wanted = Signal()
 
     def __init__(
         self,
@@ -111,6 +113,9 @@ class PreferencesDialog(QDialog):
         buttons.button(QDialogButtonBox.StandardButton.Save).setObjectName("primary")
         for button in buttons.buttons():
             button.setIcon(QIcon())
+        delete = buttons.addButton("Delete all my data…", QDialogButtonBox.ButtonRole.ResetRole)
+        delete.setAutoDefault(False)
+        delete.clicked.connect(self.deletion_wanted)
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
         whole = QVBoxLayout(self)

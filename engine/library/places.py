@@ -45,6 +45,11 @@ def models_dir() -> Path:
     return data_dir() / "models"
 
 
+def runtimes_dir() -> Path:
+    """Where software for the graphics card lies, which the user had installed."""
+    return data_dir() / "runtimes"
+
+
 def installed_models_dir() -> Path | None:
     """Where a model lies that was installed with Headstart: HEADSTART_MODEL_DIR where that is set, else the folder
     `models` beside the frozen program. None where Headstart was not installed by an installer."""
