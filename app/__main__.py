@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib import metadata
 
 from app.command.arguments import Parser, add_model_arguments
 from app.command.ending import unwound_by_signals
@@ -28,6 +27,7 @@ from app.command.terminal import (
     replace_missing_streams,
     say_error,
 )
+from app.licences import own_version
 from engine import HeadstartError, check_model, fetch_model
 
 log = logging.getLogger("headstart")
@@ -88,7 +88,7 @@ def as_opened(arguments: list[str]) -> list[str]:
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The options; `command` is the function to call with them."""
     parser = Parser(prog="headstart", description="Chat with a local language model.")
-    parser.add_argument("--version", action="version", version=f"headstart {version()}")
+    parser.add_argument("--version", action="version", version=f"headstart {own_version()}")
     parser.set_defaults(command=open_window)
     add_model_arguments(parser)
     commands = parser.add_subparsers(title="other commands", metavar="")
@@ -159,14 +159,6 @@ def require_qt(offscreen: bool) -> None:
         raise HeadstartError(
             f"Qt needs system libraries that are missing here. Install them: {install_command(needed)}"
         )
-
-
-def version() -> str:
-    """The version of this program."""
-    try:
-        return metadata.version("headstart")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 if __name__ == "__main__":

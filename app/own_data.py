@@ -66,7 +66,7 @@ def _bytes(path: Path) -> int:
 def delete(kinds: Iterable[Kept]) -> list[str]:
     """Delete all of this, for good, and folders of Headstart's that are empty then; gives what could not be deleted,
     each with the system's reason. Call it once nothing of it is in use: after engine and history are closed."""
-    left = []
+    left: list[str] = []
     folders = {data_dir(), blocks_dir().parent, settings.default_path().parent, log_path().parent}
     for path in (path for kind in kinds for path in kind.paths):
         left += _delete(path)

@@ -13,6 +13,7 @@ from app.chat.session import Session
 from app.composer.conversation_settings import ConversationSettings
 from app.composer.sampling import SamplingPopover
 from app.history.presets import PresetTable
+from app.licences import own_version, parts
 from app.own_data import Kept, everything
 from app.placeholders import Cure
 from app.settings import Settings, cache_bytes, describe, disk_bytes, model_spec, quality
@@ -21,6 +22,7 @@ from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
+from app.window.about import AboutDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import Window
 from app.words import least_budget, raised_budget, size, token_cost
@@ -81,6 +83,7 @@ class Dialogs(QObject):
         actions.sampling.triggered.connect(self.conversation_settings.open)
         actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
+        actions.about.triggered.connect(self.show_about)
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_default.triggered.connect(lambda: self.load(""))
@@ -122,6 +125,10 @@ class Dialogs(QObject):
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)
         self._open(dialog)
+
+    def show_about(self) -> None:
+        """Which Headstart this is, and what it is made of."""
+        self._open(AboutDialog(own_version(), parts(), self._window))
 
     def confirm_deletion(self) -> None:
         """Ask once, with everything that would be deleted; then end the program and delete it."""
