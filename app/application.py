@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
-from app import theme
+from app import theme, updates
 from app.charts.presenter import ChartPresenter
 from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
@@ -29,6 +29,7 @@ from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
+from app.licences import own_version
 from app.own_data import Kept, delete
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
@@ -39,6 +40,7 @@ from app.widgets.plain import message_box
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
+from app.window.updating import Updating
 from app.window.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
@@ -82,6 +84,7 @@ class Application(QObject):
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
         self.presenter = Presenter(window, session, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
+        self.updating = Updating(updates.source(), own_version(), window.notice, self)
         self.dialogs = Dialogs(
             window,
             session,
@@ -92,6 +95,7 @@ class Application(QObject):
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,
             delete_data=self._close_and_delete,
+            updating=self.updating,
         )
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
@@ -145,6 +149,8 @@ class Application(QObject):
         self.window.composer.edit.setFocus()
         if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
             self.window.notice.show_notice(" ".join(notices))
+        if self.settings.look_for_updates:
+            self.updating.ask()
         self.session.answers.load(spec or model_spec(self.settings))
 
     def delete_left_overs(self) -> None:
@@ -183,6 +189,7 @@ class Application(QObject):
         self._save_settings()
         self.window.transcript.show_messages([])
         self.badges.close()
+        self.updating.stop()
         self.session.shutdown()
         self.history.close()
         self.engine_ended = self.bridge.close()

@@ -14,6 +14,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution,
 from importlib.resources import files
 from pathlib import Path
 
+from engine import installed_folder
+
 NAME = "Headstart"
 RULE = "=" * 100
 """The line above and below the title of each part in the file."""
@@ -51,9 +53,9 @@ def parts() -> tuple[tuple[str, str], ...]:
 
 def bundled_file() -> Path | None:
     """The file with all licences that an installer brought; None where Headstart runs from source."""
-    if not getattr(sys, "frozen", False):
+    beside = installed_folder()
+    if beside is None:
         return None
-    beside = Path(sys.executable).resolve().parent
     is_mac = sys.platform == "darwin"
     return beside.parent / "Resources" / "licences.txt" if is_mac else beside / "LICENCES.txt"
 

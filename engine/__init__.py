@@ -41,6 +41,7 @@ from engine.library.places import blocks_dir, data_dir, models_dir, runtimes_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
+from engine.side_programs import installed_folder, installed_resources
 from engine.types import (
     BLOCK_TOKENS,
     DEVICES,
@@ -117,6 +118,8 @@ __all__ = [
     "default_model",
     "describe_devices",
     "fetch_model",
+    "installed_folder",
+    "installed_resources",
     "models_dir",
     "runtimes_dir",
 ]

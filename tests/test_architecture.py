@@ -35,7 +35,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "files", "licences", "theme", "placeholders"},
+    {"words", "files", "licences", "updates", "theme", "placeholders"},
     {"settings"},
     {"widgets", "history", "command"},
     {"chat", "own_data"},
@@ -55,7 +55,7 @@ TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"history", "licences", "own_data", "words", "files", "placeholders", "settings", "command"}
+WITHOUT_QT = {"history", "licences", "updates", "own_data", "words", "files", "placeholders", "settings", "command"}
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}
 PRIVATE_READS = 40

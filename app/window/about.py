@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon
@@ -13,9 +13,11 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QPlainTextEdit,
+    QPushButton,
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from app import theme
 from app.widgets.icons import app_icon
@@ -25,9 +27,18 @@ SAYS = "A desktop chat for local language models that never reads the same promp
 
 
 class AboutDialog(QDialog):
-    """`parts` are the titles of what Headstart is made of, with their licence texts; the first is Headstart itself."""
+    """`parts` are the titles of what Headstart is made of, with their licence texts; the first is Headstart itself.
 
-    def __init__(self, version: str, parts: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
+    `ask` looks for a newer version, and calls what it is given with sentences; None where nobody can be asked.
+    """
+
+    def __init__(
+        self,
+        version: str,
+        parts: Sequence[tuple[str, str]],
+        parent: QWidget | None = None,
+        ask: Callable[[Callable[[str], None]], None] | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("About Headstart")
         self.setModal(True)
@@ -36,6 +47,7 @@ class AboutDialog(QDialog):
         self.list.setAccessibleName("Parts of Headstart")
         self.list.addItems([title for title, _ in parts])
         self.list.setFixedWidth(280)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text = QPlainTextEdit()
         self.text.setObjectName("field")
         self.text.setAccessibleName("Licence")
@@ -45,6 +57,17 @@ class AboutDialog(QDialog):
         whole.setContentsMargins(24, 24, 24, 24)
         whole.setSpacing(16)
         whole.addLayout(_head(version))
+        self.said = SoftLabel()
+        self.said.setWordWrap(True)
+        self.ask = QPushButton("Look for a newer version")
+        self.ask.setAutoDefault(False)
+        if ask is not None:
+            self.ask.clicked.connect(lambda: ask(self._say))
+            row = QHBoxLayout()
+            row.setSpacing(16)
+            row.addWidget(self.ask)
+            row.addWidget(self.said, 1)
+            whole.addLayout(row)
         both = QHBoxLayout()
         both.setSpacing(16)
         both.addWidget(self.list)
@@ -57,6 +80,10 @@ class AboutDialog(QDialog):
         whole.addWidget(buttons)
         self.list.setCurrentRow(0)
         self.resize(860, 560)
+
+    def _say(self, sentence: str) -> None:
+        if isValid(self):  # it may have been closed before the answer came
+            self.said.setText(sentence)
 
     def _show(self, row: int) -> None:
         self.text.setPlainText(self._parts[row][1])

@@ -24,6 +24,7 @@ from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
 from app.window.about import AboutDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
+from app.window.updating import Updating
 from app.window.window import Window
 from app.words import least_budget, raised_budget, size, token_cost
 from engine import Failed, Loaded
@@ -38,7 +39,7 @@ class Dialogs(QObject):
     `conversation_settings` looks after `popover`, that of the composer; `editing`, `preset_choice` and `preset_badges`
     look after the system prompt that was opened last. `set_system_prompt` changes that of the conversation in view and
     its cures; `choose_theme` uses and remembers the theme of this name. `delete_data` ends the program and deletes what
-    it is given of the user's data.
+    it is given of the user's data; `updating` looks for a newer version.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Dialogs(QObject):
         choose_theme: Callable[[str], None],
         save_settings: Callable[[], None],
         delete_data: Callable[[Sequence[Kept]], None],
+        updating: Updating,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -64,6 +66,7 @@ class Dialogs(QObject):
         self._choose_theme = choose_theme
         self._save_settings = save_settings
         self._delete_data = delete_data
+        self._updating = updating
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
         self.conversation_settings = ConversationSettings(window.composer, self.popover, session)
@@ -121,14 +124,17 @@ class Dialogs(QObject):
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
         model = self._session.model
         note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
-        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note, quality)
+        dialog = PreferencesDialog(
+            values, {name: describe(name) for name in _SHOWN}, self._window, note, quality, self._updating.is_offered
+        )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)
         self._open(dialog)
 
     def show_about(self) -> None:
         """Which Headstart this is, and what it is made of."""
-        self._open(AboutDialog(own_version(), parts(), self._window))
+        ask = self._updating.ask if self._updating.is_offered else None
+        self._open(AboutDialog(own_version(), parts(), self._window, ask))
 
     def confirm_deletion(self) -> None:
         """Ask once, with everything that would be deleted; then end the program and delete it."""
@@ -150,6 +156,7 @@ class Dialogs(QObject):
         """Take over what was chosen; the model is loaded again where that is needed."""
         settings = self._settings
         before = (settings.device, settings.dtype)
+        asked_before = settings.look_for_updates
         budget_before, disk_before = settings.cache_budget_mb, settings.disk_budget_mb
         for name in _SHOWN:
             setattr(settings, name, getattr(values, name))
@@ -162,6 +169,8 @@ class Dialogs(QObject):
             asked = cache_bytes(settings)
             self._bridge.tell("set_cache_budget", asked)
             self._say_budget(asked)
+        if settings.look_for_updates and not asked_before:
+            self._updating.ask()
         if settings.disk_budget_mb != disk_before:
             self._bridge.tell("set_disk_budget", disk_bytes(settings))
 

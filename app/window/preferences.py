@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -55,13 +56,15 @@ class PreferenceValues:
     sampling: Sampling
     system_prompt: str
     too_long: str = "ask"
+    look_for_updates: bool = False
 
 
 class PreferencesDialog(QDialog):
     """One field for each. Signals: saved(PreferenceValues), deletion_wanted().
 
     `about` has a description for each field, shown on hovering; `budget_note` says what the cache of the present model
-    takes; `quality` what a number format costs in quality, "" where nobody knows.
+    takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there is
+    somebody to ask for a newer version.
     """
 
     saved = Signal(object)
@@ -74,6 +77,7 @@ class PreferencesDialog(QDialog):
         parent: QWidget | None = None,
         budget_note: str = "",
         quality: Callable[[str], str] = lambda _: "",
+        offers_updates: bool = False,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
@@ -89,6 +93,10 @@ class PreferencesDialog(QDialog):
         self.disk = _megabytes(-1, values.disk_budget_mb)
         self.budget_note = _note(budget_note)
         self.too_long = _choice(TOO_LONG, values.too_long)
+        self.look_for_updates = QCheckBox("Look for a newer version at each start")
+        self.look_for_updates.setChecked(values.look_for_updates)
+        self.look_for_updates.setToolTip(tool_tip(about.get("look_for_updates", "")))
+        self.look_for_updates.setHidden(not offers_updates)
         self.sampling = SamplingForm()
         self.sampling.set_values(values.sampling)
         self.system_prompt = QPlainTextEdit(values.system_prompt)
@@ -105,6 +113,7 @@ class PreferencesDialog(QDialog):
         right.addWidget(_note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
+        right.addWidget(self.look_for_updates)
         columns = QHBoxLayout()
         columns.setSpacing(32)
         columns.addLayout(left, 3)
@@ -175,6 +184,7 @@ class PreferencesDialog(QDialog):
             disk_budget_mb=self.disk.value(),
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
+            look_for_updates=self.look_for_updates.isChecked(),
         )
 
     def _save(self) -> None:

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir, user_data_dir
 
 from engine.library.child_process import POLL_S, Progress
-from engine.side_programs import is_frozen
+from engine.side_programs import installed_folder
 from engine.types import DiskFullError, ModelError
 
 SNAPSHOTS, CACHED = "snapshots", "models--"
@@ -55,9 +55,9 @@ def installed_models_dir() -> Path | None:
     `models` beside the frozen program. None where Headstart was not installed by an installer."""
     if chosen := os.environ.get("HEADSTART_MODEL_DIR"):
         return Path(chosen).expanduser().absolute()
-    if not is_frozen():
+    beside = installed_folder()
+    if beside is None:
         return None
-    beside = Path(sys.executable).resolve().parent
     return beside.parent / "Resources" / "models" if sys.platform == "darwin" else beside / "models"
 
 
