@@ -42,7 +42,7 @@ from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.updating import Updating
 from app.window.window import Window
-from engine import Engine, EnginePort, HeadstartError, ModelSpec
+from engine import Engine, EnginePort, HeadstartError, ModelSpec, graphics_begins, graphics_notice, graphics_ready
 
 DESKTOP_ID = "org.headstart.Headstart"
 """What desktops know the program by: the name of its desktop file, as in packaging/app.toml."""
@@ -140,6 +140,7 @@ class Application(QObject):
         self.window.transcript.wishes.prove.connect(self.proving.prove)
         self.window.closing.connect(self.tree_presenter.close)
         self.window.closing.connect(self.close)
+        self.bridge.loaded.connect(lambda _: graphics_ready())
 
     def open(self, spec: ModelSpec | None = None) -> None:
         """Show the window, then load the model; None takes the one of the settings."""
@@ -147,7 +148,8 @@ class Application(QObject):
         self.window.set_wishes(self.settings.show_sidebar, self.settings.show_charts)
         self.window.show()
         self.window.composer.edit.setFocus()
-        if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
+        said = (self.settings.notice, self.history.notice, graphics_notice())
+        if notices := [notice for notice in said if notice]:
             self.window.notice.show_notice(" ".join(notices))
         if self.settings.look_for_updates:
             self.updating.ask()
@@ -251,6 +253,7 @@ def run(options: argparse.Namespace) -> int:
         is_owner = not application.history.file.is_read_only
         one_window = OneWindow(application.window, default_path()) if is_owner else None
         try:
+            graphics_begins()
             application.open(spec_of(options, settings))
             application.delete_left_overs()
             status = app.exec()
@@ -258,6 +261,7 @@ def run(options: argparse.Namespace) -> int:
             if one_window:
                 one_window.close()
             application.close()
+            graphics_ready()
     if application.to_delete:
         delete_data(application.to_delete)
     return leave(ending.status(status), application.engine_ended)

@@ -97,7 +97,8 @@ def is_licence(file: str) -> bool:
 
 def licence_name(part: Distribution) -> str:
     """What a distribution says its licence is, in one line."""
-    said = part.metadata.get("License-Expression") or part.metadata.get("License") or ""
+    fields = (*(part.metadata.get_all("License-Expression") or ()), *(part.metadata.get_all("License") or ()), "")
+    said = fields[0]
     classified = [
         line.rpartition("::")[2].strip() for line in part.metadata.get_all("Classifier") or () if "License ::" in line
     ]

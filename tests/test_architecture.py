@@ -27,7 +27,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"port", "graphics", "native", "private_file", "remembered", "side_programs", "stopping"},
     {"gguf"},
     {"cache", "prompt", "library"},
-    {"machine", "weights"},
+    {"machine", "runtimes", "weights"},
     {"llama"},
     {"models"},
     {"turn"},

@@ -23,11 +23,12 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
 from app.window.about import AboutDialog
+from app.window.graphics_card import GraphicsDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.updating import Updating
 from app.window.window import Window
 from app.words import least_budget, raised_budget, size, token_cost
-from engine import Failed, Loaded
+from engine import Failed, Loaded, installed_folder
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -125,10 +126,17 @@ class Dialogs(QObject):
         model = self._session.model
         note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
         dialog = PreferencesDialog(
-            values, {name: describe(name) for name in _SHOWN}, self._window, note, quality, self._updating.is_offered
+            values,
+            {name: describe(name) for name in _SHOWN},
+            self._window,
+            note,
+            quality,
+            self._updating.is_offered,
+            installed_folder() is not None,
         )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)
+        dialog.graphics_wanted.connect(lambda: self._open(GraphicsDialog(self._window)))
         self._open(dialog)
 
     def show_about(self) -> None:

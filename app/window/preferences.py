@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QPlainTextEdit,
+    QPushButton,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -60,15 +61,16 @@ class PreferenceValues:
 
 
 class PreferencesDialog(QDialog):
-    """One field for each. Signals: saved(PreferenceValues), deletion_wanted().
+    """One field for each. Signals: saved(PreferenceValues), deletion_wanted(), graphics_wanted().
 
     `about` has a description for each field, shown on hovering; `budget_note` says what the cache of the present model
     takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there is
-    somebody to ask for a newer version.
+    somebody to ask for a newer version, `offers_graphics` whether software for a graphics card can be installed.
     """
 
     saved = Signal(object)
     deletion_wanted = Signal()
+    graphics_wanted = Signal()
 
     def __init__(
         self,
@@ -78,6 +80,7 @@ class PreferencesDialog(QDialog):
         budget_note: str = "",
         quality: Callable[[str], str] = lambda _: "",
         offers_updates: bool = False,
+        offers_graphics: bool = False,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
@@ -93,6 +96,10 @@ class PreferencesDialog(QDialog):
         self.disk = _megabytes(-1, values.disk_budget_mb)
         self.budget_note = _note(budget_note)
         self.too_long = _choice(TOO_LONG, values.too_long)
+        self.graphics = QPushButton("Use my graphics card…")
+        self.graphics.setAutoDefault(False)
+        self.graphics.clicked.connect(self.graphics_wanted)
+        self._offers_graphics = offers_graphics
         self.look_for_updates = QCheckBox("Look for a newer version at each start")
         self.look_for_updates.setChecked(values.look_for_updates)
         self.look_for_updates.setToolTip(tool_tip(about.get("look_for_updates", "")))
@@ -152,6 +159,8 @@ class PreferencesDialog(QDialog):
             field.setAccessibleName(label)
             field.setToolTip(tool_tip(about.get(name, "")))
             form.addRow(label, field)
+            if field is self.device and self._offers_graphics:
+                form.addRow("", self.graphics)
             if field is self.dtype:
                 form.addRow("", self.quality)
             if field is self.budget and self.budget_note.text():
