@@ -35,6 +35,9 @@ log = logging.getLogger("headstart")
 SIGPIPE = 13
 """The number of the signal that tells a program that its reader is gone; Windows knows none."""
 
+CONVERSATIONS = ".headstart"
+"""How files of exported conversations end; packaging/linux gives them to desktops as ours."""
+
 NO_DISPLAY = (
     "There is no display here to open a window on. `headstart demo --offscreen --out out/demo` runs the demo without "
     "one and leaves pictures and a table."
@@ -79,10 +82,14 @@ def carry_out(arguments: list[str] | None) -> int:
 
 
 def as_opened(arguments: list[str]) -> list[str]:
-    """The arguments as typed. A path alone, as desktops give it for "open with", is that of a model."""
+    """The arguments as typed. A path alone, as desktops give it for "open with", is that of a model, or, by the end of
+    its name, of conversations."""
     is_path = len(arguments) == 1 and not arguments[0].startswith("-") and os.path.exists(arguments[0])
     is_command = arguments[:1] in (["demo"], ["doctor"], ["fetch"])
-    return ["--model", *arguments] if is_path and not is_command else arguments
+    if not is_path or is_command:
+        return arguments
+    is_model = not arguments[0].endswith(CONVERSATIONS) or os.path.isdir(arguments[0])
+    return ["--model" if is_model else "--conversations", *arguments]
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -91,6 +98,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=f"headstart {own_version()}")
     parser.set_defaults(command=open_window)
     add_model_arguments(parser)
+    parser.add_argument("--conversations", metavar="PATH", help="a file with exported conversations")
     commands = parser.add_subparsers(title="other commands", metavar="")
     demo = commands.add_parser("demo", help="play the demo, cache on and off; write pictures and a table")
     demo.set_defaults(command=play_demo)

@@ -47,6 +47,8 @@ from engine import Engine, EnginePort, HeadstartError, ModelSpec, graphics_begin
 DESKTOP_ID = "org.headstart.Headstart"
 """What desktops know the program by: the name of its desktop file, as in packaging/app.toml."""
 
+CANNOT_IMPORT = "This version of Headstart cannot take in conversations, so {name} was not opened: a newer one may."
+
 UNSEEN = ("offscreen", "minimal")
 """Platforms of Qt that have no screen."""
 
@@ -155,6 +157,10 @@ class Application(QObject):
             self.updating.ask()
         self.session.answers.load(spec or model_spec(self.settings))
 
+    def open_conversations(self, path: str) -> None:
+        """Take in conversations from a file that the desktop opened with Headstart: nothing reads such files yet."""
+        self.window.notice.show_error(CANNOT_IMPORT.format(name=Path(path).name))
+
     def delete_left_overs(self) -> None:
         """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
         have ended before a deletion did. Call it at the start, and only with the user's own conversations."""
@@ -255,6 +261,8 @@ def run(options: argparse.Namespace) -> int:
         try:
             graphics_begins()
             application.open(spec_of(options, settings))
+            if options.conversations:
+                application.open_conversations(options.conversations)
             application.delete_left_overs()
             status = app.exec()
         finally:

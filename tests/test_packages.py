@@ -22,6 +22,7 @@ from types import ModuleType
 
 import pytest
 
+from app.__main__ import CONVERSATIONS
 from app.application import DESKTOP_ID
 from engine.library import download
 
@@ -108,8 +109,9 @@ def test_desktop_file() -> None:
     entry = parser["Desktop Entry"]
     assert (entry["Icon"], entry["Exec"], entry["Terminal"]) == (DESKTOP_ID, "headstart %f", "false")
     types = ElementTree.parse(LINUX / f"{DESKTOP_ID}.mime.xml").getroot()
-    (kind,) = types
-    assert entry["MimeType"] == f"{kind.get('type')};"
+    assert sorted(entry["MimeType"].strip(";").split(";")) == sorted(kind.get("type") for kind in types)
+    globs = {each.get("pattern") for each in types.iter("{http://www.freedesktop.org/standards/shared-mime-info}glob")}
+    assert globs == {"*.gguf", f"*{CONVERSATIONS}"}
 
 
 def test_metainfo_names_what_is_there() -> None:
@@ -185,6 +187,32 @@ def test_strip_leaves_what_would_not_load(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the script is Linux's")
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize(
+    ("tool", "says", "words"),
+    [
+        ("getconf", "glibc 2.31", "needs the C library glibc 2.36 or newer, and this system has 2.31"),
+        ("df", "Filesystem 1024-blocks\n/dev/x 1 1 1 1% /", "and 0 MB are free"),
+        ("uname", "Linux-armv7l", "this package is for Linux on x86-64"),
+    ],
+)
+def test_where_it_cannot_be_installed_it_says_why(tmp_path: Path, tool: str, says: str, words: str) -> None:
+    (tmp_path / "headstart").mkdir()
+    (tmp_path / "headstart" / "headstart").write_bytes(b"x" * 100_000)
+    (tmp_path / "headstart" / "headstart").chmod(0o755)
+    (tmp_path / "glibc").write_text("2.36\n")
+    shutil.copy(LINUX / "install.sh", tmp_path)
+    fake = tmp_path / "bin" / tool
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}'\n")
+    fake.chmod(0o755)
+    env = {"HOME": str(tmp_path / "home"), "PATH": f"{fake.parent}:{os.environ['PATH']}"}
+    done = subprocess.run([tmp_path / "install.sh"], env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert not (tmp_path / "home/.local/opt/headstart").exists()
+
+
 def test_installed_for_one_user_and_removed(tmp_path: Path) -> None:
     archive = tmp_path / "headstart-0.1.0-linux-x86_64"
     (archive / "headstart").mkdir(parents=True)

@@ -172,6 +172,7 @@ def _fill(stage: Path, offer: Offer, lock: Path, wheel: Path, progress: Progress
     run("Installing", "pip", "install", *target, "--no-deps", "--no-index", wheel)
     shutil.rmtree(stage / "cache", ignore_errors=True)
     _try(stage, progress)
+    _require_start(stage, progress)
     for left in (stage / "uv", stage / "uv.log", stage / "trial.log"):
         shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
 
@@ -192,6 +193,18 @@ def _try(stage: Path, progress: Progress) -> None:
             "driver may help; the processor goes on computing.",
             said,
         )
+
+
+def _require_start(stage: Path, progress: Progress) -> None:
+    """Have the new Python say what it finds: its Qt comes from a wheel, and needs libraries that the installed program
+    brings by itself. Raises HeadstartError with what is missing."""
+    log = stage / "trial.log"
+    command = [str(_python(stage)), "-P", "-m", "headstart", "doctor"]
+    if run_program(command, _environment(stage), log, lambda: progress("Trying to start with it", None)):
+        said = log.read_text(encoding="utf-8", errors="replace")
+        cures = [line.strip(" ->") for line in said.splitlines() if line.strip().startswith("->")]
+        needs = f" First: {cures[0][:300]}." if cures else ""
+        raise HeadstartError(f"Headstart does not start with this software yet, so it was not installed.{needs}", said)
 
 
 def _uv(stage: Path, progress: Progress) -> Path:

@@ -59,10 +59,13 @@ class Place:
         self.free(100_000_000_000)
         self.uv()
 
-    def uv(self, says: str = "", fault: str = "") -> None:
+    def uv(self, says: str = "", fault: str = "", missing: str = "") -> None:
         program = self._folder / "uv"
         said = json.dumps({"device": "cuda", "name": "RTX 4090", "fault": fault})
-        trial_ = f"#!{sys.executable}\nprint({said!r})\n"
+        doctor = (
+            f"import sys\nif sys.argv[-1] == 'doctor' and {missing!r}:\n    print({missing!r})\n    raise SystemExit(1)"
+        )
+        trial_ = f"#!{sys.executable}\n{doctor}\nprint({said!r})\n"
         program.write_text(UV.format(python=sys.executable, calls=str(self.calls), says=says, trial=trial_))
         program.chmod(0o755)
         self._monkeypatch.setenv("HEADSTART_UV", str(program))
@@ -120,6 +123,13 @@ def test_whatever_fails_is_a_sentence_and_leaves_nothing(place: Place, uv_says: 
         install.install(find_offer(CARD), lambda *_: None)
     assert left() == []
     assert launch.current() is None
+
+
+def test_what_the_new_python_lacks_is_named(place: Place) -> None:
+    place.uv(missing="  system packages  missing libxcb-cursor0\n     -> sudo apt-get install libxcb-cursor0")
+    with pytest.raises(HeadstartError, match=r"was not installed\. First: sudo apt-get install libxcb-cursor0\."):
+        install.install(find_offer(CARD), lambda *_: None)
+    assert left() == []
 
 
 def test_no_room_is_said_before_anything_is_done(place: Place) -> None:
