@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
@@ -132,7 +133,7 @@ class Dialogs(QObject):
             note,
             quality,
             self._updating.is_offered,
-            installed_folder() is not None,
+            installed_folder() is not None and sys.platform != "darwin",  # there torch uses the card by itself
         )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)

@@ -53,6 +53,7 @@ class GraphicsDialog(QDialog):
         self.install = buttons.addButton("Install", QDialogButtonBox.ButtonRole.ActionRole)
         self.install.setObjectName("primary")
         self.remove = buttons.addButton("Remove", QDialogButtonBox.ButtonRole.ResetRole)
+        self.remove.setAutoDefault(False)
         for button in buttons.buttons():
             button.setIcon(QIcon())
         buttons.rejected.connect(self.reject)
