@@ -7,7 +7,7 @@ import locale
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,12 +25,13 @@ from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.command.ending import Ending, handled
+from app.command.logs import end_logging
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
 from app.licences import own_version
-from app.own_data import Kept, delete
+from app.own_data import delete, everything
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
 from app.settings import MEGABYTE, Settings, disk_bytes, model_spec
@@ -57,7 +58,7 @@ class Application(QObject):
     """The running program: who is there, and what each is given. Nobody but the window's own presenters knows the whole
     window; the others get their widget and functions to call.
 
-    `to_delete` is what the user had deleted of their data: `run` deletes it once everything is closed.
+    `to_delete` says that the user wants all their data deleted: `run` does that once everything is closed.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Application(QObject):
         self.apply_theme()
         self.window = Window()
         self._closed = False
-        self.to_delete: Sequence[Kept] = ()
+        self.to_delete = False
         self.engine_ended = False
         self._fill_window()
         self._fill_columns()
@@ -202,9 +203,9 @@ class Application(QObject):
         self.history.close()
         self.engine_ended = self.bridge.close()
 
-    def _close_and_delete(self, kinds: Sequence[Kept]) -> None:
+    def _close_and_delete(self) -> None:
         """End the program; what is to be deleted is deleted when nothing has it open any more."""
-        self.to_delete = kinds
+        self.to_delete = True
         self.window.close()
 
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
@@ -271,15 +272,14 @@ def run(options: argparse.Namespace) -> int:
             application.close()
             graphics_ready()
     if application.to_delete:
-        delete_data(application.to_delete)
+        delete_data()
     return leave(ending.status(status), application.engine_ended)
 
 
-def delete_data(kinds: Sequence[Kept]) -> None:
-    """Delete the user's data after everything is closed, the log last of all; say what could not be deleted."""
-    logging.disable()  # from here on a line would make the log anew
-    logging.shutdown()
-    if left := delete(kinds):
+def delete_data() -> None:
+    """Delete the user's data after everything is closed, what was stored on closing too; say what could not be."""
+    end_logging()  # a line would make the log anew
+    if left := delete(everything()):
         error = HeadstartError(f"Not everything could be deleted. What is left: {left[0]}.", "\n".join(left))
         say_on_screen(error)
         print(f"headstart: {error}", file=sys.stderr)

@@ -114,6 +114,18 @@ def test_desktop_file() -> None:
     assert globs == {"*.gguf", f"*{CONVERSATIONS}"}
 
 
+@pytest.mark.parametrize("lock", sorted((PACKAGING / "graphics").glob("*.lock")), ids=lambda path: path.stem)
+def test_what_is_installed_for_a_graphics_card_is_pinned(lock: Path) -> None:
+    """Every dependency of pyproject.toml, each with hashes: `python packaging/graphics/lock.py BUILD` makes it anew."""
+    text = lock.read_text(encoding="utf-8")
+    pins = re.findall(r"^([a-z0-9-]+)==(\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
+    assert len(pins) == text.count("==")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[><=;\[]", line)[0].strip().lower() for line in project["dependencies"]}
+    assert needed - {name for name, _, _ in pins} == set()
+    assert "nvidia-cublas" in text
+
+
 def test_metainfo_names_what_is_there() -> None:
     root = ElementTree.parse(LINUX / f"{DESKTOP_ID}.metainfo.xml").getroot()
     assert root.findtext("id") == DESKTOP_ID

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 
 from PySide6.QtCore import QObject
@@ -15,7 +15,7 @@ from app.composer.conversation_settings import ConversationSettings
 from app.composer.sampling import SamplingPopover
 from app.history.presets import PresetTable
 from app.licences import own_version, parts
-from app.own_data import Kept, everything
+from app.own_data import everything
 from app.placeholders import Cure
 from app.settings import Settings, cache_bytes, describe, disk_bytes, model_spec, quality
 from app.sidebar.badges import Badges
@@ -40,8 +40,8 @@ class Dialogs(QObject):
 
     `conversation_settings` looks after `popover`, that of the composer; `editing`, `preset_choice` and `preset_badges`
     look after the system prompt that was opened last. `set_system_prompt` changes that of the conversation in view and
-    its cures; `choose_theme` uses and remembers the theme of this name. `delete_data` ends the program and deletes what
-    it is given of the user's data; `updating` looks for a newer version.
+    its cures; `choose_theme` uses and remembers the theme of this name. `delete_data` ends the program and deletes all
+    of the user's data; `updating` looks for a newer version.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Dialogs(QObject):
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
         choose_theme: Callable[[str], None],
         save_settings: Callable[[], None],
-        delete_data: Callable[[Sequence[Kept]], None],
+        delete_data: Callable[[], None],
         updating: Updating,
     ) -> None:
         super().__init__(window)
@@ -158,7 +158,7 @@ class Dialogs(QObject):
         box.setStandardButtons(QMessageBox.StandardButton.Cancel)
         delete = box.addButton("Delete and close", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._delete_data(kinds))
+        delete.clicked.connect(lambda: self._delete_data())
         self._open(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:

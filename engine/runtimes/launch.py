@@ -78,8 +78,9 @@ def start(arguments: Sequence[str]) -> None:
 
     Returns where this process shall go on by itself; the variable NOTICE then says why, if there is something to say.
     """
-    if not is_frozen() or os.environ.get(INSTALLED):
+    if not is_frozen():
         return
+    os.environ.pop(NOTICE, None)  # of another Headstart, which started what started this one
     try:
         runtime = current()
         if runtime is not None and failed_last_time():

@@ -26,10 +26,11 @@ def test_it_is_asked_once_and_done_after_the_end(
     assert "Conversations: 2.5 MB\nSettings: 0 kB" in box.informativeText()
     next(button for button in box.buttons() if button.text() == "Delete and close").click()
     settle()
-    assert screen.application.to_delete == kept
+    assert screen.application.to_delete
     assert not screen.window.isVisible()
     assert screen.application.engine_ended
-    application.delete_data(screen.application.to_delete)
+    monkeypatch.setattr(application, "everything", lambda: kept)
+    application.delete_data()
     assert not (tmp_path / "history.sqlite3").exists()
 
 
@@ -37,5 +38,5 @@ def test_whoever_cancels_keeps_everything(screen: Screen) -> None:
     screen.application.dialogs.confirm_deletion()
     screen.application.dialogs.open_dialog.reject()
     settle()
-    assert screen.application.to_delete == ()
+    assert screen.application.to_delete is False
     assert screen.window.isVisible()
