@@ -68,6 +68,7 @@ def delete(kinds: Iterable[Kept]) -> list[str]:
     each with the system's reason. Call it once nothing of it is in use: after engine and history are closed."""
     left: list[str] = []
     folders = {data_dir(), blocks_dir().parent, settings.default_path().parent, log_path().parent}
+    folders |= {folder.parent for folder in folders if folder.parent.name == "headstart"}
     for path in (path for kind in kinds for path in kind.paths):
         left += _delete(path)
     for folder in sorted(folders, reverse=True):

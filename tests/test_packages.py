@@ -116,7 +116,7 @@ def test_desktop_file() -> None:
 
 @pytest.mark.parametrize("lock", sorted((PACKAGING / "graphics").glob("*.lock")), ids=lambda path: path.stem)
 def test_what_is_installed_for_a_graphics_card_is_pinned(lock: Path) -> None:
-    """Every dependency of pyproject.toml, each with hashes: `python packaging/graphics/lock.py BUILD` makes it anew."""
+    """Every dependency of pyproject.toml, each with hashes: packaging/graphics/lock.py makes it anew."""
     text = lock.read_text(encoding="utf-8")
     pins = re.findall(r"^([a-z0-9-]+)==(\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
     assert len(pins) == text.count("==")

@@ -48,7 +48,7 @@ def test_all_of_it_goes_and_nothing_else(home: Path) -> None:
     assert own_data.delete(kinds) == []
     assert own_data.everything() == []
     assert [path for path in home.rglob("*") if path.is_file()] == [default_path().with_name("a letter.txt")]
-    assert not settings.default_path().parent.exists()
+    assert [path for path in home.rglob("headstart") if path != default_path().parent] == []
 
 
 def test_what_a_link_leads_to_stays(home: Path, tmp_path: Path) -> None:
