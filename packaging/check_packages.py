@@ -240,8 +240,11 @@ def in_chroot(suite: str, packages: list[Path]) -> str:
         player = smoke.Player("/usr/bin/headstart", Path("/home/played/data"), ["chroot", str(root)])
         said = smoke.play(player, folder, seen="/home/played")
         WRONG.extend(f"{suite}: {line}" for line in said["wrong"])
+        kept = everything(folder)
         removes = [*apt, "purge", "-y", "headstart", *(package.name.partition("_")[0] for package in packages)]
         subprocess.run([*inside, *removes], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not kept or everything(folder) != kept:
+        WRONG.append(f"{suite}: the user's data are not as they were after the packages are removed")
     left = [
         name
         for name in everything(root) - before

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QPlainTextEdit,
     QPushButton,
@@ -90,7 +89,7 @@ class AboutDialog(QDialog):
 
 
 def _head(version: str) -> QHBoxLayout:
-    picture = QLabel()
+    picture = Label()
     picture.setPixmap(app_icon().pixmap(QSize(48, 48)))
     name = Label(f"Headstart {version}")
     name.setFont(theme.text_font(bold=True))
