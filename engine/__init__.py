@@ -37,10 +37,20 @@ from engine.events import (
     TurnStats,
 )
 from engine.library.download import DEFAULT_MODEL_BYTES
-from engine.library.places import data_dir
+from engine.library.places import blocks_dir, data_dir, models_dir, runtimes_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
+from engine.runtimes.install import Offer as GraphicsOffer
+from engine.runtimes.install import find_offer as find_graphics_offer
+from engine.runtimes.install import install as install_graphics
+from engine.runtimes.install import installed as installed_graphics
+from engine.runtimes.install import remove as remove_graphics
+from engine.runtimes.launch import Runtime as GraphicsRuntime
+from engine.runtimes.launch import begins as graphics_begins
+from engine.runtimes.launch import is_ready as graphics_ready
+from engine.runtimes.launch import notice as graphics_notice
+from engine.side_programs import installed_folder, installed_resources
 from engine.types import (
     BLOCK_TOKENS,
     DEVICES,
@@ -90,6 +100,8 @@ __all__ = [
     "Failed",
     "FinishReason",
     "Finished",
+    "GraphicsOffer",
+    "GraphicsRuntime",
     "HeadstartError",
     "InvalidRequestError",
     "Loaded",
@@ -115,9 +127,21 @@ __all__ = [
     "ToolCall",
     "TtftParts",
     "TurnStats",
+    "blocks_dir",
     "check_model",
     "data_dir",
     "default_model",
     "describe_devices",
     "fetch_model",
+    "find_graphics_offer",
+    "graphics_begins",
+    "graphics_notice",
+    "graphics_ready",
+    "install_graphics",
+    "installed_folder",
+    "installed_graphics",
+    "installed_resources",
+    "models_dir",
+    "remove_graphics",
+    "runtimes_dir",
 ]
