@@ -34,6 +34,7 @@ from tests.engine.model_zoo import (
     CHUNKED,
     GROUPED,
     HEADS,
+    LATENT,
     LENGTH,
     ROPE_CASES,
     SWITCH,
@@ -224,6 +225,10 @@ MORE = [
         "Llama-4 with one KV head", "llama4_text", HEADS | CHUNKED | {"num_key_value_heads": 1}
     ),  # complex numbers
     ModelCase("JetMoE", "jetmoe", GROUPED | {"kv_channels": 8, "num_local_experts": 12}),  # products without a row
+    # Experts of a width that torch's product of groups does not take.
+    ModelCase("Mixtral, 50 wide", "mixtral", HEADS | {"num_local_experts": 4, "intermediate_size": 50}),
+    ModelCase("GPT-OSS, 50 wide", "gpt_oss", HEADS | {"num_local_experts": 4, "intermediate_size": 50}),
+    ModelCase("DeepSeek-V3, 50 wide", "deepseek_v3", LATENT | {"n_group": 2, "moe_intermediate_size": 50}),
 ]
 """Classes and sizes whose products come in other ways than those of the zoo."""
 
