@@ -119,6 +119,8 @@ class Responder:
         newest = next(reversed(self._past.values()), None)
         if self.near or newest is None or newest.namespace != self.cache.namespace:
             return 0
+        if len(newest.ids) >= self.cache.context_length:  # no next turn begins with all of it
+            return 0
         return len(newest.ids) - newest.reusable
 
     def warm_up(self) -> None:
@@ -463,7 +465,8 @@ class Responder:
                 self._past[conversation] = replace(past, reusable=reusable)
 
         chunks = self.chunk_tokens, self.rate.estimate
-        if (yield from settle(self.model, self.cache, conversation, past, note, listen, *chunks)):
+        yield from settle(self.model, self.cache, conversation, past, note, listen, *chunks)
+        if self._past.get(conversation) != past:
             yield self.view()
 
 
