@@ -338,6 +338,12 @@ class History:
         found = [(row.id, read_title(row), row.read("stats", read_stats, None)) for row in rows]
         return [(number, title, stats) for number, title, stats in found if stats is not None]
 
+    def figures(self, conversation_id: int) -> list[TurnStats]:
+        """The figures of every ended answer of a conversation, of all versions."""
+        query = "SELECT id, stats FROM message WHERE conversation_id = ? AND stats IS NOT NULL AND finish_reason != ''"
+        found = [row.read("stats", read_stats, None) for row in self.file.rows(query, conversation_id)]
+        return [stats for stats in found if stats is not None]
+
     # The system prompt as an answer was written under it, kept once for each text of a conversation
 
     def note_system_prompt(self, answer_id: int, text: str) -> None:

@@ -154,10 +154,10 @@ class ModelButton(QAbstractButton):
 
     def _cache_words(self, model: ModelInfo) -> str:
         if not self._cache_on:
-            return "cache off"
+            return "remembering is off"
         held = self._cache.used_bytes if self._cache else 0
         budget = self._cache.budget_bytes if self._cache else model.cache_budget_bytes
-        return f"cache {size(held)} of {size(budget)}"
+        return f"{size(held)} of {size(budget)} memory"
 
     def _disk_words(self) -> str:
         """What lies on disk, or why nothing does; "" where that is not known or nothing to speak of."""
@@ -169,7 +169,7 @@ class ModelButton(QAbstractButton):
         """`kind` stands behind the name of the model and is never cut."""
         first = name + kind
         self._lines, self._parts = (first, second), ((name, kind), (second, ""))
-        lines = [first, second, *([f"{token_cost(self._model)} in the cache"] if self._model else [])]
+        lines = [first, second, *([f"{token_cost(self._model)} of memory"] if self._model else [])]
         lines += [disk] if (disk := self._disk_words()) else []
         self.setAccessibleName(f"Model: {'. '.join(lines)}")
         self.setToolTip(tool_tip("\n".join([*lines, "Open another model"])))

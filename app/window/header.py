@@ -58,13 +58,13 @@ class Header(QWidget):
         self.title.show_title(title, can_rename)
 
     def show_prompt(self, prompt: str, tokens: int, pinned: bool) -> None:
-        """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is pinned."""
+        """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is kept."""
         if not prompt:
             says = "Add a system prompt"
         else:
             parts = ["System prompt"]
             parts += [f"{tokens:,} tokens"] if tokens else []
-            parts += ["pinned"] if pinned else []
+            parts += ["kept"] if pinned else []
             says = " · ".join(parts)
         self.pill.setText(says)
         self.pill.setToolTip("Read or change the system prompt of this conversation")

@@ -71,10 +71,10 @@ class NoticeBar(QWidget):
         said, detail, is_error, offer = self._newest if not self.isHidden() else ("", "", False, "")
         self._show(" ".join(filter(None, (said, sentence))), detail, is_error, offer)
 
-    def show_offer(self, sentence: str, offer: str, accept: Callable[[], None]) -> None:
-        """Something failed, and a button with the label `offer` does what helps: it calls `accept`."""
+    def show_offer(self, sentence: str, offer: str, accept: Callable[[], None], is_error: bool = True) -> None:
+        """Something failed, or could come next, and a button with the label `offer` does it: it calls `accept`."""
         self._accept = accept
-        self._show(sentence, "", is_error=True, offer=offer)
+        self._show(sentence, "", is_error=is_error, offer=offer)
 
     def clear(self) -> None:
         """What was said is over, but for what stays."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
 
@@ -13,16 +13,22 @@ from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
 from app.window.reuse_presenter import ReusePresenter
+from app.window.tour import Tour
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 
 UNTITLED = "New conversation"
+WHAT_FOR = "It reads everything once.\nThe next answer starts at once."
+HOW = (
+    "Other chats read the whole conversation again before each answer. Headstart remembers what the model has read, and"
+    " shows what that saves. All of it stays on this computer."
+)
 SUPPORT_BOT, OPEN_DEFAULT, OPEN_FOLDER = "support bot", "default model", "model folder"
 
 
 class Presenter(QObject):
-    """Keeps one window in step with one session. `support_prompt` is what "Try the support bot" fills in; "" hides the
-    button."""
+    """Keeps one window in step with one session. `support_prompt` are the rules of the support bot that the empty page
+    offers to ask; "" hides the button."""
 
     def __init__(self, window: Window, session: Session, bridge: Bridge, support_prompt: str = "") -> None:
         super().__init__(window)
@@ -34,6 +40,7 @@ class Presenter(QObject):
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
+        self._tour = Tour(session, support_prompt, self.set_system_prompt, self._send_for_tour, self._offer_next, self)
         self._search = ListSearch(session.search, self)
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
@@ -91,10 +98,20 @@ class Presenter(QObject):
             self._window.composer.clear_sent()
             self._window.notice.clear()
 
+    def _send_for_tour(self, text: str) -> None:
+        """Ask this; what the composer holds stays there."""
+        if self._session.send(text):
+            self._window.notice.clear()
+        self._window.composer.edit.setFocus()
+
+    def _offer_next(self, sentence: str, label: str, accept: Callable[[], None]) -> None:
+        self._window.notice.show_offer(sentence, label, accept, is_error=False)
+
     def retry(self) -> None:
         """Answer the last question again."""
         if self._session.retry():
             self._window.notice.clear()
+        self._window.composer.edit.setFocus()
 
     def new(self) -> None:
         """Begin an empty conversation, ready to be written in."""
@@ -128,9 +145,7 @@ class Presenter(QObject):
 
     def _on_chosen(self, key: str) -> None:
         if key == SUPPORT_BOT:
-            self.set_system_prompt(self._support_prompt)
-            self._window.composer.set_text("Can I change the delivery address after I have paid?")
-            self._window.composer.edit.setFocus()
+            self._tour.begin()
         elif key == OPEN_DEFAULT:
             self._window.commands.open_default.trigger()
         else:
@@ -268,11 +283,11 @@ class Presenter(QObject):
             empty.say("No model is open", "Choose the model that will answer; it runs on this computer.", models)
             return
         offers = bool(self._support_prompt) and not self._session.conversation.system_prompt
-        choices = ((SUPPORT_BOT, "Try the support bot"),) if offers else ()
-        sentence = "Write a message below. What the model has read once, it does not read again."
+        choices = ((SUPPORT_BOT, "Show me: ask a support bot two questions · about a minute"),) if offers else ()
+        beside = "or just start writing" if offers else "Just start writing."
         if self._session.state == "loading":
-            sentence = "Write a message below. It is answered as soon as the model is loaded."
-        empty.say("Ask anything", sentence, choices)
+            beside = f"{beside.removesuffix('.')}; it is answered as soon as the model is loaded."
+        empty.say(WHAT_FOR, HOW, choices, beside, steps=offers)
 
     def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
         first_seen_id = self._session.first_seen_id  # it goes through the whole branch: once for all of them
