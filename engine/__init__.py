@@ -37,7 +37,7 @@ from engine.events import (
     TurnStats,
 )
 from engine.library.download import DEFAULT_MODEL_BYTES
-from engine.library.places import data_dir
+from engine.library.places import blocks_dir, data_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
@@ -111,6 +111,7 @@ __all__ = [
     "ToolCall",
     "TtftParts",
     "TurnStats",
+    "blocks_dir",
     "check_model",
     "data_dir",
     "default_model",

@@ -252,7 +252,7 @@ class FoldButton(QToolButton):
         """Show whether the part is folded."""
         self.is_folded = is_folded
         self.setIcon(icon("next" if is_folded else "down"))
-        self.setToolTip("Show this part" if is_folded else "Fold this part")
+        self.setToolTip(tool_tip("Show this part" if is_folded else "Fold this part"))
         self.setAccessibleDescription("folded" if is_folded else "")
 
 

@@ -14,12 +14,24 @@ from app.charts.memory import PARTS, MemoryPlot
 from app.charts.saving import Table
 from app.charts.series import TTFT_PARTS, MemorySeries, TurnSeries, used_bytes
 from app.theme import Theme
-from app.words import LEAST_ESTIMATE_S, beside_cache, knows_cold, percent, scaled, seconds, size, time_ago
+from app.words import (
+    LEAST_ESTIMATE_S,
+    beside_cache,
+    knows_cold,
+    percent,
+    scaled,
+    seconds,
+    shortened_line,
+    size,
+    time_ago,
+)
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
 
 NOTHING = "–"
+MOST_LETTERS = 24
+"""Of the title of a conversation, which has to leave room for the figures beside it."""
 PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token")
 """The parts of the time to first token in words, in the order of TTFT_PARTS."""
 
@@ -145,7 +157,8 @@ class MemoryCard(Card):
 
 def turn_name(turns: TurnSeries, place: int) -> str:
     """Which turn a place among the newest MOST_SLOTS is: "Turn 5", or the conversation it is of."""
-    return turns.rows(MOST_SLOTS)[place]["conversation"] or f"Turn {first_number(turns) + place}"
+    title = turns.rows(MOST_SLOTS)[place]["conversation"]
+    return shortened_line(title, MOST_LETTERS) if title else f"Turn {first_number(turns) + place}"
 
 
 def first_number(turns: TurnSeries) -> int:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from app.charts import words
 from app.charts.card import label
 from app.charts.plot import mixed
-from app.chat.savings import Savings
+from app.charts.series import Savings
 from app.theme import BODY, GRID, LARGE, SMALL, Theme, text_font
 from app.words import ERROR, knows_cold, seconds, times_sooner
 from engine import TtftParts, TurnStats

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.charts.bars import MOST_SLOTS
 from app.charts.card import Card, label
 from app.charts.cards import FirstTokenCard, MemoryCard, TokensCard
 from app.charts.headline import Headline
 from app.charts.saving import Saver
-from app.charts.series import MemorySeries, ShownTurn, TurnSeries
+from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
 from app.charts.tree.prefix_card import PrefixCard
 from app.charts.tree.words import Titles
-from app.chat.savings import Savings
 from app.theme import GRID, LIGHT, SMALL, Theme
+from app.widgets.room import scrolling
 from engine import CacheView, TurnStats
 
 REDRAW_MS = 80
@@ -250,17 +250,9 @@ class ChartPanel(QWidget):
             column.addWidget(card, 100)
         column.addWidget(self.prefixes)
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.viewport().setAutoFillBackground(False)
-        scroll.setWidget(inside)
-        inside.setAutoFillBackground(False)  # a scroll area fills it otherwise
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scroll)
+        whole.addWidget(scrolling(inside))
 
 
 class ScopeSwitch(QWidget):

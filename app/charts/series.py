@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from app.chat.savings import Savings as Savings
 from engine import CacheView, TtftParts, TurnStats
 
 Rows = NDArray[Any]

@@ -86,9 +86,14 @@ class Badge:
         """As shown: "remembered", "from scratch, about 4 s"; "" where its next prompt is too short to matter."""
         if not self.fits:
             return "longer than the model reads"
-        if self.seconds >= LEAST_ESTIMATE_S:
+        if self.has_seconds:
             return f"{self._warmth}, about {about_seconds(self.seconds)}"
         return self._warmth if self.is_warm else ""
+
+    @property
+    def has_seconds(self) -> bool:
+        """Whether its wait is worth saying."""
+        return self.fits and self.seconds >= LEAST_ESTIMATE_S
 
     @property
     def explanation(self) -> str:
@@ -97,7 +102,11 @@ class Badge:
         share += from_disk(self.disk_tokens)
         if not self.fits:
             return f"Its next prompt would have {tokens(self.prompt_tokens)}: more than this model reads."
-        return f"{share}; the first word comes after about {about_seconds(self.seconds)}."
+        return (
+            f"{share}; the first word comes after about {about_seconds(self.seconds)}."
+            if self.has_seconds
+            else f"{share}."
+        )
 
     @property
     def _warmth(self) -> str:
@@ -266,7 +275,7 @@ class _Rows(QStringListModel):
 
     def _estimate(self, badge: Badge) -> list[str]:
         """What the seconds of a badge are of; nothing where it has none."""
-        return [self._words.estimate] if badge.fits else []
+        return [self._words.estimate] if badge.has_seconds else []
 
 
 class _RowDelegate(QStyledItemDelegate):

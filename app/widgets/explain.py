@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.plain import Label
+from app.widgets.room import scrolling
 
 SIZE = 16
 WIDTH = 344
@@ -201,7 +202,11 @@ class ExplainPopover(QFrame):
         self.text = "\n".join(f"{part.name}: {part.text}" for part in parts)
         self.setAccessibleName(explanation.name)
         self.setAccessibleDescription(self.text)
-        column = self._column = QVBoxLayout(self)
+        content = QWidget()
+        column = self._column = QVBoxLayout(content)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(1, 1, 1, 1)
+        whole.addWidget(scrolling(content))
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(2)
         for number, part in enumerate(parts):
@@ -211,11 +216,12 @@ class ExplainPopover(QFrame):
 
     def open_at(self, button: QWidget) -> None:
         """Show it under `button`, or above where there is no room, inside the screen."""
-        self.setFixedHeight(self._column.heightForWidth(WIDTH))
         room = button.screen().availableGeometry()
+        self.setFixedHeight(min(self._column.heightForWidth(WIDTH - 2) + 2, room.height() - 16))
         place = button.mapToGlobal(QPoint(-16, button.height() + 4))
         if place.y() + self.height() > room.bottom():
-            place.setY(button.mapToGlobal(QPoint(0, -4)).y() - self.height())
+            above = button.mapToGlobal(QPoint(0, -4)).y() - self.height()
+            place.setY(max(room.top() + 8, above))
         place.setX(max(room.left() + 8, min(place.x(), room.right() - WIDTH - 8)))
         self.move(place)
         self.show()

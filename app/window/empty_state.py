@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.plain import Label, SoftLabel
+from app.widgets.room import scrolling
 
 WIDTH, NARROW = 560, 420
 """Pixels of the column, and below how many the steps stand one under the other."""
@@ -18,7 +19,7 @@ STEPS = (
 )
 
 
-class EmptyState(QScrollArea):
+class EmptyState(QWidget):
     """A headline, a sentence, buttons, and three steps where `say` asks for them. Where there is no room for all of it,
     it scrolls.
 
@@ -29,10 +30,6 @@ class EmptyState(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._shown: tuple[object, ...] = ()
         self._title, self._says, self._beside = Label(), Label(), SoftLabel()
         self._title.setFont(theme.text_font(theme.LARGE, bold=True))
@@ -68,7 +65,9 @@ class EmptyState(QScrollArea):
         middle.addStretch(1)
         middle.addWidget(inside, 1000)
         middle.addStretch(1)
-        self.setWidget(page)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scrolling(page))
 
     @property
     def text(self) -> str:

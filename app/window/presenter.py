@@ -36,7 +36,7 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
-        self._disk_note = ""
+        self._disk_note = self._error = ""
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
@@ -212,6 +212,8 @@ class Presenter(QObject):
         if answer := self._window.transcript.answer(message.id):
             answer.finish(*self._contents([message]))
             self._window.transcript.mark_newest()
+        if message.finish_reason in ("end", "length"):
+            self._end_error()
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():
@@ -234,6 +236,8 @@ class Presenter(QObject):
 
     def _on_model(self, model: ModelInfo | None) -> None:
         self._window.loading_bar.hide()
+        if model:
+            self._end_error()
         self._window.sidebar.model_button.show_model(model)
 
     def _on_loading(self, event: Loading) -> None:
@@ -249,13 +253,22 @@ class Presenter(QObject):
         self._window.sidebar.model_button.show_cache(view)
         if view.disk_note and view.disk_note != self._disk_note:
             self._window.notice.show_notice(view.disk_note)
+        elif self._disk_note and not view.disk_note and self._window.notice.text == self._disk_note:
+            self._window.notice.clear()
         self._disk_note = view.disk_note
 
     def _on_error(self, sentence: str, detail: str) -> None:
         self._window.notice.show_error(sentence, detail, stays=self._session.saving.is_failing)
+        self._error = sentence
         if self._session.state != "loading":
             self._window.loading_bar.hide()
             self._window.sidebar.model_button.show_model(self._session.model)
+
+    def _end_error(self) -> None:
+        """What failed works again: the bar that said so goes, unless it says something else by now."""
+        if self._error and self._window.notice.text == self._error:
+            self._window.notice.clear()
+        self._error = ""
 
     # Small print
 
