@@ -78,8 +78,8 @@ def check_pictures(out: Path) -> None:
     assert (light.width(), light.height()) == (dark.width(), dark.height()) == (1280, 800)
     assert light.pixelColor(4, 4).lightness() > 200 > 60 > dark.pixelColor(4, 4).lightness()
     assert charts.height() == 800
-    colours = {charts.pixel(x, y) for x in range(0, charts.width(), 2) for y in range(0, charts.height(), 5)}
-    assert len(colours) > 8
+    seen = {charts.pixel(x, y) for x in range(0, charts.width(), 2) for y in range(0, charts.height(), 5)}
+    assert len(seen) > 8
     assert (tree.width(), tree.height() < 320) == (960, True)
     for theme in (LIGHT, DARK):
         shown = colours(QImage(str(out / f"explainer-{theme.name}.png")))
