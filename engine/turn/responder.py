@@ -112,7 +112,14 @@ class Responder:
         """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
         view = self.cache.view(request_id, with_nodes=with_nodes)
         beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self._held_past_bytes
-        return replace(view, overhead_bytes=view.overhead_bytes + beside)
+        return replace(view, overhead_bytes=view.overhead_bytes + beside, unread_tokens=self._unread_tokens())
+
+    def _unread_tokens(self) -> int:
+        """Tokens that `settle` would make reusable."""
+        newest = next(reversed(self._past.values()), None)
+        if self.near or newest is None or newest.namespace != self.cache.namespace:
+            return 0
+        return len(newest.ids) - newest.reusable
 
     def warm_up(self) -> None:
         """Read a made-up prompt that leaves nothing in the cache, in two pieces and then at once: that measures the
