@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QEnterEvent, QFocusEvent, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QEnterEvent, QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -44,6 +44,7 @@ class Sidebar(QFrame):
         self.search.setAccessibleName("Search conversations")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self.search_changed)
+        self.search.installEventFilter(self)
         self.explain = Explain("badge", self)
         self.list = ConversationList(self)
         self._nothing = SoftLabel(self)
@@ -86,6 +87,19 @@ class Sidebar(QFrame):
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         column.addWidget(self.model_button)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """From the search the Down key goes to the first of what was found, and Enter opens it."""
+        if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            rows, key = self.list.rows, event.key()
+            if rows and key == Qt.Key.Key_Down:
+                self.list.show_current(rows[0].id)
+                self.list.setFocus()
+                return True
+            if rows and self.search.text() and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.list.opened.emit(rows[0].id)
+                return True
+        return super().eventFilter(watched, event)
 
     def show_rows(self, rows: Sequence[Listed], current: int) -> None:
         """Show these conversations, or what to do where there are none."""

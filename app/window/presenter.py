@@ -119,8 +119,12 @@ class Presenter(QObject):
         self._window.composer.edit.setFocus()
 
     def open(self, conversation_id: int) -> None:
-        """Open a conversation of the list."""
+        """Open a conversation of the list, at the newest message that holds what is searched for."""
         self._session.open(conversation_id)
+        needle = self._window.sidebar.search.text().strip().casefold()
+        found = [message.id for message in self._session.messages if needle in message.content.casefold()]
+        if needle and found:
+            self._window.transcript.show_message(found[-1])
         self._window.composer.edit.setFocus()
 
     def copy_answer(self) -> None:

@@ -23,8 +23,8 @@ from app.widgets.explain import Explain
 from app.widgets.plain import tool_tip
 from engine import CacheView
 
-KEYS = "Enter opens · P pins or unpins · Delete drops · + − 0 zoom"
-HINT = "Point at a run, or go to it with the arrow keys."
+KEYS = "Enter or double click opens · P pins or unpins · Delete drops · + − 0 zoom"
+HINT = "Point at a run, or go to it with the arrow keys. Its length grows a step each time its tokens double."
 
 
 class TreeWindow(QWidget):
@@ -38,7 +38,7 @@ class TreeWindow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Shared prefixes – Headstart")
+        self.setWindowTitle("Shared beginnings – Headstart")
         self.setAutoFillBackground(True)
         self.view = TreeView(theme)
         self._said = ""
@@ -57,7 +57,10 @@ class TreeWindow(QWidget):
         self._lay_out()
         self.set_theme(theme)
         self._describe()
+        self.setFocusProxy(self.view)
         self.view.setFocus()
+        for button in self._buttons:
+            button.setFocusProxy(self.view)  # the keys of the tree go on working after a click
 
     @property
     def totals(self) -> str:
@@ -140,7 +143,7 @@ class TreeWindow(QWidget):
         return name, tree_words.figures(node) + behind, tree_words.beginning(node)
 
     def _lay_out(self) -> None:
-        title = label(BODY, text="Shared prefixes", bold=True)
+        title = label(BODY, text="Shared beginnings", bold=True)
         above = QVBoxLayout()
         above.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         above.setSpacing(2)

@@ -206,6 +206,23 @@ def test_while_a_prompt_is_read_the_line_says_how_much_is_computed_by_now(line: 
     assert line.text.startswith("Next prompt")
 
 
+def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt) -> None:
+    ribbon = line.ribbon
+    assert ribbon.filled_tokens is None, "nothing is read"
+    ribbon.show_preview(preview(1000, 0, 0), read_tokens=0)
+    seen = []
+    for read in (256, 512, 1000):
+        ribbon.show_preview(preview(1000, 0, 0), read_tokens=read)
+        for share in (0.0, 0.5, 1.0):
+            ribbon.fill.setCurrentTime(round(share * ribbon.fill.duration()))
+            seen.append(ribbon.filled_tokens or 0)
+            assert seen[-1] <= read
+        assert seen[-1] == read
+    assert seen == sorted(seen)
+    ribbon.show_preview(preview(1000, 0, 0))
+    assert ribbon.filled_tokens is None
+
+
 def test_the_price_of_a_change_stands_in_front_for_a_while(line: NextPrompt) -> None:
     line.show_preview(preview())
     line.show_instead(preview(120, 100, 96), "If you change your 1st message", "20 tokens are read again")

@@ -227,3 +227,42 @@ def test_folded_charts_stay_folded(make_screen: Callable[..., Screen]) -> None:
     screen.window.charts.redraw()
     screen.window.charts.tokens.fold.click()
     assert screen.application.settings.folded == "tokens,prefixes"
+
+
+def test_the_search_is_used_from_the_keyboard_and_jumps_to_its_match(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(tokens=("A long answer.\n\n" * 40,)))
+    for question in ("About boots", "About tents", "About lamps"):
+        screen.ask(question)
+        screen.play()
+    number, wanted = screen.session.conversation.id, screen.session.messages[0].id
+    screen.window.commands.new.trigger()
+    screen.window.commands.find.trigger()
+    search = screen.window.sidebar.search
+    QTest.keyClicks(search, "boots")
+    settle()
+    QTest.keyClick(search, Qt.Key.Key_Down)
+    assert screen.window.focusWidget() is screen.window.sidebar.list
+    search.setFocus()
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    settle()
+    assert screen.session.conversation.id == number
+    bar = screen.transcript.verticalScrollBar()
+    assert bar.value() < bar.maximum(), "at the match, not at the end"
+    found = screen.transcript.message(wanted)
+    assert found is not None
+    assert found.visibleRegion().boundingRect().height() > 0
+
+
+def test_a_long_title_makes_the_charts_no_wider(screen: Screen) -> None:
+    """Seen: pointing at a bar of all conversations widened the panel."""
+    screen.ask("A question whose title is far too long for the column at the right of the window, by far")
+    screen.play()
+    charts = screen.window.charts
+    charts.scope.all.click()
+    charts.redraw()
+    settle()
+    width = charts.tokens.width()
+    charts.tokens.bars.hover(0)
+    settle()
+    assert charts.tokens.width() == width <= 328
+    assert charts.tokens.fold.width() <= width
