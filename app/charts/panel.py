@@ -207,7 +207,7 @@ class ChartPanel(QWidget):
         self._show_parts(bool(len(rows)))
         if len(rows):
             is_newest = self.turns.live or not self._reading
-            self._name.setText("This answer" if is_newest else "The answer before")
+            self._name.setText("Newest answer" if is_newest else "The answer before")
             self.headline.show_turn(rows[0])
         self.headline.show_saved(*self._saved, self.scope.shows_all)
 

@@ -36,6 +36,8 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
+        self._is_sending = False
+        self._left_text = ""  # what was written in the conversation that was in view before
         self._disk_note = self._error = ""
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
@@ -44,10 +46,12 @@ class Presenter(QObject):
         self._search = ListSearch(session.search, self)
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
+        window.closing.connect(self._keep_draft)
         bridge.cache_view.connect(self._on_cache)
         self._connect_session()
         self._connect_window()
         self._on_conversation(session.conversation)
+        window.composer.set_text(session.draft(0))
         self._on_list()
 
     def _connect_session(self) -> None:
@@ -92,16 +96,21 @@ class Presenter(QObject):
 
     def send(self, text: str) -> None:
         """Send what the composer holds; it stays there when that fails."""
-        editing = self._window.composer.editing
+        editing, before = self._window.composer.editing, self._shown_id
+        self._is_sending = True
         sent = self._session.send(text) if editing is None else self._session.edit(editing, text)
+        self._is_sending = False
         if sent:
             self._window.composer.clear_sent()
             self._window.notice.clear()
+            self._session.keep_draft(before, "")
 
     def _send_for_tour(self, text: str) -> None:
         """Ask this; what the composer holds stays there."""
+        self._is_sending = True
         if self._session.send(text):
             self._window.notice.clear()
+        self._is_sending = False
         self._window.composer.edit.setFocus()
 
     def _offer_next(self, sentence: str, label: str, accept: Callable[[], None]) -> None:
@@ -162,6 +171,10 @@ class Presenter(QObject):
         if conversation.id != self._shown_id:
             window.composer.stop_editing()
             window.header.stop_renaming()
+            if not self._is_sending:
+                self._keep_draft()
+                self._left_text = window.composer.text
+                window.composer.set_text(self._session.draft(conversation.id))
         self._shown_id = conversation.id
         self._refresh_header()
         window.transcript.show_messages(self._contents(messages))
@@ -189,7 +202,8 @@ class Presenter(QObject):
     def _on_question_taken_back(self, text: str, replaced: int | None) -> None:
         composer = self._window.composer
         if replaced is None:
-            composer.set_text(f"{text}\n{composer.text}" if composer.text.strip() else text)
+            written = composer.text if self._shown_id else self._left_text  # its conversation may be gone with it
+            composer.set_text(f"{text}\n{written}" if written.strip() else text)
         else:
             composer.start_editing(replaced, text)
         composer.edit.setFocus()
@@ -273,6 +287,11 @@ class Presenter(QObject):
         if self._error and self._window.notice.text == self._error:
             self._window.notice.clear()
         self._error = ""
+
+    def _keep_draft(self) -> None:
+        """What is written stays with its conversation, also over the end of the program."""
+        self._window.composer.stop_editing()
+        self._session.keep_draft(self._shown_id, self._window.composer.text)
 
     # Small print
 

@@ -24,7 +24,7 @@ from app.widgets.plain import tool_tip
 from engine import CacheView
 
 KEYS = "Enter or double click opens · P pins or unpins · Delete drops · + − 0 zoom"
-HINT = "Point at a run, or go to it with the arrow keys. Its length grows a step each time its tokens double."
+HINT = "Point at a run, or go to it with the arrow keys."
 
 
 class TreeWindow(QWidget):
@@ -149,7 +149,7 @@ class TreeWindow(QWidget):
         above.setSpacing(2)
         first = QHBoxLayout()
         first.setSpacing(GRID)
-        for line in (self._totals, self._name, self._figures, self._text):
+        for line in (self._totals, self._name, self._figures, self._text, self._keys):
             line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         first.addWidget(title)
         first.addWidget(Explain("tree"))
@@ -161,13 +161,8 @@ class TreeWindow(QWidget):
         below = QVBoxLayout()
         below.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
         below.setSpacing(2)
-        names = QHBoxLayout()
-        names.setSpacing(3 * GRID)
-        names.addWidget(self._name, 1)
-        names.addWidget(self._keys)
-        below.addLayout(names)
-        below.addWidget(self._figures)
-        below.addWidget(self._text)
+        for line in (self._name, self._figures, self._text, self._keys):
+            below.addWidget(line)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

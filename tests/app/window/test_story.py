@@ -266,3 +266,38 @@ def test_a_long_title_makes_the_charts_no_wider(screen: Screen) -> None:
     settle()
     assert charts.tokens.width() == width <= 328
     assert charts.tokens.fold.width() <= width
+
+
+def test_each_conversation_keeps_its_draft_also_over_the_end_of_the_program(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    screen.ask("One")
+    screen.play()
+    number = screen.session.conversation.id
+    screen.type("half of a thought")
+    screen.window.commands.new.trigger()
+    assert screen.composer.text == ""
+    screen.type("something new")
+    screen.application.presenter.open(number)
+    assert screen.composer.text == "half of a thought"
+    screen.window.close()
+    again = make_screen()
+    assert again.composer.text == "something new"
+    again.application.presenter.open(number)
+    assert again.composer.text == "half of a thought"
+    again.press(Qt.Key.Key_Return)
+    again.play()
+    again.window.commands.new.trigger()
+    again.application.presenter.open(number)
+    assert again.composer.text == "", "what was sent is no draft"
+
+
+def test_a_draft_goes_with_its_conversation(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    screen.ask("One")
+    screen.play()
+    number = screen.session.conversation.id
+    screen.type("a secret")
+    screen.session.delete(number)
+    settle()
+    assert screen.composer.text == ""
+    assert screen.application.history.draft(number) == ""
