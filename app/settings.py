@@ -96,6 +96,8 @@ class Settings:
     )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     show_charts: bool = option(True, "Show the charts beside the transcript.")
+    show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
+    folded: str = option("prefixes", "Names of the charts that are folded, with commas between them.")
     show_sidebar: bool = option(True, "Show the list of conversations.")
     window_geometry: str = option("", "Place and size of the window, in Qt's own form as base64.")
 
