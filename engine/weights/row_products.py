@@ -25,6 +25,13 @@ in another way, whose last bit may differ."""
 ONE_THREAD = 32768 - VECTORS
 """So many numbers torch gives to one thread. Where the parts of two threads meet is an end of a loop, too."""
 
+TILE = 4 << 20
+"""Numbers of a matrix that are multiplied at once. Those of a larger one are taken some outputs at a time: what they
+are widened into stays near the processor, and to measure `counts_for` takes no longer than for a small one."""
+
+OUTPUTS = 64
+"""Tiles are a multiple of so many outputs, but for the last."""
+
 _counts: dict[tuple[object, ...], tuple[int, ...]] = {}
 
 
@@ -46,6 +53,13 @@ def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor
             filled = functional.pad(part, (0, 0, 0, count - len(part)))
             out[start:] = _product(filled, matrix, bias)[: len(part)]
     return out
+
+
+def tiles(outputs: int, inputs: int) -> list[tuple[int, int]]:
+    """Where the tiles of a matrix with so many outputs and inputs begin and end: nearly equal, TILE numbers at most."""
+    count = -(-outputs * inputs // TILE)
+    size = -(-outputs // count // OUTPUTS) * OUTPUTS
+    return [(start, min(start + size, outputs)) for start in range(0, outputs, size)]
 
 
 def parts(total: int, counts: tuple[int, ...]) -> Iterator[tuple[int, int]]:
