@@ -128,18 +128,24 @@ Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
 
 
-class PlainRotary:
-    """Rotary position codes (https://arxiv.org/abs/2104.09864) with frequencies `theta ** (-2 i / dim)`, the same at
-    every length. The halves of a head are paired, as in Llama."""
+def plain_frequencies(dim: int, theta: float) -> Tensor:
+    """`theta ** (-2 i / dim)` for each pair of numbers of a head."""
+    return 1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)
 
-    def __init__(self, dim: int, theta: float, device: torch.device) -> None:
-        self._frequencies = (1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)).to(device)
+
+class PlainRotary:
+    """Rotary position codes (https://arxiv.org/abs/2104.09864) whose `frequencies` `[dim / 2]` are the same at every
+    length. The halves of a head are paired, as in Llama. Cosines and sines are `scaled`, which YaRN asks for."""
+
+    def __init__(self, frequencies: Tensor, device: torch.device, scaled: float = 1.0) -> None:
+        self._frequencies = frequencies.float().to(device)
+        self._scaled = scaled
 
     def __call__(self, like: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         """Cosines and sines `[1, n, dim]` of positions `[1, n]`, in the number type of `like`."""
         angles = positions[..., None].float() * self._frequencies
         both = torch.cat([angles, angles], dim=-1)
-        cos, sin = (in_vectors(function, both) for function in (torch.cos, torch.sin))
+        cos, sin = (in_vectors(function, both) * self._scaled for function in (torch.cos, torch.sin))
         return cos.to(like.dtype), sin.to(like.dtype)
 
 

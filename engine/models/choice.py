@@ -21,6 +21,10 @@ NUMBER_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.flo
 FP32_SHARE = 0.5
 """fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
 
+CPU_FULL_SHARE, GPU_FULL_SHARE = 0.05, 0.5
+"""Packed weights may be kept in full as well up to this share of the free memory. On a GPU, where torch widens them,
+that makes a large difference."""
+
 WIDEST_MEASURED = 8192
 """The measurement of number types uses a layer of at most this width. Wider ones would take gigabytes, and would not
 change which type is faster."""
@@ -75,6 +79,27 @@ def default_cache_bytes(device: torch.device) -> int:
     on_gpu = device.type == "cuda"
     share = torch.cuda.mem_get_info(device)[0] // 2 if on_gpu else psutil.virtual_memory().available // 4
     return int(min(share, DEFAULT_CACHE_LIMIT))
+
+
+def free_bytes(device: torch.device) -> int:
+    """Memory that is free on a device now; on a computer whose GPU shares it, the computer's."""
+    return int(torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available)
+
+
+def full_is_cheap(nbytes: int, device: torch.device) -> bool:
+    """Whether packed weights may be there in full, too, for faster reading: a small share of the free memory. What is
+    computed is the same in either case."""
+    return nbytes <= (CPU_FULL_SHARE if device.type == "cpu" else GPU_FULL_SHARE) * free_bytes(device)
+
+
+def require_memory(nbytes: int, device: torch.device, name: str) -> None:
+    """Raise ModelError where weights of so many bytes do not fit into the free memory."""
+    free = free_bytes(device)
+    if nbytes > free:
+        raise ModelError(
+            f"{name} takes {nbytes / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free: close other programs, or "
+            "get the model in fewer bits, or a smaller one."
+        )
 
 
 def checkpoint_bytes(folder: Path) -> int:
