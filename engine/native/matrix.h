@@ -65,11 +65,9 @@ WIDE INLINE __m512 sixteen_columns(__m512i codes, int k, const float *x, __m512 
     return _mm512_fmadd_ps(_mm512_cvtepi32_ps(own), _mm512_loadu_ps(x + 16 * k), sum);
 }
 
-/* Two stretches at a time, side by side in one register: the scales of the left one count for its lower half. */
-WIDE INLINE __m512 both_scales(const float *scale, int left, int right) {
-    const __m512 all = _mm512_castps256_ps512(_mm256_loadu_ps(scale));
-    const __m512i from = _mm512_mask_set1_epi32(_mm512_set1_epi32(left), 0xff00, right);
-    return _mm512_permutexvar_ps(from, all);
+/* Two stretches at a time, side by side in one register: the scale of the left one counts for its lower half. */
+WIDE INLINE __m512 both_scales(__m512 all, int left, int right) {
+    return _mm512_permutexvar_ps(_mm512_mask_set1_epi32(_mm512_set1_epi32(left), 0xff00, right), all);
 }
 
 WIDE INLINE float int4_row_wide_by(const Matrix *m, int row, const Scratch *s, const Groups *groups, int group) {
@@ -77,9 +75,14 @@ WIDE INLINE float int4_row_wide_by(const Matrix *m, int row, const Scratch *s, c
     const __m512 zero = _mm512_setzero_ps();
     __m512 first = zero, second = zero;
     for (int column = 0; column < m->columns; column += PAIR) {
-        const __mmask16 there = m->columns - column >= PAIR ? 0xffff : 0x00ff;
-        const __m512i all = _mm512_maskz_loadu_epi32(there, codes + column / 8);
-        const float *x = s->folded + column, *scale = groups->scale + column / group;
+        const void *words = codes + column / 8;
+        const __m512i all = m->columns - column >= PAIR
+                                ? _mm512_loadu_si512(words)
+                                : _mm512_zextsi256_si512(_mm256_loadu_si256((const __m256i *)words));
+        const float *x = s->folded + column, *own = groups->scale + column / group;
+        /* no more than what was stored at once: the processor would wait for the rest */
+        const __m512 scale = group == 16 ? _mm512_castps256_ps512(_mm256_loadu_ps(own))
+                                         : _mm512_castps128_ps512(_mm_loadu_ps(own));
         __m512 a = zero, b = zero;
         for (int k = 0; k < 2; k++) a = sixteen_columns(all, k, x, a), b = sixteen_columns(all, k + 4, x, b);
         if (group == 16) {
