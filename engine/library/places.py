@@ -42,7 +42,7 @@ def blocks_dir() -> Path:
 
 
 def models_dir() -> Path:
-    """Where fetched and converted models lie."""
+    """Where fetched models lie."""
     return data_dir() / "models"
 
 
