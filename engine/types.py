@@ -268,7 +268,7 @@ class Request:
 class ModelSpec:
     """Which model to load and how. An empty `path` means the default model, which is fetched once.
 
-    `path` is a folder with config.json and safetensors files, or a GGUF file, which is opened as it is. `cache_bytes` None takes a share of the
+    `path` is a folder with config.json and safetensors files, or a GGUF file. `cache_bytes` None takes a share of the
     free device memory; less than one whole conversation takes is raised to that (`ModelInfo.cache_budget_bytes`).
     `disk_bytes` is what may be kept on disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of
     the free disk space.

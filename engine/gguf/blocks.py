@@ -36,6 +36,12 @@ class BlockFormat:
     has_minimums: bool
     wider: bool = False
 
+    def bytes_for(self, weights: int) -> int:
+        """How much memory so many weights take."""
+        numbers = 2 if self.has_minimums else 1
+        scales = weights // self.group + weights // SUPER * 2 if self.is_nested else weights // self.group * 2
+        return weights * self.bits // 8 + scales * numbers
+
 
 @dataclass(frozen=True, slots=True)
 class Blocks:

@@ -24,11 +24,12 @@ from engine.library.check import check_gguf, refuse_gguf
 from engine.library.places import model_name
 from engine.llama.checkpoint import CLASSES, PlainConfig, PlainNetwork, end_ids, has_plain_layers, parsed, shapes
 from engine.llama.weights import PlainRotary, Rotary
-from engine.models.choice import NUMBER_TYPES, choose_dtype, full_is_cheap, require_memory
+from engine.models.choice import NUMBER_TYPES, Need, choose_dtype, full_is_cheap, require_memory
 from engine.native import library as native_library
 from engine.types import Dtype, ModelError
 from engine.weights.from_gguf import read_numbers, read_packed
 from engine.weights.packed import PackedMatrix
+from engine.weights.row_products import TILE
 
 Progress = Callable[[str, float | None], None]
 Shapes = Mapping[str, tuple[int, ...]]
@@ -67,9 +68,24 @@ def _open(header: GgufHeader, where: torch.device, dtype: Dtype, progress: Progr
     numbers = sum(map(prod, dict(shapes(plain)).values()))
     size = 0 if is_packed else numbers * own.itemsize
     number, bits = choose_dtype(dtype, where, plain.width, own, size)
+    need = _need(made, plain, number, is_packed, copies=bits is not None)
+    require_memory(need, where, model_name(header.paths[0]))
     tensors = _Reader(number, where, is_packed, progress).read(made, dict(shapes(plain)))
     keeps = is_packed and full_is_cheap(numbers * number.itemsize, where)
     return PlainNetwork(plain, tensors, bits, _rotary(config, plain, where), keeps_full=keeps)
+
+
+def _need(made: Mapping[str, Recipe], plain: PlainConfig, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
+    """What the model will take, by the header. `copies`: what is not packed gets a copy of 8 bits for decoding."""
+    weights = 0
+    for name, shape in shapes(plain):
+        found, count = made[name].rows(), prod(shape)
+        form = FORMATS.get(found[0].kind) if is_packed and found is not None else None
+        full = count * number.itemsize + (count if copies and len(shape) > 1 else 0)
+        weights += full if form is None else form.bytes_for(count)
+    sizes = plain.sizes
+    token = 2 * sizes.num_layers * sizes.kv_heads * sizes.dim * number.itemsize
+    return Need(weights, TILE * number.itemsize if is_packed else 0, token)
 
 
 def _stays_packed(made: Mapping[str, Recipe], where: torch.device, dtype: Dtype) -> bool:
@@ -149,7 +165,11 @@ def _open_widened(
         raise ModelError(
             f"{model_name(header.paths[0])} can be run in bf16 or fp32 only. Choose one of these number types."
         )
-    require_memory(numbers * number.itemsize, where, model_name(header.paths[0]))
+    text = made.get_text_config()
+    kv_heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
+    dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    token = 2 * text.num_hidden_layers * kv_heads * dim * number.itemsize
+    require_memory(Need(numbers * number.itemsize, 0, token), where, model_name(header.paths[0]))
     tensors = _Reader(number, torch.device("cpu"), False, progress).read(ways, expected)
     full = {name: tensor for name, tensor in tensors.items() if isinstance(tensor, Tensor)}
     del tensors

@@ -28,7 +28,7 @@ from engine.models import from_gguf
 from engine.models.choice import NUMBER_TYPES, checkpoint_bytes, choose_device, choose_dtype
 from engine.models.support import NO_NUMBERS
 from engine.prompt.token_text import TokenText
-from engine.types import Device, Dtype, ModelError, ReuseClass
+from engine.types import Device, Dtype, HeadstartError, ModelError, ReuseClass
 
 NAMES = {dtype: name for name, dtype in NUMBER_TYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
@@ -176,7 +176,7 @@ def load(path: Path, device: Device, dtype: Dtype, progress: Progress = lambda s
                 )
             return LoadedModel(network, tokenizer, str(path))
     except Exception as error:  # whatever a foreign config or checkpoint brings transformers to raise
-        if isinstance(error, ModelError) or is_out_of_memory(error) or _is_our_fault(error):
+        if isinstance(error, HeadstartError) or is_out_of_memory(error) or _is_our_fault(error):
             raise
         detail = "".join(traceback.format_exception(error))
         raise ModelError(
