@@ -117,7 +117,7 @@ def test_a_file_that_changes_while_it_is_read(what: str, tmp_path: Path, monkeyp
     monkeypatch.setattr(from_gguf, "read_packed", meanwhile)
     words = r"tiny\.gguf is not a readable GGUF file: download" if what == "cut" else "changed while it was read"
     with pytest.raises(ModelError, match=words):
-        load(path, "cpu", "auto")
+        from_gguf.open_network(path, torch.device("cpu"), "auto", lambda stage, fraction: None)
 
 
 def test_weights_that_are_no_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
