@@ -1,6 +1,7 @@
 """`python -m tests.bench --out FILE.json`: every row of the table, as JSON and as Markdown on standard output.
 
-QUICK=1 takes fewer samples. PEERS=llama.cpp adds row 5 where the package llama-cpp-python is installed.
+QUICK=1 takes fewer samples. PEERS=llama.cpp adds row 5 where the package llama-cpp-python is installed. LARGE=1 adds
+models of 1 and 7 billion weights (`large_rows`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,16 @@ import psutil
 
 from engine import fetch_model
 from engine.models.from_gguf import open_tokenizer
-from tests.bench import engine_rows, exact_rows, llama_rows, quality_rows, restart_rows, scaling_rows, window_rows
+from tests.bench import (
+    engine_rows,
+    exact_rows,
+    large_rows,
+    llama_rows,
+    quality_rows,
+    restart_rows,
+    scaling_rows,
+    window_rows,
+)
 from tests.bench.chat import Player
 from tests.bench.rows import Row
 
@@ -34,7 +44,7 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality or llama")
+    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality, llama or large")
     parser.add_argument("--before", type=Path, metavar="TREE", help="an earlier checkout, for rows Z1, Z2 and Z6")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +64,7 @@ def as_line(row: Row) -> str:
 
 def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
     model = fetch_model(lambda *_: None)
-    wanted = [only] if only else ["engine", "llama", "exact", "restart", "window", "scaling", "quality"]
+    wanted = [only] if only else ["engine", "llama", "exact", "restart", "window", "scaling", "large", "quality"]
     if {"engine", "llama", "exact"} & set(wanted):
         player = Player()
         try:
@@ -72,6 +82,8 @@ def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
         yield from window_rows.measure(count)
     if "scaling" in wanted:  # in this thread, whose team OpenMP would count in all that is measured behind it
         yield from scaling_rows.measure(count)
+    if "large" in wanted and os.environ.get("LARGE"):
+        yield from large_rows.measure(count)
     if "quality" in wanted:
         yield from quality_rows.measure(model)
 
