@@ -35,7 +35,7 @@ class EnginePort(Protocol):
 
     def cancel(self, request_id: int) -> None:
         """Stop a request, within one layer of the model where one is computing; what it computed in whole chunks and
-        tokens stays cached. Stop a load at its next step, or while it downloads or converts. A preview that
+        tokens stays cached. Stop a load at its next step, or while it downloads. A preview that
         was not made yet ends with Failed. Unknown ids are ignored."""
 
     def set_cache_budget(self, budget_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""How Headstart starts Python programs beside itself: the converter, pip, the one that renders chat templates.
+"""How Headstart starts Python programs beside itself: pip, the one that renders chat templates.
 
 From source they run in the Python that runs Headstart. A frozen Headstart, as the installers bring it, has no Python
 beside it: there `sys.executable` is Headstart itself, which runs one of its own files where its first argument says so

@@ -79,7 +79,7 @@ class ModelGoneError(OutOfMemoryError):
 
 
 class DiskFullError(HeadstartError):
-    """There is not enough disk space to download or convert a model."""
+    """There is not enough disk space to download a model."""
 
 
 class InvalidRequestError(HeadstartError):

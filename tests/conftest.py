@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if "deep" in item.keywords])
         items[:] = [item for item in items if "deep" not in item.keywords]
     for item in items:
-        if "default_model_dir" in getattr(item, "fixturenames", ()):
+        if "default_model" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.real_model)
     # The long ones first, so that no process waits at the end for what another has just begun.
     items.sort(key=lambda item: "real_model" not in item.keywords)
@@ -81,8 +81,8 @@ def qtbot(qtbot: QtBot) -> QtBot:
 
 
 @pytest.fixture(scope="session")
-def default_model_dir() -> Path:
-    """The folder of the real default model. Fetched once, kept in the user's data directory like the program does."""
+def default_model() -> Path:
+    """The file of the real default model. Fetched once, kept in the user's data directory like the program does."""
     from engine.library.resolve import fetch_model
 
     return fetch_model(lambda stage, fraction: None)

@@ -49,8 +49,6 @@ WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker
 """Rooms of the engine that never compute, and so load without torch."""
 TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache"}
 """The cache's index needs no tensor; these hold and move them."""
-MAY_CONVERT = "engine/library/convert.py"
-"""The program that converts GGUF files, started as a process of its own."""
 TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
@@ -126,9 +124,9 @@ def engine_violations(path: str, rest: list[str], name: str) -> Iterator[str]:
     room, module, library = rest[0], rest[-1], name.split(".")[0]
     if library in QT | {"app", "resources", "tests"}:
         yield f"engine may not import {name}"
-    if library == "torch" and path != MAY_CONVERT and (room in WITHOUT_TORCH or is_index(room, module)):
+    if library == "torch" and (room in WITHOUT_TORCH or is_index(room, module)):
         yield "has no business with torch"
-    if library == "transformers" and path != MAY_CONVERT and room not in TRANSFORMERS:
+    if library == "transformers" and room not in TRANSFORMERS:
         yield "transformers belongs to models and prompt"
     if library == "ctypes" and not (room in COMPILED or module.startswith("compiled_")):
         yield "compiled code has its own modules"

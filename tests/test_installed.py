@@ -58,7 +58,7 @@ def test_only_one_name_lies_at_the_top(wheel: Path) -> None:
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"headstart"}
     for name in (
         "app/__main__.py",
-        "engine/library/convert.py",
+        "engine/library/resolve.py",
         "resources/style.qss",
         "resources/demo/support_bot.md",
     ):

@@ -10,7 +10,8 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from gguf.quants import dequantize
 from numpy.typing import NDArray
 
-from engine.gguf.header import GgufTensor
+from engine.gguf.blocks import Bytes
+from engine.gguf.header import GgufDamagedError, GgufTensor
 
 Numbers = NDArray[np.float32]
 
@@ -19,31 +20,45 @@ _PIECE = 1 << 24
 
 
 class StoredTensor:
-    """A tensor as it lies in its file. `shape` has the outermost dimension first."""
+    """A tensor as it lies in its file. `shape` has the outermost dimension first, `kind` is the number of its type."""
 
     def __init__(self, where: GgufTensor) -> None:
         self.shape = where.shape
-        self._kind = GGMLQuantizationType(where.kind)
-        rows = prod(where.shape[:-1])
-        self._bytes = np.memmap(where.path, np.uint8, "r", where.offset, (rows, where.size // rows))
+        self.kind = where.kind
+        self.rows = prod(where.shape[:-1])
+        self.row_bytes = where.size // self.rows
+        self._where = where
+
+    def raw(self, first: int, last: int) -> Bytes:
+        """The bytes of some rows, `[last - first, row_bytes]`, copied: the file may change afterwards.
+
+        Raises GgufDamagedError where it ends early, OSError.
+        """
+        count = (min(last, self.rows) - first) * self.row_bytes
+        with self._where.path.open("rb") as file:
+            file.seek(self._where.offset + first * self.row_bytes)
+            found = np.fromfile(file, np.uint8, count)
+        if len(found) < count:
+            raise GgufDamagedError("it became shorter while it was read")
+        return found.reshape(-1, self.row_bytes)
 
     def whole(self) -> Numbers:
         """All numbers, `shape`."""
-        return self._dequantised(0, len(self._bytes)).reshape(self.shape)
+        return self._dequantised(0, self.rows).reshape(self.shape)
 
     def part(self, index: int) -> Numbers:
         """One entry of the first dimension, `shape[1:]`."""
-        rows = len(self._bytes) // self.shape[0]
+        rows = self.rows // self.shape[0]
         return self._dequantised(index * rows, (index + 1) * rows).reshape(self.shape[1:])
 
     def pieces(self) -> Iterator[Numbers]:
         """All numbers in their order, some rows at a time."""
         step = max(1, _PIECE // self.shape[-1])
-        for start in range(0, len(self._bytes), step):
+        for start in range(0, self.rows, step):
             yield self._dequantised(start, start + step)
 
     def _dequantised(self, first: int, last: int) -> Numbers:
-        numbers: Numbers = dequantize(self._bytes[first:last], self._kind)
+        numbers: Numbers = dequantize(self.raw(first, last), GGMLQuantizationType(self.kind))
         return numbers
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.gguf import rope
 from engine.gguf.dequantise import Numbers, StoredTensor
@@ -20,6 +21,7 @@ from engine.gguf.header import GgufForeignError, GgufHeader, GgufTensor
 
 Shape = tuple[int, ...]
 Config = Mapping[str, Any]
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,22 @@ class Way:
     """How tensors of the file become one of the model.
 
     `shape` gives the shape of the result from those of the sources and the configuration, or None where these do not
-    fit together. `pieces` gives its numbers in their order, some at a time.
-    """
+    fit together. `pieces` gives its numbers in their order, some at a time. `rows` says which rows of the one source
+    the result is, where it is nothing but that."""
 
     shape: Callable[[Sequence[Shape], Config], Shape | None]
     pieces: Callable[[Sequence[StoredTensor], Config], Iterator[Numbers]]
+    rows: Callable[[Sequence[Shape], Config], Rows] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows `first` to `last` of a tensor, in another `order` where there is one: row i of the result is row
+    `first + order[i]`."""
+
+    first: int
+    last: int
+    order: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,12 @@ class Recipe:
     def pieces(self) -> Iterator[Numbers]:
         """The tensor's numbers in their order, some at a time."""
         return self._way.pieces([StoredTensor(each) for each in self._tensors], self._config)
+
+    def rows(self) -> tuple[StoredTensor, Rows] | None:
+        """The matrix of the file whose rows these are; None where it is made in another way."""
+        if self._way.rows is None or len(self._tensors[0].shape) != 2:
+            return None
+        return StoredTensor(self._tensors[0]), self._way.rows([each.shape for each in self._tensors], self._config)
 
 
 def recipes(header: GgufHeader, config: Config, expected: Mapping[str, Shape]) -> dict[str, Recipe]:
@@ -130,7 +149,7 @@ def _rest_shape(shapes: Sequence[Shape], config: Config) -> Shape | None:
     return (sum(shape[0] for shape in shapes), *rests.pop()) if len(rests) == 1 and all(shapes) else None
 
 
-PLAIN = Way(_same_shape, lambda tensors, config: tensors[0].pieces())
+PLAIN = Way(_same_shape, lambda tensors, config: tensors[0].pieces(), lambda shapes, config: Rows(0, shapes[0][0]))
 TRANSPOSED = Way(
     lambda shapes, config: tuple(reversed(shapes[0])), lambda tensors, config: iter([tensors[0].whole().T])
 )
@@ -147,10 +166,13 @@ def _unpermuted(heads: str) -> Way:
     def shape(shapes: Sequence[Shape], config: Config) -> Shape | None:
         return shapes[0] if shapes[0] and shapes[0][0] % (2 * config[heads]) == 0 else None
 
-    return Way(shape, lambda tensors, config: iter([_in_halves(tensors[0].whole(), config[heads])]))
+    def rows(shapes: Sequence[Shape], config: Config) -> Rows:
+        return Rows(0, shapes[0][0], _in_halves(np.arange(shapes[0][0]), config[heads]))
+
+    return Way(shape, lambda tensors, config: iter([_in_halves(tensors[0].whole(), config[heads])]), rows)
 
 
-def _in_halves(rows: Numbers, heads: int) -> Numbers:
+def _in_halves(rows: NDArray[Number], heads: int) -> NDArray[Number]:
     """Rows as transformers turns them, the first half of a head against the second. In the file the two numbers of a
     pair stand next to each other."""
     return rows.reshape(heads, -1, 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
@@ -167,12 +189,18 @@ def _part_of_fused(part: int, is_permuted: bool = False) -> Way:
         rows = sum(config[heads] for heads in _FUSED) * config["head_dim"]
         return (config[_FUSED[part]] * config["head_dim"], *shapes[0][1:]) if shapes[0][:1] == (rows,) else None
 
-    def pieces(tensors: Sequence[StoredTensor], config: Config) -> Iterator[Numbers]:
+    def rows(shapes: Sequence[Shape], config: Config) -> Rows:
         before = sum(config[heads] for heads in _FUSED[:part]) * config["head_dim"]
-        rows = tensors[0].whole()[before : before + config[_FUSED[part]] * config["head_dim"]]
-        yield _in_halves(rows, config[_FUSED[part]]) if is_permuted else rows
+        count = config[_FUSED[part]] * config["head_dim"]
+        order = _in_halves(np.arange(count), config[_FUSED[part]]) if is_permuted else None
+        return Rows(before, before + count, order)
 
-    return Way(shape, pieces)
+    def pieces(tensors: Sequence[StoredTensor], config: Config) -> Iterator[Numbers]:
+        wanted = rows([tensor.shape for tensor in tensors], config)
+        found = tensors[0].whole()[wanted.first : wanted.last]
+        yield found if wanted.order is None else found[wanted.order]
+
+    return Way(shape, pieces, rows)
 
 
 def _experts_shape(shapes: Sequence[Shape], config: Config) -> Shape | None:

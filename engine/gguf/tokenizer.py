@@ -1,7 +1,8 @@
 """Makes the tokenizer that a GGUF file describes: its ids are those that llama.cpp finds for the same text.
 
-What is written are the two files that transformers reads, tokenizer.json and tokenizer_config.json. The rules are those
-of llama.cpp (`src/llama-vocab.cpp`), from which a file's fields have their meaning. Two kinds of tokenizer are known:
+It is made in memory, as the object that tokenizer.json stands for and the entries of tokenizer_config.json. The rules
+are those of llama.cpp (`src/llama-vocab.cpp`), from which a file's fields have their meaning. Two kinds of tokenizer
+are known:
 
 - "gpt2" joins pairs of tokens in the order of a list, inside words (see `splitting`). "gemma4" is one without words.
 - "llama" (SentencePiece) joins whatever two neighbours make a token, that of the highest score first. The library
@@ -10,7 +11,6 @@ of llama.cpp (`src/llama-vocab.cpp`), from which a file's fields have their mean
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -43,19 +43,16 @@ _SENTENCEPIECE = {"bos_token": 1, "eos_token": 2, "unk_token": 0}
 _ADVICE = "get the model's safetensors folder instead."
 
 
-def write_tokenizer(gguf: Path, folder: Path) -> None:
-    """Write tokenizer.json and tokenizer_config.json for the file `gguf` to `folder`.
+def read_tokenizer(gguf: Path) -> tuple[Tokenizer, dict[str, Any]]:
+    """The tokenizer of the file `gguf`, and the entries of its tokenizer_config.json.
 
-    Raises ModelError where the file's tokenizer is of a kind, or follows a rule, that is not known here; OSError.
+    Raises ModelError where it is of a kind, or follows a rule, that is not known here; OSError.
     """
     vocabulary = read_vocabulary(gguf)
     try:
-        tokenizer = build_tokenizer(vocabulary)
+        return build_tokenizer(vocabulary), tokenizer_config(vocabulary)
     except ModelError as error:
         raise ModelError(f"{gguf.name} {error}", error.detail) from error
-    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
-    config = json.dumps(tokenizer_config(vocabulary), ensure_ascii=False, indent=2)
-    (folder / "tokenizer_config.json").write_text(config, encoding="utf-8")
 
 
 def build_tokenizer(vocabulary: Vocabulary) -> Tokenizer:

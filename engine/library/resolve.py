@@ -1,34 +1,24 @@
-"""From what a user names as a model to a folder that can be loaded. No torch.
+"""From what a user names as a model to a folder or GGUF file that can be loaded. No torch.
 
-The default model is downloaded, a GGUF file is converted once, and a folder is checked. Converted models lie in
-`data_dir()/models/<start of the GGUF's sha256>/<name>`; `source.json` inside says from which file they were made.
-"""
+The default model is downloaded once, a GGUF file in `data_dir()/models/<start of its sha256>`. A folder or file is
+checked, and stays where it is."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
-import shutil
-from collections.abc import Sequence
+import os
 from contextlib import suppress
 from glob import glob
 from pathlib import Path
-from typing import Any
 
-from engine.gguf.header import GgufHeader
 from engine.gguf.parts import is_later_part
 from engine.library import download
-from engine.library.check import check_folder, read_json, refuse_foreign, require_file, unreadable
+from engine.library.check import check_folder, refuse_foreign, require_file, unreadable
 from engine.library.check_gguf import check_gguf, holds_model, is_gguf, read_gguf
 from engine.library.child_process import Progress
-from engine.library.convert import run_converter
+from engine.library.fingerprint import file_digests
 from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space
 from engine.types import ModelError
-
-DEFAULT_MODEL = "SmolLM2-135M-Instruct"
-_CONVERSION = 3  # counts up when a new version must convert again
-_SOURCE = "source.json"
 
 
 def check_model(path: str) -> None:
@@ -41,12 +31,12 @@ def check_model(path: str) -> None:
 
 
 def default_model() -> Path | None:
-    """The folder of the default model, or None while it has not been fetched."""
-    return _ready(download.GGUF_SHA256)
+    """The file of the default model, or None while it has not been fetched."""
+    return next((place for place in (download.installed_gguf(), _fetched()) if place and _is_whole(place)), None)
 
 
 def fetch_model(progress: Progress) -> Path:
-    """Download and convert the default model, unless it is here already; return its folder.
+    """Download the default model, unless it is here already; return its file.
 
     Raises ModelError, DiskFullError, and what `progress` raises to cancel it.
     """
@@ -54,29 +44,28 @@ def fetch_model(progress: Progress) -> Path:
 
 
 def resolve(path: str, progress: Progress) -> Path:
-    """The folder with config.json, safetensors and tokenizer for `path`: "" (default model), a GGUF file or a folder.
+    """What to load for `path`: the default model's file for "", else a GGUF file, or a folder with config.json,
+    safetensors and a tokenizer.
 
     What `progress` raises cancels, and nothing half done stays. Raises ModelError, DiskFullError.
     """
     try:
-        if not path:
-            return _default(progress)
-        place, gguf = _checked(path)
-        return place if gguf is None else _converted(place, gguf, progress)
+        return _checked(path) if path else _default(progress)
     except OSError as error:
         raise explain(error) from error
 
 
-def _checked(path: str) -> tuple[Path, GgufHeader | None]:
-    """The whole model folder that `path` means, or the GGUF file with its header."""
+def _checked(path: str) -> Path:
+    """The whole model folder or GGUF file that `path` means."""
     try:
         place = _place(path)
-        if not place.is_dir():
-            return place, check_gguf(place)
-        check_folder(place)
+        if place.is_dir():
+            check_folder(place)
+        else:
+            check_gguf(place)
     except OSError as error:
         raise unreadable(Path(path), error) from error
-    return place, None
+    return place
 
 
 def _place(path: str) -> Path:
@@ -154,110 +143,41 @@ def _begins_model(file: Path) -> bool:
 
 
 def _default(progress: Progress) -> Path:
-    key = download.GGUF_SHA256
-    if ready := _ready(key):
-        return ready
-    with alone(key, progress) as stage:
-        if ready := _ready(key):
-            return ready
+    place = _fetched()
+    if installed := download.installed_gguf():
+        if file_digests([installed], progress) != [download.GGUF_SHA256]:
+            raise ModelError(download.DAMAGED, str(installed))
+        return installed
+    if _is_whole(place):
+        return place
+    with alone(download.GGUF_SHA256, progress) as stage:
+        if _is_whole(place):
+            return place
         require_space(stage, download.DEFAULT_MODEL_BYTES)
-        gguf = _kept_gguf(key, stage) or download.fetch_default_gguf(stage, progress)
-        # Beside the converted weights: kernels that compute on quantised blocks read the original.
-        return _convert(gguf, check_gguf(gguf), DEFAULT_MODEL, key, stage, progress, keep=True)
+        made = _kept(stage) or download.fetch_default_gguf(stage, progress)
+        check_gguf(made)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return made.replace(place)
 
 
-def _kept_gguf(key: str, stage: Path) -> Path | None:
-    """A copy, inside `stage`, of the GGUF file that an older Headstart kept beside what it converted."""
-    for name in glob("*/*.gguf", root_dir=_shelf(key)):
-        copy = Path(shutil.copy(_shelf(key) / name, stage))
-        if download.sha256(copy, lambda _: None) == key:
-            return copy
-        copy.unlink()
+def _fetched() -> Path:
+    """Where the default model lies when it was downloaded."""
+    return models_dir() / download.GGUF_SHA256[:16] / Path(download.MEMBER).name
+
+
+def _is_whole(place: Path) -> bool:
+    try:
+        read_gguf(place)
+    except ModelError:
+        return False
+    return True
+
+
+def _kept(stage: Path) -> Path | None:
+    """The GGUF file that an older Headstart kept beside what it converted, linked into `stage`."""
+    for name in glob("*/*.gguf", root_dir=_fetched().parent):
+        if download.sha256(_fetched().parent / name, lambda _: None) == download.GGUF_SHA256:
+            with suppress(OSError):  # a file system without links: it is downloaded again
+                os.link(_fetched().parent / name, stage / Path(name).name)
+                return stage / Path(name).name
     return None
-
-
-def _converted(gguf: Path, header: GgufHeader, progress: Progress) -> Path:
-    files = header.paths
-    key = _known_key(files) or _key(files, progress)
-    if ready := _ready(key):
-        return ready
-    with alone(key, progress) as stage:
-        if ready := _ready(key):
-            return ready
-        return _convert(gguf, header, _name(gguf, files), key, stage, progress)
-
-
-def _convert(
-    gguf: Path, header: GgufHeader, name: str, key: str, stage: Path, progress: Progress, keep: bool = False
-) -> Path:
-    """Convert inside the folder `stage`, then move the result to its place in one step."""
-    require_space(stage, header.parameters * (4 if header.dtype == "fp32" else 2) + 50_000_000)
-    made = stage / name
-    made.mkdir()
-    run_converter(gguf, made, header.dtype, stage / "convert.log", progress)
-    check_folder(made)
-    source = {"conversion": _CONVERSION, "sha256": key, **_identity(header.paths)}
-    if keep:
-        gguf.rename(made / gguf.name)
-    (made / _SOURCE).write_text(json.dumps(source), encoding="utf-8")
-    place = _shelf(key) / name
-    shutil.rmtree(place.parent, ignore_errors=True)  # a damaged or older conversion
-    place.parent.mkdir(parents=True)
-    return made.rename(place)
-
-
-def _name(gguf: Path, files: Sequence[Path]) -> str:
-    """What a model is called after its file; of several parts, what stands before their numbers."""
-    return gguf.stem if len(files) == 1 else gguf.stem[: -len("-00001-of-00002")]
-
-
-def _key(files: Sequence[Path], progress: Progress) -> str:
-    """The SHA-256 of a file's content; of several, that of all of theirs."""
-    found = [download.sha256(file, lambda part: progress("Reading the GGUF file", part)) for file in files]
-    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
-
-
-def _ready(key: str) -> Path | None:
-    """The converted model for this GGUF content, if it is here and whole."""
-    for source in _made(key[:16]):
-        try:
-            said = read_json(source)
-            if (said["conversion"], said["sha256"]) == (_CONVERSION, key):
-                check_folder(source.parent)
-                return source.parent
-        except (OSError, KeyError, ModelError):
-            continue  # damaged or older: it is made again, in its place
-    return None
-
-
-def _known_key(files: Sequence[Path]) -> str | None:
-    """The SHA-256 of files that were converted before and have not changed since; they are not read for that."""
-    identity = _identity(files)
-    for source in _made("*"):
-        try:
-            said = read_json(source)
-            if identity.items() <= said.items():
-                return str(said["sha256"])
-        except (KeyError, ModelError):
-            continue
-    return None
-
-
-def _made(shelf: str) -> list[Path]:
-    """The notes beside what was converted. A folder that another Headstart removes meanwhile is passed over, which
-    pathlib's `glob` does not do."""
-    return [models_dir() / name for name in glob(f"{shelf}/*/{_SOURCE}", root_dir=models_dir())]
-
-
-def _shelf(key: str) -> Path:
-    """The folder for what was made from the GGUF file with this SHA-256."""
-    return models_dir() / key[:16]
-
-
-def _identity(files: Sequence[Path]) -> dict[str, Any]:
-    """What becomes another when a file is changed or replaced."""
-    first, *others = [(str(file), file.stat()) for file in files]
-    path, status = first
-    found = {"path": path, "size": status.st_size, "modified_ns": status.st_mtime_ns}
-    parts = [[path, status.st_size, status.st_mtime_ns] for path, status in others]
-    return {**found, "parts": parts} if parts else found

@@ -18,7 +18,7 @@ from torch import Tensor
 from engine.cache.store import Lane
 from engine.library.check import read_json, weight_files
 from engine.llama.forward import LlamaForward
-from engine.llama.weights import PlainRotary, Sizes, Weights
+from engine.llama.weights import PlainRotary, Rotary, Sizes, Tensors, Weights, plain_frequencies
 from engine.types import ModelError, ReuseClass
 from engine.weights.quantise import Bits
 
@@ -67,7 +67,7 @@ def read_config(folder: Path) -> PlainConfig | None:
         generation = folder / "generation_config.json"
         sources = [config, read_json(generation)] if generation.is_file() else [config]
         ends = frozenset().union(*(end_ids(source.get("eos_token_id")) for source in sources))
-        return _parsed(config, ends) if _is_plain(config) else None
+        return parsed(config, ends) if _is_plain(config) else None
     except (ModelError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         return None
 
@@ -105,7 +105,9 @@ def _looks_back_without_end(config: Mapping[str, Any]) -> bool:
     return config["model_type"] != "mistral" and not config.get("use_sliding_window")
 
 
-def _parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
+def parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
+    """What a configuration with plain layers says. Raises KeyError, ValueError or TypeError where it leaves something
+    open or makes no sense."""
     rope = config.get("rope_parameters") or config
     heads, width = int(config["num_attention_heads"]), int(config["hidden_size"])
     dim = int(config["head_dim"] if config["model_type"] == "qwen3" else config.get("head_dim") or width // heads)
@@ -134,23 +136,26 @@ def end_ids(value: object) -> frozenset[int]:
 
 
 class PlainNetwork:
-    """A plain model as a `Network`: our own forward pass over the weights of a folder.
-
-    Raises NotPlainError where the weights do not fit the configuration.
-    """
+    """A plain model as a `Network`: our own forward pass over its weights. `rotary` is None for plain positions."""
 
     reuse = ReuseClass()
 
     def __init__(
-        self, config: PlainConfig, folder: Path, dtype: torch.dtype, device: torch.device, bits: Bits | None
+        self,
+        config: PlainConfig,
+        tensors: Tensors,
+        bits: Bits | None,
+        rotary: Rotary | None = None,
+        *,
+        keeps_full: bool = False,
     ) -> None:
         self.architecture = config.architecture
         self.context_length = config.context_length
         self.vocabulary = config.vocabulary
         self.end_ids = config.end_ids
-        sizes = config.sizes
-        tensors = _checked(_read_tensors(folder, dtype, device), config)
-        self._forward = LlamaForward(Weights(sizes, tensors, PlainRotary(sizes.dim, config.theta, device), bits))
+        sizes, device = config.sizes, tensors["model.norm.weight"].device
+        rotary = rotary or PlainRotary(plain_frequencies(sizes.dim, config.theta), device)
+        self._forward = LlamaForward(Weights(sizes, tensors, rotary, bits, keeps_full=keeps_full))
         self.layout = self._forward.layout
 
     @property
@@ -163,6 +168,13 @@ class PlainNetwork:
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         return self._forward(ids, lane, start, is_answer=is_answer)
+
+
+def open_folder(
+    config: PlainConfig, folder: Path, dtype: torch.dtype, device: torch.device, bits: Bits | None
+) -> PlainNetwork:
+    """The plain model in a folder. Raises NotPlainError where the weights do not fit the configuration."""
+    return PlainNetwork(config, _checked(_read_tensors(folder, dtype, device), config), bits)
 
 
 def _read_tensors(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
@@ -178,7 +190,7 @@ def _checked(tensors: Mapping[str, Tensor], config: PlainConfig) -> dict[str, Te
 
     Raises NotPlainError where one is missing or has another shape, or where tied matrices are stored as two.
     """
-    expected = dict(_shapes(config))
+    expected = dict(shapes(config))
     if missing := sorted(set(expected) - set(tensors)):
         raise NotPlainError("missing: " + ", ".join(missing))
     if wrong := [each for each, shape in expected.items() if tuple(tensors[each].shape) != shape]:
@@ -189,7 +201,8 @@ def _checked(tensors: Mapping[str, Tensor], config: PlainConfig) -> dict[str, Te
     return {each: tensors[each] for each in expected}
 
 
-def _shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+def shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The tensors of a plain model by their names, tied ones once, and their shapes."""
     yield "model.embed_tokens.weight", (config.vocabulary, config.width)
     yield "model.norm.weight", (config.width,)
     if not config.is_tied:

@@ -21,7 +21,7 @@ class NativeRows:
         assert library is not None
         self._library = library
         self._weights = weights
-        self._is_bf16 = weights.embedding.dtype is torch.bfloat16
+        self._is_bf16 = weights.dtype is torch.bfloat16
         self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
         self._addresses = native_library.Addresses()
 

@@ -11,11 +11,12 @@ from torch import Tensor
 from engine.cache.store import Lane
 from engine.llama.weights import Layer, Projection, Weights
 from engine.native import library as native_library
-from engine.weights.compiled_matrix import NativeMatrix
+from engine.weights.compiled_matrix import CompiledStack
+from engine.weights.packed import PackedMatrix
 
 
 class NativeStep:
-    """The forward pass of one token over few-bit weights that were packed for the compiled part.
+    """The forward pass of one token over weights that the compiled part can read.
 
     The mathematics is that of `LlamaForward`, all of it in fp32 but for the keys and values in the lane.
     """
@@ -26,6 +27,8 @@ class NativeStep:
         self._library = library
         self._weights = weights
         self._addresses = native_library.Addresses()
+        self._stacks: list[CompiledStack] = []
+        """They keep what the structures point to."""
         self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
         sizes = weights.sizes
         self._layers = (native_library.Layer * sizes.num_layers)(*(self._layer(layer) for layer in weights.layers))
@@ -34,12 +37,12 @@ class NativeStep:
             head=self._matrix(weights.head),
             norm=self._addresses.of(weights.norm),
             num_layers=sizes.num_layers,
-            width=weights.embedding.shape[1],
+            width=weights.width,
             heads=sizes.heads,
             kv_heads=sizes.kv_heads,
             dim=sizes.dim,
-            inner=weights.layers[0].down.weight.shape[1],
-            is_bf16=weights.embedding.dtype is torch.bfloat16,
+            inner=weights.layers[0].down.shape[1],
+            is_bf16=weights.dtype is torch.bfloat16,
             epsilon=sizes.epsilon,
         )
 
@@ -47,14 +50,14 @@ class NativeStep:
         """Compute `ids` one after the other behind the lane's first `start`; logits `[vocabulary]` after the last."""
         for position, token in enumerate(ids[:-1], start):
             self._step(token, lane, position, None)
-        logits = torch.empty(self._weights.head.weight.shape[0], dtype=torch.float32)
+        logits = torch.empty(self._weights.head.shape[0], dtype=torch.float32)
         self._step(ids[-1], lane, start + len(ids) - 1, logits)
         return logits
 
     def _step(self, token: int, lane: Lane, position: int, logits: Tensor | None) -> None:
         """Write keys and values of one token, and its logits into `logits` where there are any to write."""
         (keys,), (values,) = lane.keys, lane.values
-        hidden = self._weights.embedding[token].to(torch.float32, copy=True)
+        hidden = self._weights.embed([token])[0].to(torch.float32, copy=True)
         where = torch.tensor([[position]])
         cos, sin = (part[0, 0].float().contiguous() for part in self._weights.rotary(self._like, where))
         needed = self._library.headstart_scratch(byref(self._model), position)
@@ -85,7 +88,11 @@ class NativeStep:
         )
 
     def _matrix(self, projection: Projection) -> native_library.Matrix:
-        assert isinstance(projection.packed, NativeMatrix)
-        matrix = native_library.Matrix.from_buffer_copy(projection.packed.matrix)
-        matrix.bias = self._addresses.of(projection.bias)
-        return matrix
+        parts, bias = projection.parts, projection.bias
+        biases: list[int | None] = []
+        if bias is not None:
+            sizes = [part.rows if isinstance(part, PackedMatrix) else len(part) for part in parts]
+            biases = [self._addresses.of(some) for some in torch.split(bias, sizes)]
+        stack = CompiledStack(parts, biases)
+        self._stacks.append(stack)
+        return stack.matrix

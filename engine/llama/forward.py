@@ -3,16 +3,14 @@
 `LlamaForward` chooses between the compiled part and torch, and between one token at a time and many at once. Prompts
 are read with the full weights, however many tokens a piece has: the same prompt must not be answered otherwise because
 more or less of it was in the cache. Only the product with the output matrix, one row over the whole vocabulary, uses
-few-bit weights in any case.
+few-bit weights in any case. Where few bits are what the model's file has, they are its full weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
-from torch.nn import functional
 
 from engine.cache.store import KVLayout, Lane, LayerGroup
 from engine.llama.attention import attend, attend_by_torch
@@ -29,13 +27,13 @@ class LlamaForward:
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
-        self._on_cpu = weights.embedding.device.type == "cpu"
+        self._on_cpu = weights.device.type == "cpu"
         self._native = NativeStep(weights) if weights.is_native else None
         self._step = DecodeStep(weights) if self._on_cpu and not weights.is_native else None
         self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
-        sizes, embedding = weights.sizes, weights.embedding
+        sizes = weights.sizes
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
-        self.layout = KVLayout((group,), embedding.dtype, embedding.device)
+        self.layout = KVLayout((group,), weights.dtype, weights.device)
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """Compute `ids` behind the lane's first `start`; the logits `[vocabulary]` after the last.
@@ -61,7 +59,7 @@ class LlamaForward:
         """All tokens at once, each with the same numbers whatever others are computed with it. Of the last layer, every
         token's key and value is needed, and only the last token's output: there it is always a single row."""
         weights, rows = self.weights, self._rows
-        hidden = functional.embedding(torch.tensor(ids, device=weights.embedding.device), weights.embedding)
+        hidden = weights.embed(ids)
         angles = rows.angles(start, len(ids))
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):

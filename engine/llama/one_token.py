@@ -20,14 +20,14 @@ class DecodeStep:
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
-        self._zeros = torch.zeros(weights.embedding.shape[1])
+        self._zeros = torch.zeros(weights.width)
         self._norms = [(layer.input_norm.float(), layer.post_norm.float()) for layer in weights.layers]
         self._last_norm = weights.norm.float()
 
     def __call__(self, token: int, lane: Lane, position: int) -> Tensor:
         """Compute a token that stands behind the lane's first `position`; the logits `[vocabulary]` after it."""
         weights = self._weights
-        hidden = weights.embedding[token].to(torch.float32, copy=True)
+        hidden = weights.embed([token])[0].to(torch.float32, copy=True)
         cos, sin = self._turn(position)
         for index, (layer, (input_norm, post_norm)) in enumerate(zip(weights.layers, self._norms, strict=True)):
             hidden += self._attend(layer, self._normed(hidden, input_norm), cos, sin, *lane.layers[index], position)

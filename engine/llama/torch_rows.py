@@ -48,7 +48,7 @@ class TorchRows:
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
-        self._like = weights.embedding[:1, None]
+        self._like = torch.zeros(1, 1, 1, dtype=weights.dtype, device=weights.device)
 
     def angles(self, start: int, n: int) -> Angles:
         """`[n, 1, dim]` each, in the number type of the weights."""

@@ -1,40 +1,95 @@
-"""The weights of a Llama-like model: matrices that have one input are fused, and few-bit copies stand beside them."""
+"""The weights of a Llama-like model: matrices that have one input are fused. They are there in full, in few bits, or
+both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from engine.native import library as native_library
+from engine.weights.compiled_matrix import can_compile
 from engine.weights.few_bits import Packed, pack
+from engine.weights.packed import PackedMatrix
 from engine.weights.quantise import Bits
-from engine.weights.row_products import in_vectors, multiply
+from engine.weights.row_products import in_vectors, multiply, tiles
+from engine.weights.stack import Part, Stack
+
+
+class Scratch:
+    """Room for one tile of a matrix in full, in the number type of the weights; made when it is first needed."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.dtype = dtype
+        self._room = torch.empty(0, dtype=dtype)
+
+    @property
+    def nbytes(self) -> int:
+        return self._room.nbytes
+
+    def room(self, size: int) -> Tensor:
+        """Room for so many numbers. What was there before is lost."""
+        if len(self._room) < size:
+            self._room = torch.empty(size, dtype=self.dtype)
+        return self._room
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
     """One matrix product with weights `[out, in]`, or several of one input fused into one.
 
-    `packed` holds the same weights in few bits. Which of the two computes is the caller's choice, never that of the
-    number of rows.
-    """
+    `weight` are the full weights, None where there is no room for them; `packed` are the same in few bits, whose
+    numbers are as good where it is `exact`. Which of the two computes is the caller's choice, never that of the number
+    of rows."""
 
-    weight: Tensor
+    weight: Tensor | None
     bias: Tensor | None
     packed: Packed | None
+    scratch: Scratch = field(default_factory=lambda: Scratch(torch.float32))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Outputs and inputs."""
+        if self.weight is not None:
+            return self.weight.shape[0], self.weight.shape[1]
+        assert isinstance(self.packed, Stack)
+        return self.packed.rows, self.packed.columns
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """The matrices that the compiled step reads, one below the other."""
+        if isinstance(self.packed, Stack):
+            return self.packed.parts
+        assert self.weight is not None
+        return [self.weight]
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """`[n, in]` -> `[n, out]` with the full weights, in their number type. The last bits of a row hang on n."""
+        """`[n, in]` -> `[n, out]` with the model's own numbers. The last bits of a row hang on n."""
+        if self.weight is None or (self.packed is not None and self.packed.exact):
+            return self.in_few_bits(rows)
         return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
 
     def of_each(self, rows: Tensor) -> Tensor:
-        """The same, but each row is the same bits whatever n is: see `engine.weights.row_products`."""
-        return multiply(rows, self.weight.t(), self.bias)
+        """The same, but each row is the same bits whatever n is: see `engine.weights.row_products`. Whether the full
+        weights are there or made of the packed ones, tile by tile, changes no bit."""
+        ends = tiles(*self.shape)
+        if len(ends) == 1:
+            return multiply(rows, self._tile(*ends[0], rows.dtype).t(), self.bias)
+        out = rows.new_empty(len(rows), self.shape[0])
+        for first, last in ends:
+            bias = None if self.bias is None else self.bias[first:last]
+            out[:, first:last] = multiply(rows, self._tile(first, last, rows.dtype).t(), bias)
+        return out
+
+    def _tile(self, first: int, last: int, dtype: torch.dtype) -> Tensor:
+        if self.weight is not None:
+            return self.weight[first:last]
+        assert isinstance(self.packed, Stack)
+        room = self.scratch.room((last - first) * self.packed.columns) if self.packed.is_compiled else None
+        return self.packed.widened(first, last, dtype, room)
 
     def in_few_bits(self, rows: Tensor) -> Tensor:
         """`[n, in]` -> `[n, out]` with the few-bit weights, in their number type; without them, with the full."""
@@ -73,66 +128,87 @@ Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
 
 
-class PlainRotary:
-    """Rotary position codes (https://arxiv.org/abs/2104.09864) with frequencies `theta ** (-2 i / dim)`, the same at
-    every length. The halves of a head are paired, as in Llama."""
+def plain_frequencies(dim: int, theta: float) -> Tensor:
+    """`theta ** (-2 i / dim)` for each pair of numbers of a head."""
+    return 1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)
 
-    def __init__(self, dim: int, theta: float, device: torch.device) -> None:
-        self._frequencies = (1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)).to(device)
+
+class PlainRotary:
+    """Rotary position codes (https://arxiv.org/abs/2104.09864) whose `frequencies` `[dim / 2]` are the same at every
+    length. The halves of a head are paired, as in Llama. Cosines and sines are `scaled`, which YaRN asks for."""
+
+    def __init__(self, frequencies: Tensor, device: torch.device, scaled: float = 1.0) -> None:
+        self._frequencies = frequencies.float().to(device)
+        self._scaled = scaled
 
     def __call__(self, like: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         """Cosines and sines `[1, n, dim]` of positions `[1, n]`, in the number type of `like`."""
         angles = positions[..., None].float() * self._frequencies
         both = torch.cat([angles, angles], dim=-1)
-        cos, sin = (in_vectors(function, both) for function in (torch.cos, torch.sin))
+        cos, sin = (in_vectors(function, both) * self._scaled for function in (torch.cos, torch.sin))
         return cos.to(like.dtype), sin.to(like.dtype)
 
 
-Packer = Callable[[Tensor], Packed | None]
-"""Makes the few-bit copy of a matrix, where there is to be one."""
+Tensors = Mapping[str, Tensor | PackedMatrix]
+"""Weights by their names: in full, or a matrix in few bits."""
 
 
 class Weights:
-    """A whole model: the embedding `[vocabulary, width]`, the layers, the last norm and the output matrix.
+    """A whole model: the embedding of each token, the layers, the last norm and the output matrix.
 
-    `tensors` are named as in the checkpoints of the Llama family; one that is missing raises KeyError. Those that are
-    fused become views of the fused one, so that there is no second copy. `bits` adds few-bit copies for decoding. With
-    them the compiled part is in use where it can run the model (`is_native`), and the copies are packed for it.
-    """
+    `tensors` are named as in the checkpoints of the Llama family; one that is missing raises KeyError. Full ones that
+    are fused become views of the fused one, so that there is no second copy. Matrices that come packed stay so; with
+    `keeps_full` those of the layers are there in full as well, for reading. `bits` adds few-bit copies of the full ones
+    for decoding. With packed matrices the compiled part is in use where it can run the model (`is_native`)."""
 
-    def __init__(self, sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary, bits: Bits | None) -> None:
+    def __init__(
+        self, sizes: Sizes, tensors: Tensors, rotary: Rotary, bits: Bits | None, *, keeps_full: bool = False
+    ) -> None:
         self.sizes = sizes
         self.rotary = rotary
-        self.embedding = tensors["model.embed_tokens.weight"].data
-        self.is_native = bits is not None and _runs_compiled(sizes, tensors, rotary)
-        packer = partial(pack, bits=bits, is_native=self.is_native) if bits else _unpacked
-        self.norm = tensors["model.norm.weight"].data
-        self.layers = [_layer(tensors, f"model.layers.{index}", packer) for index in range(sizes.num_layers)]
-        head = tensors.get("lm_head.weight", self.embedding).data
-        self.head = Projection(head, None, packer(head))
+        self.norm = _full(tensors, "model.norm.weight")
+        self.dtype, self.device = self.norm.dtype, self.norm.device
+        self._scratch = Scratch(self.dtype)
+        is_packed = any(isinstance(tensor, PackedMatrix) for tensor in tensors.values())
+        self.is_native = (bits is not None or is_packed) and _runs_compiled(sizes, tensors, rotary)
+        make = _Maker(tensors, bits, self.is_native, keeps_full, self._scratch)
+        self.embedding = tensors["model.embed_tokens.weight"]
+        self._embedding = Stack([self.embedding])
+        self.layers = [make.layer(f"model.layers.{index}") for index in range(sizes.num_layers)]
+        self.head = make.head("lm_head.weight" if "lm_head.weight" in tensors else "model.embed_tokens.weight")
+        self.width = self._embedding.columns
+
+    def embed(self, ids: Sequence[int]) -> Tensor:
+        """What the tokens are to the first layer, `[n, width]`."""
+        return self._embedding.rows_at(torch.tensor(ids, device=self.device), self.dtype)
 
     @property
     def packed(self) -> Iterator[Packed]:
-        """All few-bit copies."""
+        """All few-bit weights."""
         return (each.packed for each in self._projections() if each.packed is not None)
 
     @property
     def bits(self) -> str:
-        """What most of the few-bit copies are: "int4", "int8", or "" without them."""
-        kinds = [packed.kind for packed in self.packed]
+        """What most of the few-bit weights are: "int4", "int8", or "" without them."""
+        kinds = [packed.kind for packed in self.packed if packed.kind]
         return max(set(kinds), key=kinds.count, default="")
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all weights and few-bit copies; tied tensors count once."""
-        parts: list[Tensor | None] = [self.embedding, self.norm]
+        """Bytes of all weights, few-bit ones, and the scratch; tied ones count once."""
+        full: list[Tensor | None] = [self.norm]
         for layer in self.layers:
-            parts += [layer.input_norm, layer.post_norm, layer.query_norm, layer.key_norm]
+            full += [layer.input_norm, layer.post_norm, layer.query_norm, layer.key_norm]
+        others = 0
         for projection in self._projections():
-            parts += [projection.weight, projection.bias]
-        full = [part.untyped_storage() for part in parts if part is not None]
-        storages = {storage.data_ptr(): storage.nbytes() for storage in full}
-        return sum(storages.values()) + sum(packed.nbytes for packed in self.packed)
+            full += [projection.weight, projection.bias]
+            if projection.packed is not None and not isinstance(projection.packed, Stack):
+                others += projection.packed.nbytes
+        stacks = [each.packed for each in self._projections() if isinstance(each.packed, Stack)]
+        for part in (self.embedding, *(part for stack in stacks for part in stack.parts)):
+            full += part.parts if isinstance(part, PackedMatrix) else [part]
+        storages = [part.untyped_storage() for part in full if part is not None]
+        return sum({each.data_ptr(): each.nbytes() for each in storages}.values()) + others + self._scratch.nbytes
 
     def _projections(self) -> Iterator[Projection]:
         for layer in self.layers:
@@ -140,52 +216,94 @@ class Weights:
         yield self.head
 
 
-def _runs_compiled(sizes: Sizes, tensors: Mapping[str, Tensor], rotary: Rotary) -> bool:
+def _runs_compiled(sizes: Sizes, tensors: Tensors, rotary: Rotary) -> bool:
     """Whether the compiled part is here and can run a model.
 
-    It needs weights of one type, fp32 or bf16, on the CPU. It reads eight numbers at a time, so every width is a
+    It needs full weights of one type, fp32 or bf16, on the CPU. It reads eight numbers at a time, so every width is a
     multiple of eight. And it knows rotary positions over the whole of a head only, not over a part of it.
     """
-    kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values()}
+    kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values() if isinstance(tensor, Tensor)}
     if native_library.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
         return False
-    widths = (sizes.dim, *tensors["model.layers.0.mlp.gate_proj.weight"].shape)
-    fits = not any(width % 8 for width in widths) and sizes.heads % sizes.kv_heads == 0
+    matrices = [tensor for tensor in tensors.values() if isinstance(tensor, PackedMatrix) or tensor.dim() == 2]
+    widths = (sizes.dim, *(width for matrix in matrices for width in _shape(matrix)[1:]))
+    fits = not any(width % 8 for width in widths) and sizes.heads % sizes.kv_heads == 0 and can_compile(matrices)
     cos, _ = rotary(torch.zeros(1, 1, 1), torch.tensor([[0]]))
     return fits and cos.shape[-1] == sizes.dim <= native_library.WIDEST_HEAD
 
 
-def _unpacked(weight: Tensor) -> None:
-    return None
+def _shape(matrix: Part) -> tuple[int, ...]:
+    return (matrix.rows, matrix.columns) if isinstance(matrix, PackedMatrix) else tuple(matrix.shape)
 
 
-def _layer(tensors: Mapping[str, Tensor], name: str, packer: Packer) -> Layer:
-    def projection(part: str, *names: str) -> Projection:
-        return _projection(tensors, [f"{name}.{part}.{each}_proj" for each in names], packer)
-
-    def norm(part: str) -> Tensor | None:
-        tensor = tensors.get(f"{name}.{part}.weight")
-        return None if tensor is None else tensor.data
-
-    return Layer(
-        qkv=projection("self_attn", "q", "k", "v"),
-        output=projection("self_attn", "o"),
-        gate_up=projection("mlp", "gate", "up"),
-        down=projection("mlp", "down"),
-        input_norm=tensors[f"{name}.input_layernorm.weight"].data,
-        post_norm=tensors[f"{name}.post_attention_layernorm.weight"].data,
-        query_norm=norm("self_attn.q_norm"),
-        key_norm=norm("self_attn.k_norm"),
-    )
+def _full(tensors: Tensors, name: str) -> Tensor:
+    tensor = tensors[name]
+    assert isinstance(tensor, Tensor)
+    return tensor.data
 
 
-def _projection(tensors: Mapping[str, Tensor], names: list[str], packer: Packer) -> Projection:
-    """Several linear layers that have one input, as one. The tensors become views of the fused one."""
-    parts = [tensors[f"{name}.weight"] for name in names]
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Makes the parts of a model from its tensors."""
+
+    tensors: Tensors
+    bits: Bits | None
+    is_native: bool
+    keeps_full: bool
+    scratch: Scratch
+
+    def layer(self, name: str) -> Layer:
+        def projection(part: str, *names: str) -> Projection:
+            return self.projection([f"{name}.{part}.{each}_proj" for each in names])
+
+        def norm(part: str) -> Tensor | None:
+            return _full(self.tensors, full) if (full := f"{name}.{part}.weight") in self.tensors else None
+
+        return Layer(
+            qkv=projection("self_attn", "q", "k", "v"),
+            output=projection("self_attn", "o"),
+            gate_up=projection("mlp", "gate", "up"),
+            down=projection("mlp", "down"),
+            input_norm=_full(self.tensors, f"{name}.input_layernorm.weight"),
+            post_norm=_full(self.tensors, f"{name}.post_attention_layernorm.weight"),
+            query_norm=norm("self_attn.q_norm"),
+            key_norm=norm("self_attn.k_norm"),
+        )
+
+    def projection(self, names: list[str]) -> Projection:
+        """Several linear layers that have one input, as one. Full tensors become views of the fused one."""
+        parts = [self.tensors[f"{name}.weight"] for name in names]
+        biases = [_full(self.tensors, each) for name in names if (each := f"{name}.bias") in self.tensors]
+        bias = torch.cat(biases) if biases else None
+        if any(isinstance(part, PackedMatrix) for part in parts):
+            return self._packed(Stack(parts), bias)
+        weight = _fused([part for part in parts if isinstance(part, Tensor)])
+        return Projection(weight, bias, self._copy(weight), self.scratch)
+
+    def head(self, name: str) -> Projection:
+        """The output matrix. It is multiplied with single rows only, so that it is never needed in full."""
+        matrix = self.tensors[name]
+        if isinstance(matrix, PackedMatrix):
+            return Projection(None, None, Stack([matrix]), self.scratch)
+        return Projection(matrix.data, None, self._copy(matrix.data), self.scratch)
+
+    def _packed(self, stack: Stack, bias: Tensor | None) -> Projection:
+        weight = None
+        if self.keeps_full:
+            weight = torch.empty(stack.rows, stack.columns, dtype=self.scratch.dtype)
+            for first, last in tiles(stack.rows, stack.columns):
+                weight[first:last] = stack.widened(first, last, weight.dtype)
+        return Projection(weight, bias, stack, self.scratch)
+
+    def _copy(self, weight: Tensor) -> Packed | None:
+        return pack(weight, self.bits, self.is_native) if self.bits else None
+
+
+def _fused(parts: list[Tensor]) -> Tensor:
+    """Matrices below each other. They become views of it."""
     weight = torch.cat([part.data for part in parts]) if len(parts) > 1 else parts[0].data
     at = 0
     for part in parts:
         part.data = weight[at : at + len(part)]
         at += len(part)
-    biases = [tensors[f"{name}.bias"].data for name in names if f"{name}.bias" in tensors]
-    return Projection(weight, torch.cat(biases) if biases else None, packer(weight))
+    return weight

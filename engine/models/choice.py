@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.library.check import weight_files
-from engine.types import Device, Dtype, ModelError
+from engine.types import Device, Dtype, ModelError, OutOfMemoryError
 from engine.weights.fastest import fastest
 from engine.weights.few_bits import few_bits_are_faster
 from engine.weights.quantise import Bits
@@ -20,6 +21,13 @@ NUMBER_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.flo
 
 FP32_SHARE = 0.5
 """fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
+
+CPU_FULL_SHARE, GPU_FULL_SHARE = 0.05, 0.5
+"""Packed weights may be kept in full as well up to this share of the free memory. On a GPU, where torch widens them,
+that makes a large difference."""
+
+LEAST_CONTEXT = 1024
+"""Tokens of a conversation for which there must be room beside a model, whatever other room there is."""
 
 WIDEST_MEASURED = 8192
 """The measurement of number types uses a layer of at most this width. Wider ones would take gigabytes, and would not
@@ -75,6 +83,54 @@ def default_cache_bytes(device: torch.device) -> int:
     on_gpu = device.type == "cuda"
     share = torch.cuda.mem_get_info(device)[0] // 2 if on_gpu else psutil.virtual_memory().available // 4
     return int(min(share, DEFAULT_CACHE_LIMIT))
+
+
+def free_bytes(device: torch.device) -> int:
+    """Memory that is free on a device now; on a computer whose GPU shares it, the computer's."""
+    return int(torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available)
+
+
+def full_is_cheap(nbytes: int, device: torch.device) -> bool:
+    """Whether packed weights may be there in full, too, for faster reading: a small share of the free memory. What is
+    computed is the same in either case."""
+    return nbytes <= (CPU_FULL_SHARE if device.type == "cpu" else GPU_FULL_SHARE) * free_bytes(device)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a model takes in bytes: its weights, room to compute in, and keys and values of one token."""
+
+    weights: int
+    scratch: int
+    token: int
+
+
+def require_memory(need: Need, device: torch.device, name: str) -> None:
+    """Raise OutOfMemoryError where a model does not fit into the memory that is free now, and ModelError where it would
+    not even if all of it was: then there is no use in closing another model for it."""
+    free, total = free_bytes(device), _total_bytes(device)
+    conversation = LEAST_CONTEXT * need.token
+    whole = need.weights + need.scratch + conversation
+    if whole <= free:
+        return
+    parts = ", ".join(
+        f"{nbytes / 1e9:.1f} {what}"
+        for nbytes, what in (
+            (need.weights, "for its weights"),
+            (need.scratch, "to compute in"),
+            (conversation, f"for a conversation of {LEAST_CONTEXT:,} tokens"),
+        )
+    )
+    there = f"{total / 1e9:.1f} GB are there" if whole > total else f"{free / 1e9:.1f} GB are free"
+    raise (ModelError if whole > total else OutOfMemoryError)(
+        f"{name} takes {whole / 1e9:.1f} GB of memory ({parts}), and {there}: close other programs, get the model in "
+        "fewer bits, or choose a smaller one."
+    )
+
+
+def _total_bytes(device: torch.device) -> int:
+    on_gpu = device.type == "cuda"
+    return int(torch.cuda.mem_get_info(device)[1] if on_gpu else psutil.virtual_memory().total)
 
 
 def checkpoint_bytes(folder: Path) -> int:

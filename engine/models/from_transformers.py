@@ -146,11 +146,43 @@ def open_network(
         )
     if missing := sorted(found["missing_keys"]):
         raise ModelError(f"{model_name(folder)} lacks some of its weights. Download it again.", ", ".join(missing))
+    return _checked(model, device, bits)
+
+
+def _checked(model: PreTrainedModel, device: torch.device, bits: Bits | None) -> TransformersNetwork:
     model.eval().requires_grad_(False)
     network = TransformersNetwork(model.to(device), bits)
     if not fits(model):  # those that it fits are tested class by class
         check_reuse(model, network.layout, torch.inference_mode()(network.forward))
     return network
+
+
+def describe(config: PreTrainedConfig) -> tuple[type[PreTrainedModel], dict[str, tuple[int, ...]]]:
+    """The class of a model, and the shapes of all its tensors, tied ones once. Raises ModelError where its prefixes
+    could not be reused exactly."""
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    check_reusable(config)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config)
+    tied = model.all_tied_weights_keys
+    return type(model), {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name not in tied}
+
+
+def network_of(
+    kind: type[PreTrainedModel],
+    config: PreTrainedConfig,
+    tensors: dict[str, Tensor],
+    dtype: torch.dtype,
+    device: torch.device,
+) -> TransformersNetwork:
+    """A model of tensors that are in memory already; they become its own. Raises ModelError where a test shows that
+    prompts read in pieces come out differently."""
+    interface.register()
+    model = kind.from_pretrained(
+        None, config=config, state_dict=tensors, dtype=dtype, attn_implementation=interface.NAME
+    )
+    return _checked(model, device, None)
 
 
 def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:

@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -24,10 +24,11 @@ from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import LEAST_POSITIONS, read_json, tokenizer_class, without_marks
 from engine.library.places import model_name
 from engine.llama import checkpoint
+from engine.models import from_gguf
 from engine.models.choice import NUMBER_TYPES, checkpoint_bytes, choose_device, choose_dtype
 from engine.models.support import NO_NUMBERS
 from engine.prompt.token_text import TokenText
-from engine.types import Device, Dtype, ModelError, ReuseClass
+from engine.types import Device, Dtype, HeadstartError, ModelError, ReuseClass
 
 NAMES = {dtype: name for name, dtype in NUMBER_TYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
@@ -44,6 +45,10 @@ ENGINE = Path(sys._getframe().f_code.co_filename).parent.parent
 
 _LOADING = threading.Lock()
 """Held while a model is read: two engines of one process must not import transformers at the same time either."""
+
+
+Progress = Callable[[str, float | None], None]
+"""Hears what is being done, and which fraction of it is done, None where that is not known."""
 
 
 class Network(Protocol):
@@ -158,20 +163,20 @@ def _special_ids(tokenizer: Any) -> frozenset[int]:
     return frozenset(getattr(tokenizer, "all_special_ids", ())) | {id for id, token in added.items() if token.special}
 
 
-def load(path: Path, device: Device, dtype: Dtype) -> LoadedModel:
-    """Load a checked model folder. Raises ModelError for what cannot be opened or cached exactly; a fault of
-    Headstart's own is raised as it is."""
+def load(path: Path, device: Device, dtype: Dtype, progress: Progress = lambda stage, fraction: None) -> LoadedModel:
+    """Load a checked model folder or GGUF file. `progress` hears what is being read, and what it raises ends it. Raises
+    ModelError for what cannot be opened or cached exactly; a fault of Headstart's own is raised as it is."""
     where = choose_device(device)
     try:
         with _LOADING:
-            network, tokenizer = _open(path, where, dtype)
+            network, tokenizer = _open(path, where, dtype, progress)
             if network.context_length < LEAST_POSITIONS:
                 raise ModelError(
                     f"{model_name(path)} reads {network.context_length} tokens only. Choose another model."
                 )
             return LoadedModel(network, tokenizer, str(path))
     except Exception as error:  # whatever a foreign config or checkpoint brings transformers to raise
-        if isinstance(error, ModelError) or is_out_of_memory(error) or _is_our_fault(error):
+        if isinstance(error, HeadstartError) or is_out_of_memory(error) or _is_our_fault(error):
             raise
         detail = "".join(traceback.format_exception(error))
         raise ModelError(
@@ -188,13 +193,24 @@ def _is_our_fault(error: Exception) -> bool:
     return isinstance(error, OUR_MISTAKES) and bool(frames) and ENGINE in Path(frames[-1].filename).parents
 
 
-def _open(path: Path, where: torch.device, dtype: Dtype) -> tuple[Network, Any]:
+def _open(path: Path, where: torch.device, dtype: Dtype, progress: Progress) -> tuple[Network, Any]:
     """Network and tokenizer.
 
     A plain model's are read side by side: the tokenizer is Python's work, the weights are torch's. Only the tokenizer's
     thread uses transformers then. Two threads must never import it at the same time: it replaces itself by another
     module when its import ends, and the second thread sees half of it.
     """
+    if path.is_file():
+        with ThreadPoolExecutor(1) as beside:
+            tokenizer = beside.submit(from_gguf.open_tokenizer, path)
+
+            def told(stage: str, fraction: float | None) -> None:
+                if tokenizer.done():
+                    tokenizer.result()  # where it cannot be made, weights need not be read
+                progress(stage, fraction)
+
+            network = from_gguf.open_network(path, where, dtype, told, tokenizer.result)
+        return network, tokenizer.result()
     if (config := checkpoint.read_config(path)) is not None:
         with ThreadPoolExecutor(1) as beside:
             tokenizer = beside.submit(_open_tokenizer, path)
@@ -210,7 +226,7 @@ def _open_plain_network(
     """None where the weights are not what the config promises: then transformers opens it, or says why not."""
     number, bits = choose_dtype(dtype, where, config.width, config.dtype, checkpoint_bytes(path))
     try:
-        return checkpoint.PlainNetwork(config, path, number, where, bits)
+        return checkpoint.open_folder(config, path, number, where, bits)
     except checkpoint.NotPlainError:
         return None
 

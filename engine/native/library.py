@@ -20,23 +20,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 3
+VERSION = 4
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 CAPABLE = {"AVX2", "AVX512"}
 WIDEST_HEAD = 512
+MOST_GROUPS = 4096
+"""Groups of columns, each with a scale, that a row of a packed matrix may have."""
 
 
 class Matrix(Structure):
-    """A matrix of few-bit weights, whose layout `model.h` describes. The pointers do not keep tensors alive."""
+    """Weights in few bits or in full, whose layout `model.h` describes. The pointers do not keep tensors alive."""
 
-    _fields_ = [
-        ("codes", c_void_p),
-        ("scales", c_void_p),
-        ("bias", c_void_p),
-        ("rows", c_int32),
-        ("columns", c_int32),
-        ("bits", c_int32),
-    ]
+
+Matrix._fields_ = [
+    *((name, c_void_p) for name in ("codes", "scales", "mins", "supers", "super_mins", "bias")),
+    ("below", POINTER(Matrix)),
+    *((name, c_int32) for name in ("rows", "columns", "bits", "group", "groups", "offset", "kind")),
+]
 
 
 class Layer(Structure):
@@ -121,6 +121,10 @@ class Attention(Structure):
 SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_scratch": (c_int64, POINTER(Model), c_int32),
     "headstart_step": (None, POINTER(Model), POINTER(Token)),
+    "headstart_widen_rows": (c_int32, c_int32),
+    "headstart_row_scratch": (c_int64, c_int32),
+    "headstart_widen": (None, POINTER(Matrix), c_int32, c_int32, c_int32, c_void_p, c_int32),
+    "headstart_repack": (None, c_int32, c_void_p, c_int64, c_int32, POINTER(Matrix)),
     "headstart_multiply": (None, POINTER(Matrix), c_void_p, c_int32, c_void_p, c_void_p),
     "headstart_normalise": (None, c_void_p, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_float, c_int32),
     "headstart_place": (None, POINTER(Heads), c_void_p, c_void_p, c_void_p, c_int32, c_int32),
@@ -157,7 +161,10 @@ def library() -> ctypes.CDLL | None:
     path = _path()
     if path is None or not _is_for_this_machine():
         return None
-    return load(path)
+    loaded = load(path)
+    if loaded is not None:
+        loaded.headstart_widen_rows(torch.backends.cpu.get_cpu_capability() == "AVX512")
+    return loaded
 
 
 def load(path: str) -> ctypes.CDLL | None:

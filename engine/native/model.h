@@ -5,23 +5,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 3
+#define VERSION 4
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { GROUP = 32, STRETCH = 64, WIDEST_HEAD = 512 }; /* columns of one int4 scale; columns whose codes lie together */
+enum { STRETCH = 64, WIDEST_HEAD = 512, MOST_GROUPS = 4096 }; /* columns whose 4-bit codes lie together */
 
-/* Few-bit weights, `columns` padded to whole stretches.
+enum { FP16, BF16, NESTED, ROW }; /* how scales lie: see `Matrix` */
 
-   int4, `scale * (code - 8) + zero`: a stretch is 8 words of 32 bits; bits 4 k to 4 k + 3 of word j are the code of its
-   column 8 k + j. `scales` are a word a group: scale in the upper, zero in the lower half, both bf16; each row has a
-   multiple of 8 words.
+/* Weights of one number type, `rows` rows of `columns`, or several such matrices below each other.
 
-   int8, `scale * code`: bytes; `scales` are fp32, one a row. */
-typedef struct {
-    const void *codes, *scales;
-    const float *bias; /* or null */
-    int32_t rows, columns, bits;
+   bits 4 and 8: a weight is `scale * code + least`, and each `group` of columns (16 or 32) of a row has a scale and a
+   least. Columns are padded to whole stretches. In 4 bits a stretch is 8 words; bits 4 k to 4 k + 3 of word j are the
+   code of its column 8 k + j, from 0 on. In 8 bits a code is a signed byte. Scales, and minimums where `mins` is not null,
+   lie row by row, `groups` of them, a multiple of 8. They are numbers of one of two types (FP16, BF16), or signed bytes
+   (NESTED) that count times an fp16 number for each 256 columns, in `supers` and `super_mins`. `least` is
+   minimum - offset * scale. With ROW, 8 bits only, `scales` are fp32 and one a row, and there are no minimums.
+
+   bits 16 and 32: the weights themselves, in bf16 or fp32; `columns` is a multiple of 8. */
+typedef struct Matrix {
+    const void *codes, *scales, *mins, *supers, *super_mins;
+    const float *bias;           /* or null */
+    const struct Matrix *below;  /* or null */
+    int32_t rows, columns, bits, group, groups, offset, kind;
 } Matrix;
 
 typedef struct {
@@ -68,15 +74,25 @@ typedef struct {
     float scale, softcap;
 } Attention;
 
-/* Where in `Token.scratch` what is. `x`, the sums of its groups, and `joined` are each thread's own, so that what all
-   need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of
-   the exponentials, and weighted sum of the values `[dim]`. */
+/* Where in `Token.scratch` what is. `x` to `sums32` are what products with one row need: its numbers, the same as 4-bit
+   codes want them, and the sums of each 16 and 32. Those and `joined` are each thread's own, so that what all need is
+   computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of the
+   exponentials, and weighted sum of the values `[dim]`. */
 typedef struct {
-    float *x, *sums, *joined, *fused, *acted, *partial;
+    float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial;
 } Scratch;
 
-static inline int padded(int columns) { return (columns + STRETCH - 1) / STRETCH * STRETCH; }
-static inline int words(int columns) { return (columns / GROUP + 7) / 8 * 8; }
+enum { PAIR = 2 * STRETCH };
+static inline int padded(int columns) { return (columns + PAIR - 1) / PAIR * PAIR; }
+
+/* How many floats the first four parts of a scratch need, for rows of so many numbers. */
+static inline size_t row_scratch(int columns) { return 2 * padded(columns) + padded(columns) / 16 + padded(columns) / 32; }
+
+static inline Scratch row_parts(float *scratch, int columns) {
+    const int all = padded(columns);
+    return (Scratch){.x = scratch, .folded = scratch + all, .sums16 = scratch + 2 * all,
+                     .sums32 = scratch + 2 * all + all / 16};
+}
 
 /* Index of a key or value in the lane. */
 static inline size_t slot(const Model *model, const Token *token, int layer, int kv_head, int position) {

@@ -13,6 +13,14 @@
 #include "matrix.h"
 #include "model.h"
 
+int32_t headstart_is_wide = 0;
+
+/* Take 16 numbers at a time in products with one row, where that is wanted and this processor can; whether it does. */
+EXPORT int32_t headstart_widen_rows(int32_t is_wanted) {
+    __builtin_cpu_init();
+    return headstart_is_wide = is_wanted && __builtin_cpu_supports("avx512f");
+}
+
 /* The heads of one layer: products, norms, rotation, and their places. By all threads, a head each. */
 static void multiply_heads(const Model *model, int index, const Token *token, const Scratch *s) {
     const Layer *layer = model->layers + index;
@@ -30,16 +38,15 @@ static void multiply_heads(const Model *model, int index, const Token *token, co
 INLINE int longest(int a, int b) { return a > b ? a : b; }
 
 typedef struct {
-    size_t sums, joined, own, acted, partial, end;
+    int most;
+    size_t joined, own, acted, partial, end;
 } Offsets;
 
 /* Where the parts of the scratch begin, in floats. A thread's own part has `own` of them; behind those of all threads
    come the products of the heads, and what follows them is counted from there. */
 static Offsets offsets(const Model *model, int position) {
-    const int most = padded(longest(longest(model->width, model->inner), model->heads * model->dim));
-    Offsets o;
-    o.sums = most;
-    o.joined = o.sums + words(most);
+    Offsets o = {.most = longest(longest(model->width, model->inner), model->heads * model->dim)};
+    o.joined = row_scratch(o.most);
     o.own = o.joined + (size_t)model->heads * model->dim;
     o.acted = (size_t)(model->heads + 2 * model->kv_heads) * model->dim;
     o.partial = o.acted + model->inner;
@@ -65,35 +72,40 @@ EXPORT void headstart_step(const Model *model, const Token *token) {
 #pragma omp parallel
     {
         float *own = token->scratch + o.own * omp_get_thread_num();
-        Scratch all = {own, own + o.sums, own + o.joined, shared, shared + o.acted, shared + o.partial}, *s = &all;
+        Scratch all = row_parts(own, o.most), *s = &all;
+        s->joined = own + o.joined;
+        s->fused = shared, s->acted = shared + o.acted, s->partial = shared + o.partial;
         for (int index = 0; index < model->num_layers; index++) {
             const Layer *layer = model->layers + index;
             normalise(hidden, layer->input_norm, model->width, model->epsilon, s->x, 0);
-            prepare(&layer->qkv, s->x, model->width, s);
+            prepare(s->x, model->width, s);
             multiply_heads(model, index, token, s);
             attend_in_pieces(model, index, token, s);
             join_pieces(model, token, s);
-            prepare(&layer->output, s->joined, model->heads * model->dim, s);
+            prepare(s->joined, model->heads * model->dim, s);
             multiply(&layer->output, s, hidden, 1);
             normalise(hidden, layer->post_norm, model->width, model->epsilon, s->x, 0);
-            prepare(&layer->gate_up, s->x, model->width, s);
+            prepare(s->x, model->width, s);
             multiply_gated(&layer->gate_up, s, s->acted);
-            prepare(&layer->down, s->acted, model->inner, s);
+            prepare(s->acted, model->inner, s);
             multiply(&layer->down, s, hidden, 1);
         }
         if (token->logits) {
             normalise(hidden, model->norm, model->width, model->epsilon, s->x, 0);
-            prepare(&model->head, s->x, model->width, s);
+            prepare(s->x, model->width, s);
             multiply(&model->head, s, token->logits, 0);
         }
     }
 }
 
+/* Floats of scratch that `headstart_multiply` needs for rows of so many numbers. */
+EXPORT int64_t headstart_row_scratch(int32_t columns) { return (int64_t)row_scratch(columns); }
+
 /* out = matrix x, one product on its own: the last row of a prompt, and the measurement at load. `x` has `columns`
-   numbers, `scratch` room for twice the matrix's padded ones. */
+   numbers. */
 EXPORT void headstart_multiply(const Matrix *matrix, const float *x, int32_t columns, float *scratch, float *out) {
-    Scratch s = {.x = scratch, .sums = scratch + matrix->columns};
-    prepare(matrix, x, columns, &s);
+    Scratch s = row_parts(scratch, columns);
+    prepare(x, columns, &s);
 #pragma omp parallel
     multiply(matrix, &s, out, 0);
 }

@@ -1,71 +1,108 @@
-"""Few-bit weights in the layout that the compiled part reads (`Matrix` in `engine/native/model.h` describes it)."""
+"""Packed and full matrices as the compiled part reads them (`Matrix` in `engine/native/model.h` describes it)."""
 
 from __future__ import annotations
 
-from ctypes import byref
+from collections.abc import Sequence
+from ctypes import byref, pointer
 
+import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from engine.native.library import Matrix, library
-from engine.weights.quantise import GROUP, ROWS_AT_ONCE, quantise_int4, quantise_int8
+from engine.gguf.blocks import Bytes
+from engine.native.library import MOST_GROUPS, Matrix, library
+from engine.weights.packed import STRETCH, PackedMatrix
 
-STRETCH = 64
-"""Columns whose int4 codes lie together, in eight words of 32 bits. Rows are padded to a multiple of it."""
+FP16, BF16, NESTED, ROW = range(4)
+"""How scales lie, as in `model.h`."""
+
+_KINDS = {torch.float16: FP16, torch.bfloat16: BF16, torch.int8: NESTED, torch.float32: ROW}
 
 
-class NativeMatrix:
-    """A weight matrix `[out, in]` in few bits, of `kind` "int4" or "int8"."""
+def can_compile(parts: Sequence[PackedMatrix | Tensor]) -> bool:
+    """Whether the compiled part is here and can read these matrices."""
+    return library() is not None and all(map(_fits, parts))
 
-    def __init__(self, kind: str, codes: Tensor, scales: Tensor, rows: int, columns: int) -> None:
-        self.kind = kind
-        self.nbytes = codes.nbytes + scales.nbytes
-        self._keep = codes, scales
-        self._columns = columns
-        bits, padded = int(kind.removeprefix("int")), -(-columns // STRETCH) * STRETCH
-        self.matrix = Matrix(codes.data_ptr(), scales.data_ptr(), None, rows, padded, bits)
 
-    def __call__(self, rows: Tensor) -> Tensor:
+def _fits(part: PackedMatrix | Tensor) -> bool:
+    if part.device.type != "cpu":
+        return False
+    if isinstance(part, PackedMatrix):
+        return part.columns % 8 == 0 and part.scales.shape[1] <= MOST_GROUPS
+    return part.shape[1] % 8 == 0 and part.dtype in (torch.float32, torch.bfloat16) and part.is_contiguous()
+
+
+class CompiledStack:
+    """Matrices `[rows, in]` below each other, each packed or in full, read as one `[out, in]`. `biases` are the
+    addresses of an fp32 vector for each, or None."""
+
+    def __init__(self, parts: Sequence[PackedMatrix | Tensor], biases: Sequence[int | None] = ()) -> None:
         loaded = library()
         assert loaded is not None
-        out = torch.empty(len(rows), self.matrix.rows, dtype=torch.float32)
-        scratch = torch.empty(2 * self.matrix.columns, dtype=torch.float32)
-        for row, to in zip(rows.float().contiguous(), out, strict=True):
-            loaded.headstart_multiply(
-                byref(self.matrix), row.data_ptr(), self._columns, scratch.data_ptr(), to.data_ptr()
+        self._library = loaded
+        self._keep = parts  # the structures do not
+        self.columns = _columns(parts[0])
+        self._structures = [structure(part) for part in parts]
+        for one, bias in zip(self._structures, biases, strict=False):
+            one.bias = bias
+        for one, below in zip(self._structures, self._structures[1:], strict=False):
+            one.below = pointer(below)
+        self.matrix = self._structures[0]
+        self.rows = sum(one.rows for one in self._structures)
+
+    def multiply(self, rows: Tensor) -> Tensor:
+        """`rows @ weights.T`, one row after the other: `[m, in]` to `[m, out]`, in the rows' number type."""
+        rows_in_fp32 = rows.float().contiguous()
+        out = torch.empty(len(rows), self.rows, dtype=torch.float32)
+        scratch = torch.empty(self._library.headstart_row_scratch(self.columns), dtype=torch.float32)
+        for row, to in zip(rows_in_fp32, out, strict=True):
+            self._library.headstart_multiply(
+                byref(self.matrix), row.data_ptr(), self.columns, scratch.data_ptr(), to.data_ptr()
             )
         return out.to(rows.dtype)
 
-
-def pack_int4(weight: Tensor) -> NativeMatrix:
-    """Four bits a weight, in groups of 32.
-
-    ROWS_AT_ONCE rows are packed at a time: the unpacked codes of a whole output matrix would take gigabytes.
-    """
-    rows, columns = weight.shape
-    words = torch.empty(rows, -(-columns // STRETCH), 8, dtype=torch.int32)
-    scales = torch.empty(rows, -(-columns // GROUP // 8) * 8, 2, dtype=torch.bfloat16)
-    for start in range(0, rows, ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        words[part], scales[part] = _int4_rows(weight[part])
-    return NativeMatrix("int4", words, scales, rows, columns)
+    def widen(self, first: int, out: Tensor) -> None:
+        """The rows from `first` on, as many as `out` `[n, in]` has, in its number type (bf16 or fp32)."""
+        assert out.is_contiguous()
+        is_bf16 = out.dtype is torch.bfloat16
+        self._library.headstart_widen(byref(self.matrix), first, len(out), self.columns, out.data_ptr(), is_bf16)
 
 
-def _int4_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Words and scales of some rows."""
-    rows, columns = weight.shape
-    codes, scale, zero = quantise_int4(weight)
-    stretches = functional.pad(codes, (0, -columns % STRETCH)).view(rows, -1, 8, 8)
-    words = torch.zeros(rows, stretches.shape[1], 8, dtype=torch.int32)
-    for k in range(8):
-        words |= stretches[:, :, k] << (4 * k)
-    both = torch.stack([zero, scale], dim=-1).to(torch.bfloat16)  # little-endian: the scale is the upper half
-    return words, functional.pad(both, (0, 0, 0, -(columns // GROUP) % 8))
+def _columns(part: PackedMatrix | Tensor) -> int:
+    return part.columns if isinstance(part, PackedMatrix) else part.shape[1]
 
 
-def pack_int8(weight: Tensor) -> NativeMatrix:
-    """Eight bits a weight, a scale for each output."""
-    rows, columns = weight.shape
-    codes, scale = quantise_int8(weight)
-    return NativeMatrix("int8", functional.pad(codes, (0, -columns % STRETCH)).contiguous(), scale, rows, columns)
+def structure(part: PackedMatrix | Tensor) -> Matrix:
+    """A matrix as the compiled part sees it."""
+    if isinstance(part, Tensor):
+        rows, columns = part.shape
+        return Matrix(codes=part.data_ptr(), rows=rows, columns=columns, bits=8 * part.dtype.itemsize)
+
+    def address(tensor: Tensor | None) -> int | None:
+        return None if tensor is None else tensor.data_ptr()
+
+    padded = part.codes.shape[1] * (STRETCH if part.bits == 4 else 1)
+    return Matrix(
+        codes=part.codes.data_ptr(),
+        scales=part.scales.data_ptr(),
+        mins=address(part.mins),
+        supers=address(part.supers),
+        super_mins=address(part.super_mins),
+        rows=part.rows,
+        columns=padded,
+        bits=part.bits,
+        group=part.group,
+        groups=part.scales.shape[1],
+        offset=part.offset,
+        kind=_KINDS[part.scales.dtype],
+    )
+
+
+def repack(kind: int, blocks: Bytes, into: PackedMatrix) -> None:
+    """Write the blocks `[rows, bytes]` of the GGUF type `kind` into a packed matrix that is all zeros."""
+    loaded = library()
+    assert loaded is not None
+    assert blocks.flags.c_contiguous
+    assert blocks.dtype == np.uint8
+    target = structure(into)
+    loaded.headstart_repack(kind, blocks.ctypes.data, blocks.shape[1], into.columns, byref(target))

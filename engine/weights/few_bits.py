@@ -1,6 +1,6 @@
 """Few-bit copies of weight matrices, which make decoding faster: it reads every weight once for each token.
 
-There are copies for the compiled part (`engine.weights.compiled_matrix`) and for torch's kernels; `pack` chooses.
+There are copies for the compiled part (a `Stack`) and for torch's kernels; `pack` chooses.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from engine.native import library as native_library
-from engine.weights.compiled_matrix import pack_int4, pack_int8
 from engine.weights.fastest import fastest
+from engine.weights.packed import STRETCH, PackedMatrix, pack_codes, padded_bytes, padded_groups
 from engine.weights.quantise import GROUP, ROWS_AT_ONCE, Bits, quantise_int4, quantise_int8, takes_int4
+from engine.weights.stack import Stack
 
 VECTOR = 16
 """On the widest processors torch's few-bit kernels read this many numbers of a row at a time, past its end if need be.
@@ -22,10 +23,11 @@ So the length of a row must be a multiple of it."""
 
 
 class Packed(Protocol):
-    """A weight matrix in few bits. `kind` is "int4" or "int8"."""
+    """A weight matrix in few bits. `kind` is "int4" or "int8"; `exact` says that its numbers are the model's own."""
 
     kind: str
     nbytes: int
+    exact: bool
 
     def __call__(self, rows: Tensor) -> Tensor:
         """`rows @ weight.T` for a few rows `[m, in]`; returns `[m, out]`."""
@@ -35,6 +37,7 @@ class Int4:
     """Four bits a weight, for `_weight_int4pack_mm_for_cpu`. `in` is a multiple of 32, `out` of 16."""
 
     kind = "int4"
+    exact = False
 
     def __init__(self, weight: Tensor) -> None:
         parts = [_int4_rows(rows) for rows in torch.split(weight, ROWS_AT_ONCE)]
@@ -53,6 +56,7 @@ class Int8:
     """Eight bits a weight, for `_weight_int8pack_mm`. `in` is a multiple of 16."""
 
     kind = "int8"
+    exact = False
 
     def __init__(self, weight: Tensor) -> None:
         self._quantised, scale = quantise_int8(weight)
@@ -83,11 +87,40 @@ def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed | None:
     None where those cannot take the matrix. Then the full weights are used.
     """
     if is_native:
-        return pack_int4(weight) if takes_int4(weight, bits) else pack_int8(weight)
+        return Stack([_grouped(weight) if takes_int4(weight, bits) else _by_rows(weight)])
     rows, columns = weight.shape
     if columns % VECTOR:
         return None
     return Int4(weight) if rows % VECTOR == 0 and takes_int4(weight, bits) else Int8(weight)
+
+
+def _grouped(weight: Tensor) -> PackedMatrix:
+    """Four bits a weight, in groups of 32.
+
+    ROWS_AT_ONCE rows are packed at a time: the unpacked codes of a whole output matrix would take gigabytes.
+    """
+    rows, columns = weight.shape
+    words = torch.empty(rows, -(-columns // STRETCH), 8, dtype=torch.int32)
+    scales = torch.empty(rows, -(-columns // GROUP // 8) * 8, dtype=torch.bfloat16)
+    zeros = torch.empty_like(scales)
+    for start in range(0, rows, ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        words[part], scales[part], zeros[part] = _some_grouped(weight[part])
+    return PackedMatrix(rows, columns, 4, GROUP, 8, False, words, scales, zeros)
+
+
+def _some_grouped(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Words, scales and zeros of some rows."""
+    codes, scale, zero = quantise_int4(weight)
+    scale, zero = (padded_groups(part.to(torch.bfloat16)) for part in (scale, zero))
+    return pack_codes(codes), scale, zero
+
+
+def _by_rows(weight: Tensor) -> PackedMatrix:
+    """Eight bits a weight, a scale for each output."""
+    codes, scale = quantise_int8(weight)
+    rows, columns = weight.shape
+    return PackedMatrix(rows, columns, 8, columns, 0, False, padded_bytes(codes), scale[:, None])
 
 
 @lru_cache(maxsize=2)

@@ -36,6 +36,13 @@ ONE_THREAD = 32768 - VECTORS
 known_counts: dict[str, tuple[int, ...]] = {}
 """What was measured, by shape, number type and threads."""
 
+TILE = 4 << 20
+"""Numbers of a matrix that are multiplied at once. Those of a larger one are taken some outputs at a time: what they
+are widened into stays near the processor, and to measure `counts_for` takes no longer than for a small one."""
+
+OUTPUTS = 64
+"""Tiles are a multiple of so many outputs, but for the last."""
+
 
 def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     """`rows @ matrix + bias`, `[n, in]` and `[in, out]` to `[n, out]`, each row the same bits whatever `n` is.
@@ -68,6 +75,13 @@ def _evened(numbers: Tensor, dimensions: int) -> Tensor:
     """Zeros behind the numbers, up to a multiple of EVEN in the last `dimensions`."""
     more = [(0, -size % EVEN) for size in reversed(numbers.shape[-dimensions:])]
     return functional.pad(numbers, [side for pair in more for side in pair])
+
+
+def tiles(outputs: int, inputs: int) -> list[tuple[int, int]]:
+    """Where the tiles of a matrix with so many outputs and inputs begin and end: nearly equal, TILE numbers at most."""
+    count = -(-outputs * inputs // TILE)
+    size = -(-outputs // count // OUTPUTS) * OUTPUTS
+    return [(start, min(start + size, outputs)) for start in range(0, outputs, size)]
 
 
 def parts(total: int, counts: tuple[int, ...]) -> Iterator[tuple[int, int]]:

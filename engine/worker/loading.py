@@ -36,7 +36,7 @@ def open_model(
     progress("Loading the model", None)
     make_room()
     try:
-        model = load(path, spec.device, spec.dtype)
+        model = load(path, spec.device, spec.dtype, progress)
         responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
         recall_products()

@@ -60,14 +60,13 @@ def play(player: Player, folder: Path, python: str = "", seen: str = "") -> dict
     said["decoding"] = next((line.split(maxsplit=4)[-1] for line in doctor.splitlines() if "decoding on" in line), "")
     said["default model"] = demo(player, folder, place, "default")
     model = prepared.strip().rpartition(" is in ")[2].rstrip(".")
-    gguf = next(iter(sorted(Path(folder / "data").rglob("*.gguf"))), None)
-    if gguf is not None:
+    inside = folder / Path(model).relative_to(place) if Path(model).is_relative_to(place) else Path(model)
+    if inside.is_file():
         copy = folder / "Größeres Modell.gguf"
-        shutil.copy(gguf, copy)
+        shutil.copy(inside, copy)
         said["GGUF file"] = demo(player, folder, place, "gguf", "--model", place / copy.name)
-    if python and model:
+    if python and inside.is_file():
         script = Path(__file__).with_name("tiny_model.py")
-        inside = folder / Path(model).relative_to(place) if Path(model).is_relative_to(place) else Path(model)
         shutil.rmtree(folder / "gemma", ignore_errors=True)
         made = subprocess.run([python, script, inside, folder / "gemma"], capture_output=True, text=True)
         if made.returncode:

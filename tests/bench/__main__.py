@@ -1,6 +1,7 @@
 """`python -m tests.bench --out FILE.json`: every row of the table, as JSON and as Markdown on standard output.
 
-QUICK=1 takes fewer samples. PEERS=llama.cpp adds row 5 where the package llama-cpp-python is installed.
+QUICK=1 takes fewer samples. PEERS=llama.cpp adds row 5 where the package llama-cpp-python is installed. LARGE=1 adds
+models of 1 and 7 billion weights (`large_rows`).
 """
 
 from __future__ import annotations
@@ -20,10 +21,19 @@ os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # before torch is imported,
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import psutil
-from transformers import AutoTokenizer
 
 from engine import fetch_model
-from tests.bench import engine_rows, exact_rows, llama_rows, quality_rows, restart_rows, scaling_rows, window_rows
+from engine.models.from_gguf import open_tokenizer
+from tests.bench import (
+    engine_rows,
+    exact_rows,
+    large_rows,
+    llama_rows,
+    quality_rows,
+    restart_rows,
+    scaling_rows,
+    window_rows,
+)
 from tests.bench.chat import Player
 from tests.bench.rows import Row
 
@@ -34,7 +44,7 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality or llama")
+    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality, llama or large")
     parser.add_argument("--before", type=Path, metavar="TREE", help="an earlier checkout, for rows Z1, Z2 and Z6")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -53,27 +63,29 @@ def as_line(row: Row) -> str:
 
 
 def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
-    folder = fetch_model(lambda *_: None)
-    wanted = [only] if only else ["engine", "llama", "exact", "restart", "window", "scaling", "quality"]
+    model = fetch_model(lambda *_: None)
+    wanted = [only] if only else ["engine", "llama", "exact", "restart", "window", "scaling", "large", "quality"]
     if {"engine", "llama", "exact"} & set(wanted):
         player = Player()
         try:
             if "engine" in wanted:
-                yield from engine_rows.measure(player, folder, count)
+                yield from engine_rows.measure(player, model, count)
             if "llama" in wanted:
-                yield from llama_rows.measure(player, AutoTokenizer.from_pretrained(folder), count)
+                yield from llama_rows.measure(player, open_tokenizer(model), count)
             if "exact" in wanted:
                 yield from exact_rows.measure(player, count, before)
         finally:
             player.close()
     if "restart" in wanted:
-        yield from restart_rows.measure(folder, count)
+        yield from restart_rows.measure(model, count)
     if "window" in wanted:
         yield from window_rows.measure(count)
     if "scaling" in wanted:  # in this thread, whose team OpenMP would count in all that is measured behind it
         yield from scaling_rows.measure(count)
+    if "large" in wanted and os.environ.get("LARGE"):
+        yield from large_rows.measure(count)
     if "quality" in wanted:
-        yield from quality_rows.measure(folder)
+        yield from quality_rows.measure(model)
 
 
 def _report(rows: list[Row]) -> dict[str, object]:

@@ -6,6 +6,7 @@ where they are more than the processors: two engines in one process slow each ot
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import get_context
@@ -17,9 +18,10 @@ Call = Callable[..., Any]
 
 
 @contextmanager
-def beside(make: Callable[..., object], *arguments: object) -> Iterator[Call]:
-    """Make a peer in another process, call its methods, end it."""
+def beside(make: Callable[..., object], *arguments: object, python: str | None = None) -> Iterator[Call]:
+    """Make a peer in another process, call its methods, end it. `python` is another Python than this one to run it."""
     context = get_context("spawn")
+    context.set_executable(python or sys.executable)
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(there, make, arguments), daemon=True)
     process.start()

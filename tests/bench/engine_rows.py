@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from transformers import AutoTokenizer
 
 from engine import Finished, Message, Request, Sampling
+from engine.models.from_gguf import open_tokenizer
 from engine.prompt.template import PromptBuilder
 from engine.worker.engine import Engine
 from tests.bench.beside import Call, beside
@@ -25,13 +25,13 @@ SHORT = "Write one long paragraph about a walk along a river in autumn, with the
 GREEDY = Sampling(temperature=0, max_tokens=WRITTEN)
 
 
-def measure(player: Player, folder: Path, count: int) -> Iterator[Row]:
+def measure(player: Player, model: Path, count: int) -> Iterator[Row]:
     """All rows of this module, `count` samples a side. The peer reads prompts in the number type that we do."""
     assert player.engine.worker.responder is not None
-    builder = PromptBuilder(AutoTokenizer.from_pretrained(folder))
-    with beside(Transformers, folder, player.engine.worker.responder.model.layout.dtype) as peer:
+    builder = PromptBuilder(open_tokenizer(model))
+    with beside(Transformers, model, player.engine.worker.responder.model.layout.dtype) as peer:
         yield from _first_token(player, builder, peer, count)
-    with beside(Transformers, folder, torch.bfloat16) as peer:
+    with beside(Transformers, model, torch.bfloat16) as peer:
         yield from _decode(player, builder, peer, count)
     yield _sampling(player, count)
     yield _switch(player, count)

@@ -29,8 +29,7 @@ def measure(player: Player, tokenizer: Any, count: int) -> Iterator[Row]:
     if find_spec("llama_cpp") is None:
         print("row 5 is left out: the package llama-cpp-python is not installed")
         return
-    gguf = next(Path(fetch_model(lambda *_: None)).glob("*.gguf"))
-    with beside(_Llama, gguf) as llama:
+    with beside(_Llama, fetch_model(lambda *_: None)) as llama:
         yield from _rows(player, tokenizer, llama, count)
 
 

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, DynamicCache
+from transformers import DynamicCache
+
+from tests.engine.gguf_packed import SHAPES, in_full
 
 
 class Transformers:
     """transformers' own model, cache and `generate()` with its default attention, in the number type named."""
 
-    def __init__(self, folder: Path, dtype: torch.dtype) -> None:
-        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).eval()
+    def __init__(self, model: Path, dtype: torch.dtype) -> None:
+        self._model = in_full(model, SHAPES["135m"]).to(dtype)
         self._filled: DynamicCache | None = None
         self._past = 0
 

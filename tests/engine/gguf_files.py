@@ -1,16 +1,13 @@
-"""Writes small GGUF files with a tokenizer and no weights, and opens a file's tokenizer as the engine does."""
+"""Writes small GGUF files with a tokenizer and no weights."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import gguf
 from tokenizers.pre_tokenizers import ByteLevel
-
-from engine.gguf.tokenizer import write_tokenizer
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
 SPECIAL = {"<unk>": UNKNOWN, "<s>": CONTROL, "</s>": CONTROL, "<user>": USER_DEFINED, "<|endoftext|>": CONTROL}
@@ -63,15 +60,6 @@ def write_sentencepiece(path: Path, pieces: Sequence[str], **fields: Any) -> Pat
     ranks = {piece: -float(rank) for rank, piece in enumerate(tokens)}
     scores = [-1e9 if token in RUNS else ranks[token] if kind == NORMAL else 0.0 for token, kind in tokens.items()]
     return write_vocabulary(path, tokens, **{"model": "llama", "scores": scores, **fields})
-
-
-def open_tokenizer(path: Path) -> Any:
-    """The tokenizer of a GGUF file, by way of the files that a conversion writes."""
-    from transformers import PreTrainedTokenizerFast
-
-    with tempfile.TemporaryDirectory() as folder:
-        write_tokenizer(path, Path(folder))
-        return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
 
 
 def _bytes() -> dict[str, int]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.gguf.vocabulary import TokenType, Vocabulary, read_vocabulary
+from engine.models.from_gguf import open_tokenizer
 from engine.types import ModelError
-from tests.engine.gguf_files import open_tokenizer
 from tests.engine.gguf_texts import texts
 
 ROW = "| {:<28} | {:<18} | {:>5} | {:>5} | {}"

@@ -14,21 +14,25 @@ from engine.events import CacheView, Finished, Matched, TextDelta
 from engine.models.loaded import LoadedModel
 from engine.types import Message, OutOfMemoryError, PromptTooLongError, Request, Sampling
 from tests.engine.inside import build_prompt, is_idle
-from tests.engine.tiny_models import make_model
+from tests.engine.tiny_models import make_model, make_packed
 from tests.engine.turns import Chat, SpyModel, events, make_responder
 
 CONTEXT = 320
 CHUNK = 32
+KINDS = ("packed", "fast", "transformers")
+"""Weights packed as a GGUF file has them; our forward pass; transformers' own."""
 SYSTEMS = ("", "You answer questions about parcels.", "You answer questions about tents, in verse.")
 QUESTIONS = ("Where is it?", "Where is the parcel of the customer now?", "Why? 🙂", "And the stove " * 6)
 WORDS = st.sampled_from(QUESTIONS)
 
 
 @cache
-def model(is_fast: bool, is_bf16: bool) -> LoadedModel:
+def model(kind: str, is_bf16: bool) -> LoadedModel:
     """One tiny model of each kind for all runs; it has no state of its own. Ours writes in few bits."""
+    if kind == "packed":
+        return make_packed("bf16" if is_bf16 else "fp32")
     dtype = torch.bfloat16 if is_bf16 else torch.float32
-    return make_model(dtype, is_fast=is_fast, bits="int4" if is_fast else None)
+    return make_model(dtype, is_fast=kind == "fast", bits="int4" if kind == "fast" else None)
 
 
 @dataclass
@@ -48,13 +52,13 @@ class ResponderMachine(RuleBasedStateMachine):
 
     chats = Bundle("chats")
 
-    @initialize(tokens=st.integers(1, 6), is_fast=st.booleans(), is_bf16=st.booleans(), greedy=st.booleans())
-    def start(self, tokens: int, is_fast: bool, is_bf16: bool, greedy: bool) -> None:
+    @initialize(tokens=st.integers(1, 6), kind=st.sampled_from(KINDS), is_bf16=st.booleans(), greedy=st.booleans())
+    def start(self, tokens: int, kind: str, is_bf16: bool, greedy: bool) -> None:
         """A cache of one to six contexts."""
         short = partial(make_responder, context=CONTEXT, chunk_tokens=CHUNK, lane_step=64)
-        self.spy = SpyModel(model(is_fast, is_bf16))
+        self.spy = SpyModel(model(kind, is_bf16))
         self.responder = short(self.spy, tokens=tokens * CONTEXT)
-        self.oracle_spy = SpyModel(model(is_fast, is_bf16))
+        self.oracle_spy = SpyModel(model(kind, is_bf16))
         self.oracle = short(self.oracle_spy, tokens=CONTEXT)
         self.sampling = Sampling(temperature=0.0) if greedy else Sampling(temperature=1.5, top_p=1.0)
         self.count = 0

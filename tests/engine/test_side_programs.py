@@ -14,10 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.library.convert import run_converter
 from engine.prompt.rendering import Renderer, TemplateRefusedError
 from engine.side_programs import OPTION
-from engine.types import ModelError
 
 ROOT = Path(__file__).parents[2]
 ENTRY = ROOT / "packaging" / "bundle" / "entry.py"
@@ -50,14 +48,6 @@ def test_templates_are_rendered(frozen: Path) -> None:
             renderer.render("{{ raise_exception('no systems here') }}", {}, datetime(2026, 12, 1))
     finally:
         renderer.close()
-
-
-def test_models_are_converted(frozen: Path, tmp_path: Path) -> None:
-    """The converter runs, and says what is wrong with this file."""
-    (tmp_path / "made").mkdir()
-    with pytest.raises(ModelError, match=r"no\.gguf cannot be converted") as caught:
-        run_converter(tmp_path / "no.gguf", tmp_path / "made", "bf16", tmp_path / "log", lambda *_: None)
-    assert "convert.py" in caught.value.detail
 
 
 @pytest.mark.parametrize("given", [[], ["{tmp}/evil.py"], ["-c"], [f"{ROOT}/README.md"], [f"{ROOT}/../evil.py"]])

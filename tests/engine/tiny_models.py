@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+from unittest.mock import patch
 
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from engine.models import attention_hook as interface
+from engine.models import from_gguf
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.weights.quantise import Bits
 from tests.engine.chat_templates import CHATML
+from tests.engine.gguf_packed import Shape, write_packed
 
 CONTEXT = 1024
 TRAINING_TEXT = (
@@ -86,6 +91,29 @@ def make_model(
     model = make_llama(dtype=dtype, seed=seed, heads=heads)
     network = TransformersNetwork(model, bits, is_fast=is_fast)
     return LoadedModel(network, make_tokenizer(template, end), "/nowhere/tiny")
+
+
+EVERY_FORM = {
+    "attn_q": "IQ4_XS",
+    "attn_k": "Q2_K",
+    "attn_v": "Q6_K",
+    "attn_output": "Q4_0",
+    "ffn_gate": "Q4_K",
+    "ffn_up": "Q3_K",
+    "ffn_down": "Q5_K",
+    "token_embd": "Q8_0",
+}
+"""A type for each matrix, so that one model has every form in which weights are packed."""
+
+
+def make_packed(dtype: Literal["fp32", "bf16"]) -> LoadedModel:
+    """A tiny Llama from a GGUF file, all of whose weights stay packed."""
+    tokenizer = make_tokenizer()
+    shape = Shape(256, 256, 2, 4, 2, 64, len(tokenizer))
+    with TemporaryDirectory() as folder, patch.object(from_gguf, "full_is_cheap", lambda *_: False):
+        path = write_packed(Path(folder) / "tiny.gguf", "Q4_1", shape, EVERY_FORM)
+        network = from_gguf.open_network(path, torch.device("cpu"), dtype, lambda *_: None)
+    return LoadedModel(network, tokenizer, "/nowhere/packed")
 
 
 def make_folder(folder: Path, seed: int = 0, template: str = CHATML) -> Path:

@@ -30,11 +30,11 @@ def own_files(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("script", ["own files", pytest.param("as shipped", marks=pytest.mark.deep)])
 def test_the_demo_reuses_everything_but_the_new_question(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default_model_dir: Path, script: str
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default_model: Path, script: str
 ) -> None:
     monkeypatch.setattr(player, "GREEDY", replace(player.GREEDY, max_tokens=12))
     monkeypatch.setattr(player, "LONGEST_REST_MS", 600_000)  # however busy the computer is
-    options = ["--model", str(default_model_dir), "--dtype", "fp32", "--out", str(tmp_path / "out"), "--offscreen"]
+    options = ["--model", str(default_model), "--dtype", "fp32", "--out", str(tmp_path / "out"), "--offscreen"]
     options += own_files(tmp_path) if script == "own files" else ["--turns", "3"]
     assert main(["demo", *options]) == 0
     report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))

@@ -8,17 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import gguf
-import numpy as np
 import pytest
 import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, PreTrainedModel
 
 from engine.cache.store import Lane
 from engine.gguf.config import ARCHITECTURES
-from engine.library.convert import convert_model
 from engine.library.resolve import resolve
-from engine.models.loaded import load
+from engine.models.loaded import LoadedModel, load
 from tests.engine.gguf_models import correlation, random_model, write_model
 from tests.engine.model_files import VOCABULARY
 
@@ -276,16 +273,14 @@ def ignore(stage: str, fraction: float | None) -> None:
     """Progress that nobody watches."""
 
 
-def converted(gguf_file: Path) -> PreTrainedModel:
-    """The model that comes out of a file, in fp32."""
-    made = gguf_file.with_suffix("")
-    made.mkdir()
-    convert_model(gguf_file, made, "fp32", ignore)
-    model, found = AutoModelForCausalLM.from_pretrained(
-        made, dtype=torch.float32, attn_implementation="eager", output_loading_info=True
-    )
-    assert not any(found.values())
-    return model.eval()
+def logits_of(loaded: LoadedModel, prompt: torch.Tensor, cut: int = 0) -> torch.Tensor:
+    """The logits after the last token, of a prompt that is read in two pieces where it is cut."""
+    length = prompt.shape[1]
+    lane = Lane(loaded.layout, length)
+    lane.regime = loaded.reuse.regime(length)
+    if cut:
+        loaded.forward(prompt[0, :cut].tolist(), lane, 0)
+    return loaded.forward(prompt[0, cut:].tolist(), lane, cut)
 
 
 def ids(length: int) -> torch.Tensor:
@@ -295,26 +290,14 @@ def ids(length: int) -> torch.Tensor:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_logits_are_those_of_the_model_put_in(case: Case, tmp_path: Path) -> None:
     model = case.model()
-    made = converted(write_model(tmp_path / "tiny.gguf", model, case.architecture, case.said))
+    loaded = load(write_model(tmp_path / "tiny.gguf", model, case.architecture, case.said), "cpu", "fp32")
     for length in LENGTHS:
-        expected, found = (each(ids(length)).logits[0, -20:] for each in (model, made))
-        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+        expected = model(ids(length)).logits[0, -1]
+        torch.testing.assert_close(logits_of(loaded, ids(length)), expected, rtol=1e-3, atol=1e-3)
 
 
 def test_every_architecture_has_a_case() -> None:
     assert {case.architecture for case in CASES} == set(ARCHITECTURES)
-
-
-@pytest.mark.parametrize("kind", ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"])
-def test_weights_are_those_of_the_quantised_file(kind: str, tmp_path: Path) -> None:
-    case = next(case for case in CASES if case.name == "Llama, tied")
-    path = write_model(tmp_path / "tiny.gguf", case.model(), "llama", {}, gguf.GGMLQuantizationType[kind])
-    model = converted(path)
-    stored = {tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type) for tensor in gguf.GGUFReader(path).tensors}
-    for name, own in (("token_embd", "embed_tokens"), ("blk.1.ffn_down", "layers.1.mlp.down_proj")):
-        np.testing.assert_array_equal(model.model.get_submodule(own).weight.detach(), stored[f"{name}.weight"])
-    key = model.model.layers[0].self_attn.k_proj.weight.detach().numpy()
-    np.testing.assert_array_equal(np.sort(key, axis=0), np.sort(stored["blk.0.attn_k.weight"], axis=0))
 
 
 @pytest.mark.parametrize("name", ["Llama, llama3", "Llama, other divisors"])
@@ -323,9 +306,5 @@ def test_a_file_is_opened_with_its_positions(name: str, tmp_path: Path, monkeypa
     monkeypatch.setenv("HEADSTART_DATA_DIR", str(tmp_path / "home"))
     model = next(case for case in CASES if case.name == name).model()
     loaded = load(resolve(str(write_model(tmp_path / "tiny.gguf", model, "llama", {})), ignore), "cpu", "fp32")
-    prompt = ids(400)
-    lane = Lane(loaded.layout, 400)
-    lane.regime = loaded.reuse.regime(400)
-    loaded.forward(prompt[0, :300].tolist(), lane, 0)
-    found = loaded.forward(prompt[0, 300:].tolist(), lane, 300)
-    assert correlation(found, model(prompt).logits[0, -1]) > 0.9999
+    found = logits_of(loaded, ids(400), cut=300)
+    assert correlation(found, model(ids(400)).logits[0, -1]) > 0.9999

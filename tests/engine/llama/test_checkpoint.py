@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, MistralConfig, PreTrainedConfig
+from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig, PreTrainedConfig
 
 from engine.cache.store import Lane
 from engine.library.check import weight_files
 from engine.llama import checkpoint as plain
-from engine.llama.checkpoint import NotPlainError, PlainNetwork
+from engine.llama.checkpoint import NotPlainError, PlainNetwork, open_folder
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import load
 from engine.types import ModelError
+from tests.engine.gguf_packed import SHAPES, in_full
 from tests.engine.llama.test_forward import CONFIGS, IDS, SIZES, build, own_logits
 from tests.engine.tiny_models import make_tokenizer
 
@@ -35,7 +36,7 @@ def saved(folder: Path, config: PreTrainedConfig, **how: str) -> torch.nn.Module
 def open_plainly(folder: Path) -> PlainNetwork:
     config = plain.read_config(folder)
     assert config is not None
-    return PlainNetwork(config, folder, torch.float32, CPU, None)
+    return open_folder(config, folder, torch.float32, CPU, None)
 
 
 @torch.inference_mode()
@@ -168,15 +169,13 @@ def test_a_file_that_is_written_over_does_not_change_the_loaded_model(tmp_path: 
     assert torch.equal(logits_of(network), before)
 
 
-def test_the_default_model_is_plain_and_its_tokenizer_the_same(default_model_dir: Path) -> None:
-    """And it equals transformers' own path, which reads the same files."""
-    ours, theirs = load(default_model_dir, "cpu", "fp32"), AutoTokenizer.from_pretrained(default_model_dir)
+def test_the_default_model_is_plain(default_model: Path) -> None:
+    """And it equals transformers' own model with the numbers that the gguf package reads."""
+    ours = load(default_model, "cpu", "fp32")
     assert isinstance(ours.network, PlainNetwork)
     text = "<|im_start|>user\nHällo  wörld,\n\n 12345 \U0001f600<|im_end|>"
-    assert ours.tokenizer(text)["input_ids"] == theirs(text)["input_ids"]
-    assert ours.tokenizer.chat_template == theirs.chat_template
-    model = AutoModelForCausalLM.from_pretrained(default_model_dir, dtype=torch.float32)
-    assert ours.end_ids >= {model.generation_config.eos_token_id}
+    model = in_full(default_model, SHAPES["135m"])
+    assert ours.end_ids >= {2}
     ids = ours.tokenizer(text)["input_ids"]
     lane = Lane(ours.layout, 64)
     with torch.inference_mode():
@@ -184,12 +183,12 @@ def test_the_default_model_is_plain_and_its_tokenizer_the_same(default_model_dir
     torch.testing.assert_close(ours.forward(ids, lane, 0), expected, atol=2e-3, rtol=2e-3)
 
 
-def test_the_default_model_loads_without_transformers_model_classes(default_model_dir: Path) -> None:
+def test_the_default_model_loads_without_transformers_model_classes(default_model: Path) -> None:
     """Their import takes seconds of every start."""
     program = (
         "import sys; from pathlib import Path; from engine.models.loaded import load; import engine.worker.loading;"
         "load(Path(sys.argv[1]), 'cpu', 'auto');"
         "print([name for name in ('transformers.modeling_utils', 'torch._dynamo') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program, default_model_dir], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program, default_model], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr

@@ -28,8 +28,8 @@ from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
 from engine.native import library as native_library
 from engine.weights import few_bits as packing
-from engine.weights.compiled_matrix import NativeMatrix, pack_int4, pack_int8
-from engine.weights.quantise import quantise_int4, quantise_int8
+from engine.weights.quantise import Bits, quantise_int4, quantise_int8
+from engine.weights.stack import Stack
 from tests.depth import cases
 from tests.engine.llama.test_forward import SIZES, build
 
@@ -139,27 +139,30 @@ def codes_of(weight: Tensor, kind: str) -> Tensor:
     seed=st.integers(0, 2**20),
 )
 @torch.inference_mode()
-def test_a_product_is_that_with_its_codes(kind: str, rows: int, columns: int, rest: int, seed: int) -> None:
+def test_a_product_is_that_with_its_codes(kind: Bits, rows: int, columns: int, rest: int, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     width = 32 * columns + (rest if kind == "int8" else 0)
     weight, x = torch.randn(rows, width, generator=generator), torch.randn(3, width, generator=generator)
-    packed = pack_int4(weight) if kind == "int4" else pack_int8(weight)
+    packed = packing.pack(weight, kind, is_native=True)
+    assert packed is not None
     assert packed.kind == kind
     torch.testing.assert_close(packed(x), x @ codes_of(weight, kind).T, atol=2e-5 * width, rtol=1e-4)
 
 
 @needs_native
 def test_few_bits_take_what_they_should() -> None:
-    packed = pack_int4(torch.randn(960, 576))
-    assert packed.nbytes / (960 * 576) == pytest.approx((4 + 32 * 24 / 18 / 32) / 8)
-    assert pack_int8(torch.randn(64, 96)).nbytes == 64 * (128 + 4)
+    four, eight = packing.pack(torch.randn(960, 576), "int4", True), packing.pack(torch.randn(64, 96), "int8", True)
+    assert four is not None
+    assert eight is not None
+    assert four.nbytes / (960 * 576) == pytest.approx((4 + 32 * 24 / 18 / 32) / 8)
+    assert eight.nbytes == 64 * (128 + 4)
 
 
 class InFull:
     """Few-bit weights as a plain matrix: what the compiled step is compared with."""
 
     def __init__(self, weight: Tensor, kind: str) -> None:
-        self.kind, self.nbytes = kind, 0
+        self.kind, self.nbytes, self.exact = kind, 0, False
         self._weight = codes_of(weight.float(), kind)
 
     def __call__(self, rows: Tensor) -> Tensor:
@@ -170,7 +173,8 @@ def unpacked(weights: Weights) -> DecodeStep:
     """The step in torch over the weights that the codes stand for."""
 
     def full(projection: Projection) -> None:
-        assert isinstance(projection.packed, NativeMatrix)
+        assert isinstance(projection.packed, Stack)
+        assert projection.weight is not None
         object.__setattr__(projection, "packed", InFull(projection.weight, projection.packed.kind))
 
     for layer in weights.layers:
@@ -337,12 +341,12 @@ def test_nor_between_the_products(number: float) -> None:
     model = build(CONFIGS["qwen2"])
     weights = weights_of(model, "int8")
     rows, layer, lane = NativeRows(weights), weights.layers[0], Lane(probe_layout(model), 16)
-    gate_up = torch.ones(2, 2 * layer.down.weight.shape[1])
+    gate_up = torch.ones(2, 2 * layer.down.shape[1])
     gate_up[1, 3] = number
     out = rows.gate(gate_up)
     assert out[0].isfinite().all()
     assert not out[1, 3].isfinite()
-    fused = torch.full((1, layer.qkv.weight.shape[0]), number)
+    fused = torch.full((1, layer.qkv.shape[0]), number)
     rows.place(0, layer, fused, lane, 0, rows.angles(0, 1))
     assert not lane.keys[0][0, :, 0].isfinite().any()
     assert not lane.values[0][0, :, 0].isfinite().any()

@@ -20,7 +20,8 @@ from engine.llama.forward import LlamaForward
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
 from engine.native import library as native_library
-from engine.weights.compiled_matrix import pack_int4, pack_int8
+from engine.weights.few_bits import pack
+from engine.weights.quantise import Bits
 from tests.depth import cases
 from tests.engine.inside import forget_lanes
 from tests.engine.llama.test_forward import build
@@ -126,9 +127,10 @@ def test_torchs_default_number_type_is_not_asked(n: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["int4", "int8"])
-def test_nor_by_a_product(kind: str) -> None:
+def test_nor_by_a_product(kind: Bits) -> None:
     weight, x = torch.randn(32, 64), torch.randn(2, 64)
-    packed = pack_int4(weight) if kind == "int4" else pack_int8(weight)
+    packed = pack(weight, kind, is_native=True)
+    assert packed is not None
     expected = packed(x)
     torch.set_default_dtype(torch.float64)
     try:

@@ -12,9 +12,9 @@ from typing import Any
 
 import psutil
 import pytest
-from transformers import AutoTokenizer
 from transformers.utils.chat_template_utils import _compile_jinja_template
 
+from engine.models.from_gguf import open_tokenizer
 from engine.prompt import rendering
 from engine.prompt.rendering import RENDERER, Renderer, TemplateEndlessError, TemplateRefusedError
 from engine.prompt.template import PromptBuilder
@@ -162,6 +162,7 @@ def test_closed_while_it_is_asked_it_starts_no_other_process(
 ABANDON = """
 import os, sys, threading, time
 from datetime import datetime
+from engine.models.from_gguf import open_tokenizer
 from engine.prompt import rendering
 rendering.MOST_SECONDS = 1000.0
 ask = threading.Thread(target=rendering.RENDERER.render, args=(sys.argv[1], {}, datetime.now()), daemon=True)
@@ -216,8 +217,8 @@ def test_no_template_takes_much_memory() -> None:
     assert int(run.stdout) < 200_000, "kB"
 
 
-def test_the_default_model_needs_no_process(default_model_dir: Path) -> None:
+def test_the_default_model_needs_no_process(default_model: Path) -> None:
     renderer = Renderer()
-    template = AutoTokenizer.from_pretrained(default_model_dir).get_chat_template()
+    template = open_tokenizer(default_model).get_chat_template()
     assert renderer.render(template, SEEN, NOW).startswith("<|im_start|>system")
     assert renderer._process is None

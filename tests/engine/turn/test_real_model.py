@@ -30,8 +30,8 @@ QUESTIONS = (
 
 
 @pytest.fixture(scope="module")
-def model(default_model_dir: Path) -> LoadedModel:
-    return load(default_model_dir, "cpu", "fp32")
+def model(default_model: Path) -> LoadedModel:
+    return load(default_model, "cpu", "fp32")
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +93,10 @@ def test_two_customers_and_a_new_answer(model: LoadedModel, system: str) -> None
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_where_a_text_is_cut_changes_no_bit(default_model_dir: Path, system: str, threads: int) -> None:
+def test_where_a_text_is_cut_changes_no_bit(default_model: Path, system: str, threads: int) -> None:
     """Real weights and a real text, in the number type that is the fastest here, over several blocks of keys."""
     torch.set_num_threads(threads)
-    model = load(default_model_dir, "cpu", "auto")
+    model = load(default_model, "cpu", "auto")
     ids = model.tokenizer(system, add_special_tokens=False).input_ids[:400]
     chance = random.Random(threads)
 
@@ -141,10 +141,10 @@ SHORT = (
 )
 
 
-def test_the_same_question_twice_gets_the_same_answer(default_model_dir: Path) -> None:
+def test_the_same_question_twice_gets_the_same_answer(default_model: Path) -> None:
     """As the program runs it: from what was kept, and from blocks alone. Read again, the last
     tokens of a prompt were computed with fewer bits than at first, and 17 of 120 questions answered otherwise."""
-    responder = make_responder(load(default_model_dir, "cpu", "auto"), tokens=8192, context=2048)
+    responder = make_responder(load(default_model, "cpu", "auto"), tokens=8192, context=2048)
     for number, question in enumerate(SHORT):
         chat = Chat(responder, "You answer briefly.", f"chat {number}", GREEDY)
         chat.messages.append(Message("user", question))

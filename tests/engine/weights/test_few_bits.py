@@ -14,7 +14,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.llama.weights import Projection
 from engine.native.library import library
-from engine.weights import compiled_matrix as nativepack
 from engine.weights import few_bits as packing
 from engine.weights import quantise as quant
 from engine.weights.quantise import Bits
@@ -35,8 +34,16 @@ class Largest(TorchDispatchMode):
         return out
 
 
+def packed(weight: Tensor, bits: Bits) -> packing.Packed:
+    """A copy for the compiled part."""
+    found = packing.pack(weight, bits, is_native=True)
+    assert found is not None
+    return found
+
+
 def off(projection: Projection, x: Tensor) -> float:
     """How far a product is off, relative to its size."""
+    assert projection.weight is not None
     expected = x @ projection.weight.T
     return float((projection(x) - expected).norm() / expected.norm())
 
@@ -97,9 +104,9 @@ def test_int4_in_parts_is_the_same_as_at_once(rows: int, monkeypatch: pytest.Mon
 def test_compiled_int4_in_parts_is_the_same_as_at_once(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(3)
     weight, x = torch.randn(rows, 96), torch.randn(2, 96)
-    in_parts = nativepack.pack_int4(weight)(x)
-    monkeypatch.setattr(nativepack, "ROWS_AT_ONCE", 10**6)
-    assert torch.equal(nativepack.pack_int4(weight)(x), in_parts)
+    in_parts = packed(weight, "int4")(x)
+    monkeypatch.setattr(packing, "ROWS_AT_ONCE", 10**6)
+    assert torch.equal(packed(weight, "int4")(x), in_parts)
 
 
 @pytest.mark.parametrize("bits", ["int4", "int8"])

@@ -1,0 +1,201 @@
+"""Opens a GGUF file as it is: nothing is converted, and nothing is written to disk.
+
+Models of the Llama family keep their weights packed as the file has them. All others are widened, and computed by
+transformers' own forward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.gguf.blocks import FORMATS
+from engine.gguf.config import configuration
+from engine.gguf.header import GgufDamagedError, GgufForeignError, GgufHeader
+from engine.gguf.tensors import Recipe, recipes
+from engine.gguf.tokenizer import read_tokenizer
+from engine.library.check_gguf import check_gguf, refuse_gguf
+from engine.library.places import model_name
+from engine.llama.checkpoint import CLASSES, PlainConfig, PlainNetwork, end_ids, has_plain_layers, parsed, shapes
+from engine.llama.weights import PlainRotary, Rotary
+from engine.models.choice import NUMBER_TYPES, Need, choose_dtype, full_is_cheap, require_memory
+from engine.native import library as native_library
+from engine.types import Dtype, ModelError
+from engine.weights.from_gguf import read_numbers, read_packed
+from engine.weights.packed import PackedMatrix
+from engine.weights.row_products import TILE
+
+Progress = Callable[[str, float | None], None]
+Shapes = Mapping[str, tuple[int, ...]]
+
+STAGE = "Reading the weights"
+STEADY_ROPE = {"default", "linear", "llama3", "yarn"}
+"""Kinds of position codes with the same frequencies at every length."""
+
+
+def open_network(
+    path: Path, where: torch.device, dtype: Dtype, progress: Progress, wait: Callable[[], object] = lambda: None
+) -> Any:
+    """The network of a GGUF file. `wait` is called before transformers is imported here. Raises ModelError where the
+    file is not whole, or there is no memory for it."""
+    header = check_gguf(path)
+    before = _identity(header)
+    try:
+        network = _open(header, where, dtype, progress, wait)
+    except (GgufForeignError, GgufDamagedError) as error:
+        raise refuse_gguf(path, error) from error
+    if _identity(header) != before:
+        raise ModelError(f"{path.name} changed while it was read: open it again when nothing writes to it.", str(path))
+    return network
+
+
+def _open(header: GgufHeader, where: torch.device, dtype: Dtype, progress: Progress, wait: Callable[[], object]) -> Any:
+    config = configuration(header)
+    own = NUMBER_TYPES[header.dtype]
+    plain = _plain_config(config, own)
+    if plain is None or config["rope_parameters"]["rope_type"] != "default":
+        wait()
+    if plain is None:
+        return _open_widened(header, config, where, dtype, progress)
+    made = recipes(header, config, dict(shapes(plain)))
+    is_packed = _stays_packed(made, where, dtype)
+    numbers = sum(map(prod, dict(shapes(plain)).values()))
+    size = 0 if is_packed else numbers * own.itemsize
+    number, bits = choose_dtype(dtype, where, plain.width, own, size)
+    need = _need(made, plain, number, is_packed, copies=bits is not None)
+    require_memory(need, where, model_name(header.paths[0]))
+    tensors = _Reader(number, where, is_packed, progress).read(made, dict(shapes(plain)))
+    keeps = is_packed and full_is_cheap(numbers * number.itemsize, where)
+    return PlainNetwork(plain, tensors, bits, _rotary(config, plain, where), keeps_full=keeps)
+
+
+def _need(made: Mapping[str, Recipe], plain: PlainConfig, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
+    """What the model will take, by the header. `copies`: what is not packed gets a copy of 8 bits for decoding."""
+    weights = 0
+    for name, shape in shapes(plain):
+        found, count = made[name].rows(), prod(shape)
+        form = FORMATS.get(found[0].kind) if is_packed and found is not None else None
+        full = count * number.itemsize + (count if copies and len(shape) > 1 else 0)
+        weights += full if form is None else form.bytes_for(count)
+    sizes = plain.sizes
+    token = 2 * sizes.num_layers * sizes.kv_heads * sizes.dim * number.itemsize
+    return Need(weights, TILE * number.itemsize if is_packed else 0, token)
+
+
+def _stays_packed(made: Mapping[str, Recipe], where: torch.device, dtype: Dtype) -> bool:
+    """Whether matrices are kept as the file has them. Not where other few-bit weights were asked for; and where the
+    compiled part is not, only if there is no room to have them in full, for torch's own kernels are faster then."""
+    if dtype in ("int4", "int8"):
+        return False
+    packed = [found[0] for each in made.values() if (found := each.rows()) is not None and found[0].kind in FORMATS]
+    full = 2 * sum(prod(tensor.shape) for tensor in packed)
+    is_compiled = where.type == "cpu" and native_library.library() is not None
+    return bool(packed) and (is_compiled or not full_is_cheap(full, where))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads all tensors, one after the other, so that there is one at most beside those that are done."""
+
+    number: torch.dtype
+    where: torch.device
+    is_packed: bool
+    progress: Progress
+
+    def read(self, made: Mapping[str, Recipe], shapes: Shapes) -> dict[str, Tensor | PackedMatrix]:
+        whole, done = sum(map(prod, shapes.values())), 0
+        tensors = {}
+        for name, shape in shapes.items():
+            self.progress(STAGE, done / whole)
+            tensors[name] = self._one(made[name], shape)
+            done += prod(shape)
+        return tensors
+
+    def _one(self, recipe: Recipe, shape: tuple[int, ...]) -> Tensor | PackedMatrix:
+        packed = read_packed(recipe) if self.is_packed else None
+        return (read_numbers(recipe, shape, self.number) if packed is None else packed).to(self.where)
+
+
+def _plain_config(config: Mapping[str, Any], own: torch.dtype) -> PlainConfig | None:
+    """What our own forward pass needs to know; None for a model that it does not fit."""
+    kind, rope = str(config["model_type"]), config.get("rope_parameters") or {}
+    said = {"hidden_act": "silu", "sliding_window": None, **config, "architectures": [CLASSES.get(kind)]}
+    if not has_plain_layers(said) or rope.get("rope_type") not in STEADY_ROPE:
+        return None
+    names = {dtype: name for name, dtype in (("bfloat16", torch.bfloat16), ("float16", torch.float16))}
+    return parsed({**said, "dtype": names.get(own, "float32")}, end_ids(config["eos_token_id"]))
+
+
+def _rotary(config: Mapping[str, Any], plain: PlainConfig, where: torch.device) -> Rotary | None:
+    """The position codes where they are scaled; None where they are plain."""
+    kind = config["rope_parameters"]["rope_type"]
+    if kind == "default":
+        return None
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    frequencies, scaled = ROPE_INIT_FUNCTIONS[kind](_transformers_config(config), torch.device("cpu"))
+    return PlainRotary(frequencies, where, scaled)
+
+
+def _transformers_config(config: Mapping[str, Any]) -> Any:
+    from transformers import CONFIG_MAPPING
+
+    return CONFIG_MAPPING[config["model_type"]](**{key: value for key, value in config.items() if key != "model_type"})
+
+
+def _open_widened(
+    header: GgufHeader, config: Mapping[str, Any], where: torch.device, dtype: Dtype, progress: Progress
+) -> Any:
+    """A model that our own forward pass does not fit: by its class in transformers, with weights in full."""
+    from engine.models import from_transformers  # only here: importing transformers' model classes takes seconds
+
+    made = _transformers_config(config)
+    kind, expected = from_transformers.describe(made)
+    own = NUMBER_TYPES[header.dtype]
+    ways = recipes(header, config, expected)
+    numbers = sum(map(prod, expected.values()))
+    number, _ = choose_dtype(dtype, where, made.get_text_config().hidden_size, own, numbers * own.itemsize)
+    if dtype in ("int4", "int8"):
+        raise ModelError(
+            f"{model_name(header.paths[0])} can be run in bf16 or fp32 only. Choose one of these number types."
+        )
+    text = made.get_text_config()
+    kv_heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
+    dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
+    token = 2 * text.num_hidden_layers * kv_heads * dim * number.itemsize
+    require_memory(Need(numbers * number.itemsize, 0, token), where, model_name(header.paths[0]))
+    tensors = _Reader(number, torch.device("cpu"), False, progress).read(ways, expected)
+    full = {name: tensor for name, tensor in tensors.items() if isinstance(tensor, Tensor)}
+    del tensors
+    return from_transformers.network_of(kind, made, full, number, where)
+
+
+def open_tokenizer(path: Path) -> Any:
+    """The tokenizer of a GGUF file, made of its fields. Raises ModelError where it follows a rule that is not known."""
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer, config = read_tokenizer(path)
+    entries = {key: value for key, value in config.items() if key != "tokenizer_class"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **_with_tokens(entries))
+
+
+def _with_tokens(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries with tokens that are described at length as transformers' own objects."""
+    from tokenizers import AddedToken
+
+    def token(value: Any) -> Any:
+        is_described = isinstance(value, dict) and value.get("__type") == "AddedToken"
+        return AddedToken(**{key: said for key, said in value.items() if key != "__type"}) if is_described else value
+
+    return {key: token(value) for key, value in entries.items()}
+
+
+def _identity(header: GgufHeader) -> Sequence[tuple[int, int]]:
+    """What becomes another when one of the files is changed or replaced."""
+    return [(status.st_size, status.st_mtime_ns) for status in (path.stat() for path in header.paths)]

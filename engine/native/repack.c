@@ -1,0 +1,167 @@
+/* From the blocks of a GGUF file to the codes and scales of `Matrix`. What the blocks look like:
+   https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h. `engine/gguf/blocks.py` does the same in numpy.
+
+   Nothing is rounded: codes and scales are moved, and never computed anew. */
+
+#include "model.h"
+#include "vector.h"
+
+enum { Q4_0 = 2, Q4_1, Q5_0 = 6, Q5_1, Q8_0, Q2_K = 10, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL = 20, IQ4_XS = 23 }; /* as in the file */
+
+/* One block, taken apart: `count` codes; scales and minimums as `kind` says, of each group. */
+typedef struct {
+    uint8_t codes[256];
+    int8_t scales[16], mins[16];
+    uint16_t super, super_min;
+} Block;
+
+static const int8_t uneven[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+INLINE uint16_t two_bytes(const uint8_t *from) { return (uint16_t)(from[0] | from[1] << 8); }
+
+/* 32 codes of 4 bits in 16 bytes: the first half in the lower bits. */
+INLINE void nibbles(const uint8_t *from, int half, uint8_t *to) {
+    for (int i = 0; i < half; i++) to[i] = from[i] & 15, to[i + half] = from[i] >> 4;
+}
+
+INLINE void by_table(uint8_t *codes, int count) {
+    for (int i = 0; i < count; i++) codes[i] = (uint8_t)uneven[codes[i]];
+}
+
+/* The fifth bit of 32 codes. */
+INLINE void fifth_bits(const uint8_t *bits, uint8_t *codes, int less) {
+    for (int i = 0; i < 32; i++) codes[i] = (uint8_t)((codes[i] | (bits[i / 8] >> i % 8 & 1) << 4) - less);
+}
+
+/* Eight scales and minimums of six bits in twelve bytes. */
+INLINE void six_bits(const uint8_t *from, Block *b) {
+    for (int i = 0; i < 4; i++) {
+        b->scales[i] = from[i] & 63;
+        b->mins[i] = from[4 + i] & 63;
+        b->scales[4 + i] = (int8_t)((from[8 + i] & 15) | (from[i] >> 2 & 48));
+        b->mins[4 + i] = (int8_t)(from[8 + i] >> 4 | (from[4 + i] >> 2 & 48));
+    }
+}
+
+INLINE uint16_t negative(uint16_t half) { return half ^ 0x8000; }
+
+INLINE void read_q2(const uint8_t *from, Block *b) {
+    for (int i = 0; i < 16; i++) b->scales[i] = from[i] & 15, b->mins[i] = (int8_t)(from[i] >> 4);
+    for (int i = 0; i < 256; i++) b->codes[i] = from[16 + i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
+    b->super = two_bytes(from + 80), b->super_min = negative(two_bytes(from + 82));
+}
+
+INLINE void read_q3(const uint8_t *from, Block *b) {
+    for (int i = 0; i < 256; i++) {
+        const int low = from[32 + i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
+        b->codes[i] = (uint8_t)(low | (from[i % 32] >> i / 32 & 1) << 2);
+    }
+    const uint8_t *scales = from + 96;
+    for (int i = 0; i < 16; i++) {
+        const int low = scales[i % 8] >> i / 8 * 4 & 15, high = scales[8 + i % 4] >> i / 4 * 2 & 3;
+        b->scales[i] = (int8_t)((low | high << 4) - 32);
+    }
+    b->super = two_bytes(from + 108);
+}
+
+INLINE void read_q4(const uint8_t *from, Block *b) {
+    b->super = two_bytes(from), b->super_min = negative(two_bytes(from + 2));
+    six_bits(from + 4, b);
+    for (int i = 0; i < 4; i++) nibbles(from + 16 + 32 * i, 32, b->codes + 64 * i);
+}
+
+INLINE void read_q5(const uint8_t *from, Block *b) {
+    b->super = two_bytes(from), b->super_min = negative(two_bytes(from + 2));
+    six_bits(from + 4, b);
+    for (int i = 0; i < 4; i++) nibbles(from + 48 + 32 * i, 32, b->codes + 64 * i);
+    for (int i = 0; i < 256; i++) b->codes[i] |= (uint8_t)((from[16 + i % 32] >> i / 32 & 1) << 4);
+}
+
+INLINE void read_q6(const uint8_t *from, Block *b) {
+    for (int i = 0; i < 256; i++) {
+        const int low = from[i / 128 * 64 + i % 64] >> i / 64 % 2 * 4 & 15;
+        const int high = from[128 + i / 128 * 32 + i % 32] >> i / 32 % 4 * 2 & 3;
+        b->codes[i] = (uint8_t)((low | high << 4) - 32);
+    }
+    memcpy(b->scales, from + 192, 16);
+    b->super = two_bytes(from + 208);
+}
+
+INLINE void read_iq4_xs(const uint8_t *from, Block *b) {
+    b->super = two_bytes(from);
+    for (int i = 0; i < 8; i++) {
+        const int low = from[4 + i / 2] >> i % 2 * 4 & 15, high = two_bytes(from + 2) >> 2 * i & 3;
+        b->scales[i] = (int8_t)((low | high << 4) - 32);
+        nibbles(from + 8 + 16 * i, 16, b->codes + 32 * i);
+    }
+    by_table(b->codes, 256);
+}
+
+/* A block of one type; returns its bytes. */
+INLINE int read_block(int type, const uint8_t *from, Block *b) {
+    switch (type) {
+    case Q2_K: read_q2(from, b); return 84;
+    case Q3_K: read_q3(from, b); return 110;
+    case Q4_K: read_q4(from, b); return 144;
+    case Q5_K: read_q5(from, b); return 176;
+    case Q6_K: read_q6(from, b); return 210;
+    case IQ4_XS: read_iq4_xs(from, b); return 136;
+    }
+    b->super = two_bytes(from);
+    switch (type) {
+    case Q4_0: nibbles(from + 2, 16, b->codes); return 18;
+    case IQ4_NL: nibbles(from + 2, 16, b->codes); by_table(b->codes, 32); return 18;
+    case Q4_1: b->super_min = two_bytes(from + 2); nibbles(from + 4, 16, b->codes); return 20;
+    case Q5_0: nibbles(from + 6, 16, b->codes); fifth_bits(from + 2, b->codes, 16); return 22;
+    case Q5_1:
+        b->super_min = two_bytes(from + 2);
+        nibbles(from + 8, 16, b->codes);
+        fifth_bits(from + 4, b->codes, 0);
+        return 24;
+    default: memcpy(b->codes, from + 2, 32); return 34;
+    }
+}
+
+/* `count` codes of one row from column `at` on, a multiple of 32. */
+INLINE void write_codes(const Matrix *m, int row, int at, const uint8_t *codes, int count) {
+    if (m->bits == 8) {
+        memcpy((uint8_t *)m->codes + (size_t)row * m->columns + at, codes, count);
+        return;
+    }
+    uint32_t *words = (uint32_t *)m->codes + (size_t)row * m->columns / 8;
+    for (int start = at; start < at + count; start += 32, codes += 32) {
+        const int shift = start % STRETCH / 8 * 4; /* 0 or 16 */
+        uint32_t *own = words + start / STRETCH * 8;
+        for (int j = 0; j < 8; j++)
+            own[j] |= (uint32_t)(codes[j] | codes[j + 8] << 4 | codes[j + 16] << 8 | codes[j + 24] << 12) << shift;
+    }
+}
+
+INLINE void write_scales(const Matrix *m, int row, int at, const Block *b) {
+    const size_t g = (size_t)row * m->groups + at / m->group, super = (size_t)row * m->groups * m->group / 256 + at / 256;
+    if (m->kind == FP16) {
+        ((uint16_t *)m->scales)[g] = b->super;
+        if (m->mins) ((uint16_t *)m->mins)[g] = b->super_min;
+        return;
+    }
+    memcpy((int8_t *)m->scales + g, b->scales, 256 / m->group);
+    ((uint16_t *)m->supers)[super] = b->super;
+    if (!m->mins) return;
+    memcpy((int8_t *)m->mins + g, b->mins, 256 / m->group);
+    ((uint16_t *)m->super_mins)[super] = b->super_min;
+}
+
+/* All rows of a matrix, into the arrays of `to`, which begin as zeros. `columns` are those of the file. */
+EXPORT void headstart_repack(int32_t type, const uint8_t *blocks, int64_t row_bytes, int32_t columns, const Matrix *to) {
+    const int count = to->kind == NESTED ? 256 : 32;
+#pragma omp parallel for schedule(static)
+    for (int row = 0; row < to->rows; row++) {
+        const uint8_t *from = blocks + row * row_bytes;
+        for (int at = 0; at < columns; at += count) {
+            Block block;
+            from += read_block(type, from, &block);
+            write_codes(to, row, at, block.codes, count);
+            write_scales(to, row, at, &block);
+        }
+    }
+}

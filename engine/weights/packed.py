@@ -1,0 +1,133 @@
+"""Weight matrices that stay in few bits: codes, and for each group of columns a scale and what code 0 stands for.
+
+`PackedMatrix` is one matrix. It gives back its numbers (`widened`) by the compiled part, or by torch where that is not,
+and is multiplied with a single row over the codes. `engine/native/model.h` says how the codes lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+STRETCH = 64
+"""Columns whose 4-bit codes lie together, in eight words of 32 bits. Rows are padded to a multiple of it."""
+SUPER = 256
+"""Columns that share an fp16 number where scales are nested."""
+
+Bits = Literal[4, 8]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedMatrix:
+    """Weights `[rows, columns]`, each `scale * (code - offset) + minimum`.
+
+    `codes` are int32 words `[rows, stretches, 8]` for 4 `bits`, whose nibble k of word j is column 8 k + j of a
+    stretch, else int8 `[rows, padded columns]`. `scales` and `mins` are `[rows, groups]` with as many groups as are a
+    multiple of 8: fp16 or bf16; or int8, which count times the fp16 `supers` and `super_mins` `[rows, columns / 256]`;
+    or fp32 `[rows, 1]`, one scale for the whole row. `exact` says that no other form of these weights tells more: they
+    were stored so."""
+
+    rows: int
+    columns: int
+    bits: Bits
+    group: int
+    offset: int
+    exact: bool
+    codes: Tensor
+    scales: Tensor
+    mins: Tensor | None = None
+    supers: Tensor | None = None
+    super_mins: Tensor | None = None
+
+    @property
+    def kind(self) -> str:
+        """ "int4" or "int8"."""
+        return f"int{self.bits}"
+
+    @property
+    def parts(self) -> Iterator[Tensor]:
+        """All tensors."""
+        every = (self.codes, self.scales, self.mins, self.supers, self.super_mins)
+        return (each for each in every if each is not None)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+    @property
+    def device(self) -> torch.device:
+        return self.codes.device
+
+    def select(self, rows: Tensor) -> PackedMatrix:
+        """These rows, in this order."""
+        return self._with(len(rows), lambda part: part.index_select(0, rows))
+
+    def between(self, first: int, last: int) -> PackedMatrix:
+        """The rows `first` to `last`, as views."""
+        return self._with(last - first, lambda part: part[first:last])
+
+    def to(self, device: torch.device) -> PackedMatrix:
+        """The same matrix on a device."""
+        return self._with(self.rows, lambda part: part.to(device))
+
+    def _with(self, rows: int, change) -> PackedMatrix:  # type: ignore[no-untyped-def]
+        changed = [None if part is None else change(part) for part in (self.mins, self.supers, self.super_mins)]
+        return PackedMatrix(
+            rows, self.columns, self.bits, self.group, self.offset, self.exact,
+            change(self.codes), change(self.scales), *changed,
+        )  # fmt: skip
+
+    def widened(self, dtype: torch.dtype) -> Tensor:
+        """All numbers `[rows, columns]` by torch, on any device: computed in fp32, rounded to `dtype`."""
+        scale, least = self._groups()
+        codes = self.plain_codes().float()
+        if self.scales.dtype is torch.float32:
+            return (codes * scale).to(dtype)
+        shape = (self.rows, -1, self.group)
+        codes = functional.pad(codes, (0, -self.columns % self.group)).view(shape)
+        scale, least = (part[:, : codes.shape[1], None] for part in (scale, least))
+        # An addition of products that are exact: a fused one gives the same bits.
+        return (codes * scale + least).view(self.rows, -1)[:, : self.columns].to(dtype)
+
+    def plain_codes(self) -> Tensor:
+        """The codes as whole numbers `[rows, columns]`."""
+        if self.bits == 8:
+            return self.codes[:, : self.columns]
+        shifts = torch.arange(0, 32, 4, dtype=torch.int32, device=self.device)[:, None]
+        nibbles = self.codes[:, :, None] >> shifts & 15
+        return nibbles.reshape(self.rows, -1)[:, : self.columns]
+
+    def _groups(self) -> tuple[Tensor, Tensor]:
+        """Of each group the scale, and what code 0 stands for, in fp32."""
+        scale = self._numbers(self.scales, self.supers)
+        least = -self.offset * scale
+        return scale, least if self.mins is None else least + self._numbers(self.mins, self.super_mins)
+
+    def _numbers(self, scales: Tensor, supers: Tensor | None) -> Tensor:
+        if supers is None:
+            return scales.float()
+        return scales.float() * supers.float().repeat_interleave(SUPER // self.group, 1)
+
+
+def pack_codes(codes: Tensor) -> Tensor:
+    """4-bit codes `[rows, columns]` as words `[rows, stretches, 8]`."""
+    stretches = functional.pad(codes.to(torch.int32), (0, -codes.shape[1] % STRETCH)).view(len(codes), -1, 8, 8)
+    words = torch.zeros(len(codes), stretches.shape[1], 8, dtype=torch.int32)
+    for k in range(8):
+        words |= stretches[:, :, k] << (4 * k)
+    return words
+
+
+def padded_bytes(codes: Tensor) -> Tensor:
+    """8-bit codes `[rows, columns]` with rows of whole stretches."""
+    return functional.pad(codes.to(torch.int8), (0, -codes.shape[1] % STRETCH)).contiguous()
+
+
+def padded_groups(scales: Tensor) -> Tensor:
+    """Scales `[rows, groups]`, with zeros up to a multiple of 8 of them."""
+    return functional.pad(scales, (0, -scales.shape[1] % 8)).contiguous()

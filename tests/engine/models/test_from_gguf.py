@@ -1,0 +1,166 @@
+"""GGUF files of every type, opened as they are: the numbers are transformers' over the same file, reading is exact, and
+nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import gguf
+import pytest
+import torch
+
+from engine.cache.store import Lane
+from engine.models import choice, from_gguf
+from engine.models.choice import Need, require_memory
+from engine.models.loaded import LoadedModel, load
+from engine.native import library as native_library
+from engine.types import ModelError, OutOfMemoryError
+from engine.weights import from_gguf as reading
+from tests.engine.gguf_packed import HALVES, in_full, write_packed
+
+KINDS = [*HALVES, "F32", "F16", "BF16"]
+IDS = [(7 * i * i + 3 * i) % 261 for i in range(200)]
+MIXED = {"attn_v": "Q6_K", "ffn_down": "Q5_K", "token_embd": "Q8_0", "attn_output": "F16"}
+
+
+def logits(model: LoadedModel, *cuts: int) -> torch.Tensor:
+    """After all IDS, read in pieces that end at the cuts."""
+    lane = Lane(model.layout, len(IDS))
+    ends = [*cuts, len(IDS)]
+    return [model.forward(IDS[start:end], lane, start) for start, end in zip([0, *cuts], ends, strict=True)][-1]
+
+
+def written(model: LoadedModel, count: int) -> torch.Tensor:
+    """After all IDS, the last `count` of them one by one, as an answer is written."""
+    lane, start = Lane(model.layout, len(IDS)), len(IDS) - count
+    model.forward(IDS[:start], lane, 0)
+    return [model.forward([IDS[i]], lane, i, is_answer=True) for i in range(start, len(IDS))][-1]
+
+
+def never_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No room for full copies."""
+    for module in (choice, from_gguf):
+        monkeypatch.setattr(module, "full_is_cheap", lambda nbytes, device: False)
+
+
+@pytest.fixture(params=["compiled", "torch"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "torch":
+        monkeypatch.setattr(native_library, "library", lambda: None)
+        for name in ("engine.weights.compiled_matrix.library", "engine.weights.from_gguf.library"):
+            monkeypatch.setattr(name, lambda: None)
+    elif native_library.library() is None:
+        pytest.skip("the compiled part is not here")
+    return str(request.param)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "mixed"])
+def test_logits_are_those_of_the_file(kind: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    never_full(monkeypatch)
+    is_mixed = kind == "mixed"
+    path = write_packed(tmp_path / "tiny.gguf", "Q4_K" if is_mixed else kind, others=MIXED if is_mixed else {})
+    model, expected = load(path, "cpu", "fp32"), in_full(path)(torch.tensor([IDS])).logits[0, -1]
+    torch.testing.assert_close(logits(model), expected, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(written(model, 3), expected, rtol=1e-3, atol=1e-3)
+    for cuts in ((1,), (64, 65), (57, 100, 163)):
+        assert torch.equal(logits(model, *cuts), logits(model))
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp32"])
+def test_full_copies_change_no_bit(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether there is memory for them is no reason for another answer. Nor is into how many tiles a matrix is cut."""
+    path = write_packed(tmp_path / "tiny.gguf", "Q4_K", others=MIXED)
+    full = load(path, "cpu", dtype)  # type: ignore[arg-type]
+    never_full(monkeypatch)
+    packed = load(path, "cpu", dtype)  # type: ignore[arg-type]
+    if native_library.library() is not None:
+        assert packed.weights_bytes < full.weights_bytes
+        assert torch.equal(logits(packed), logits(full))
+        assert torch.equal(written(packed, 3), written(full, 3))
+
+
+def test_weights_stay_as_small_as_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    never_full(monkeypatch)
+    for kind in ("Q4_0", "Q4_1", "Q4_K", "Q8_0"):
+        path = write_packed(tmp_path / f"{kind}.gguf", kind)
+        stored = sum(tensor.n_bytes for tensor in gguf.GGUFReader(path).tensors)
+        assert load(path, "cpu", "bf16").weights_bytes < 1.1 * stored
+
+
+def test_large_matrices_are_read_in_tiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    never_full(monkeypatch)
+    monkeypatch.setattr("engine.weights.row_products.TILE", 128 * 256)
+    path = write_packed(tmp_path / "tiny.gguf", "Q5_K")
+    model = load(path, "cpu", "fp32")
+    assert torch.equal(logits(model, 70), logits(model))
+    expected = in_full(path)(torch.tensor([IDS])).logits[0, -1]
+    torch.testing.assert_close(logits(model), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    path = write_packed(tmp_path / "tiny.gguf", "Q4_K")
+    load(path, "cpu", "auto")
+    assert [each.name for each in path.parent.iterdir()] == ["tiny.gguf"]
+
+
+@pytest.mark.parametrize("what", ["changed", "cut"])
+def test_a_file_that_changes_while_it_is_read(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_packed(tmp_path / "tiny.gguf", "Q4_K")
+    content, read = path.read_bytes(), reading.read_packed
+
+    def meanwhile(recipe: object) -> object:
+        path.write_bytes(content[: -len(content) // 3] if what == "cut" else content + b"more")
+        return read(recipe)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(from_gguf, "read_packed", meanwhile)
+    words = r"tiny\.gguf is not a readable GGUF file: download" if what == "cut" else "changed while it was read"
+    with pytest.raises(ModelError, match=words):
+        from_gguf.open_network(path, torch.device("cpu"), "auto", lambda stage, fraction: None)
+
+
+def test_weights_that_are_no_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.engine.gguf_packed.HALVES", {"Q4_K": ((0, float("nan")), (2, 1e-3))})
+    with pytest.raises(ModelError, match=r"tiny\.gguf is not a readable GGUF file: download it again"):
+        load(write_packed(tmp_path / "tiny.gguf", "Q4_K"), "cpu", "auto")
+
+
+def test_too_large_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A family that our own forward pass does not fit is widened: where it does not fit into memory, with figures."""
+    from tests.engine.gguf.test_models import CASES
+    from tests.engine.gguf_models import write_model
+
+    case = next(case for case in CASES if case.name == "Gemma")
+    path = write_model(tmp_path / "tiny.gguf", case.model(), case.architecture, case.said)
+    monkeypatch.setattr(choice, "free_bytes", lambda device: 1000)
+    with pytest.raises(OutOfMemoryError, match=r"tiny takes 0\.0 GB .*, and 0\.0 GB are free: .* fewer bits"):
+        load(path, "cpu", "fp32")
+
+
+@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "Q8_0", "IQ4_XS", "BF16"])
+def test_what_a_model_takes_is_known_before(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the header alone, and refused with figures where it is too much."""
+    never_full(monkeypatch)
+    seen: list[Need] = []
+    monkeypatch.setattr(from_gguf, "require_memory", lambda need, *_: seen.append(need))
+    path = write_packed(tmp_path / "tiny.gguf", kind)
+    taken = load(path, "cpu", "bf16").weights_bytes
+    assert taken == pytest.approx(seen[0].weights, rel=0.02)
+    assert seen[0].token == 2 * 2 * 2 * 64 * 2
+
+
+def test_a_model_that_no_memory_is_enough_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused for good, so that no other model is closed to make room."""
+    monkeypatch.setattr(choice.psutil, "virtual_memory", lambda: SimpleNamespace(available=9 * 10**9, total=10**10))
+    need = Need(2 * 10**10, 10**9, 10**6)
+    words = (
+        r"^huge takes 22\.0 GB of memory \(20\.0 for its weights, 1\.0 to compute in, 1\.0 for a conversation of "
+        r"1,024 tokens\), and 10\.0 GB are there: close other programs, get the model in fewer bits, or choose a "
+        r"smaller one\.$"
+    )
+    with pytest.raises(ModelError, match=words):
+        require_memory(need, torch.device("cpu"), "huge")
+    with pytest.raises(OutOfMemoryError, match=r"and 9\.0 GB are free"):
+        require_memory(replace(need, weights=95 * 10**8, scratch=0, token=0), torch.device("cpu"), "large")
+    require_memory(replace(need, weights=8 * 10**9, scratch=0, token=0), torch.device("cpu"), "small")

@@ -1,0 +1,179 @@
+"""Weights that stay in few bits are those of the file, bit for bit, whichever way they are taken apart and put
+together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf.quants import dequantize
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from engine.gguf.blocks import FORMATS
+from engine.gguf.dequantise import StoredTensor
+from engine.gguf.header import GgufDamagedError, GgufTensor
+from engine.gguf.tensors import PLAIN, Recipe
+from engine.native import library as native_library
+from engine.weights import from_gguf
+from engine.weights.compiled_matrix import CompiledStack
+from engine.weights.from_gguf import read_packed
+from engine.weights.packed import PackedMatrix
+
+KINDS = sorted(FORMATS)
+HALVES = {
+    **dict.fromkeys(("Q4_0", "Q5_0", "Q8_0", "IQ4_NL", "IQ4_XS"), (0,)),
+    **dict.fromkeys(("Q4_1", "Q5_1", "Q4_K", "Q5_K"), (0, 2)),
+    "Q2_K": (80, 82),
+    "Q3_K": (108,),
+    "Q6_K": (208,),
+}
+"""Where in a block fp16 numbers stand: random bits there may be no numbers."""
+
+
+def random_blocks(kind: int, rows: int, columns: int, seed: int) -> NDArray[np.uint8]:
+    """Random rows of a type, as bytes."""
+    weights, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
+    random = np.random.default_rng(seed)
+    blocks = random.integers(0, 256, (rows * columns // weights, size), dtype=np.uint8)
+    for at in HALVES[GGMLQuantizationType(kind).name]:
+        halves = random.normal(0, 10.0 ** random.integers(-6, 3), len(blocks)).astype(np.float16)
+        blocks[:, at : at + 2] = halves.view(np.uint8).reshape(-1, 2)
+    return blocks.reshape(rows, -1)
+
+
+def stored(path: Path, kind: int, blocks: NDArray[np.uint8], columns: int) -> Recipe:
+    """How a matrix is made of a file that holds nothing but these blocks."""
+    path.write_bytes(blocks.tobytes())
+    return Recipe((GgufTensor(path, (len(blocks), columns), kind, 0, blocks.size),), PLAIN, {})
+
+
+def columns_of(kind: int, blocks: int) -> int:
+    return int(GGML_QUANT_SIZES[GGMLQuantizationType(kind)][0]) * blocks
+
+
+@pytest.fixture(params=["compiled", "torch"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "torch":
+        monkeypatch.setattr(from_gguf, "library", lambda: None)
+    elif native_library.library() is None:
+        pytest.skip("the compiled part is not here")
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("packed") / "blocks"
+
+
+@pytest.fixture(params=[False, True])
+def wide(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Eight and sixteen numbers at a time."""
+    library = native_library.library()
+    if library is None or library.headstart_widen_rows(request.param) != request.param:
+        pytest.skip("this processor cannot")
+    yield request.param
+    library.headstart_widen_rows(torch.backends.cpu.get_cpu_capability() == "AVX512")
+
+
+def read(path: Path, kind: int, rows: int, columns: int, seed: int) -> tuple[PackedMatrix, NDArray[np.float32]]:
+    """A packed matrix, and its numbers by the gguf package."""
+    blocks = random_blocks(kind, rows, columns, seed)
+    found = read_packed(stored(path, kind, blocks, columns))
+    assert found is not None
+    return found, dequantize(blocks, GGMLQuantizationType(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: GGMLQuantizationType(kind).name)
+def test_numbers_are_those_of_the_file(kind: int, way: str, file: Path) -> None:
+    @given(st.integers(1, 5), st.integers(1, 3), st.integers(0, 2**32))
+    def check(rows: int, blocks: int, seed: int) -> None:
+        matrix, expected = read(file, kind, rows, columns_of(kind, blocks), seed)
+        assert (matrix.widened(torch.float32).numpy() == expected).all()
+
+    check()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: GGMLQuantizationType(kind).name)
+@pytest.mark.skipif(native_library.library() is None, reason="the compiled part is not here")
+def test_compiled_and_torch_are_equal(kind: int, file: Path) -> None:
+    @given(st.integers(1, 40), st.integers(1, 5), st.integers(0, 2**32))
+    def check(rows: int, blocks: int, seed: int) -> None:
+        matrix, _ = read(file, kind, rows, columns_of(kind, blocks), seed)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(from_gguf, "library", lambda: None)
+            by_numpy, _ = read(file, kind, rows, columns_of(kind, blocks), seed)
+        assert all(map(torch.equal, matrix.parts, by_numpy.parts))
+        for dtype in (torch.float32, torch.bfloat16):
+            first = seed % rows
+            out = torch.empty(rows - first, matrix.columns, dtype=dtype)
+            CompiledStack([matrix]).widen(first, out)
+            assert torch.equal(out, matrix.widened(dtype)[first:])
+
+    check()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: GGMLQuantizationType(kind).name)
+def test_products_of_one_row(kind: int, wide: bool, file: Path) -> None:
+    @given(st.integers(1, 70), st.integers(1, 6), st.integers(0, 2**32))
+    def check(rows: int, blocks: int, seed: int) -> None:
+        matrix, numbers = read(file, kind, rows, columns_of(kind, blocks), seed)
+        row = torch.randn(1, matrix.columns, generator=torch.Generator().manual_seed(seed % 2**31))
+        expected = row.double() @ torch.from_numpy(numbers).double().t()
+        size = row.double().abs() @ torch.from_numpy(numbers).double().abs().t()
+        # Sums of codes, and of what code 0 stands for, may each be far larger than what is left of both.
+        largest = torch.from_numpy(numbers).abs().max().double() * row.double().abs().sum()
+        error = (CompiledStack([matrix]).multiply(row) - expected).abs()
+        assert (error <= 1e-5 * torch.maximum(size, largest)).all()
+
+    check()
+
+
+@pytest.mark.parametrize("wide", [True], indirect=True)
+def test_matrices_below_each_other(wide: bool, file: Path) -> None:
+    """Of several types, packed and in full, with biases: as one."""
+    kinds = [GGMLQuantizationType.Q4_K, GGMLQuantizationType.Q6_K, GGMLQuantizationType.Q8_0]
+    matrices = [read(file, kind, 5 + kind, 512, kind)[0] for kind in kinds]
+    full = [torch.randn(9, 512).to(torch.bfloat16), torch.randn(3, 512)]
+    biases = [torch.randn(len(part) if isinstance(part, torch.Tensor) else part.rows) for part in (*matrices, *full)]
+    stack = CompiledStack([*matrices, *full], [bias.data_ptr() for bias in biases])
+    whole = torch.cat([*(matrix.widened(torch.float32) for matrix in matrices), *(part.float() for part in full)])
+    rows = torch.randn(3, 512)
+    torch.testing.assert_close(stack.multiply(rows), rows @ whole.t() + torch.cat(biases), rtol=1e-4, atol=1e-3)
+    out = torch.empty(20, 512)
+    stack.widen(10, out)
+    assert torch.equal(out, whole[10:30])
+
+
+def test_rows_change_places(file: Path) -> None:
+    matrix, numbers = read(file, GGMLQuantizationType.Q5_K, 6, 256, 1)
+    order = torch.tensor([5, 0, 0, 3])
+    assert (matrix.select(order).widened(torch.float32).numpy() == numbers[order]).all()
+    assert (matrix.between(2, 5).widened(torch.float32).numpy() == numbers[2:5]).all()
+
+
+def test_a_weight_that_is_no_number(file: Path) -> None:
+    blocks = random_blocks(GGMLQuantizationType.Q4_K, 4, 256, 0)
+    blocks[2, :2] = np.array([np.nan], np.float16).view(np.uint8)
+    with pytest.raises(GgufDamagedError, match="weights that are no numbers"):
+        read_packed(stored(file, GGMLQuantizationType.Q4_K, blocks, 256))
+
+
+def test_a_file_that_becomes_shorter(file: Path) -> None:
+    blocks = random_blocks(GGMLQuantizationType.Q8_0, 4, 64, 0)
+    recipe = stored(file, GGMLQuantizationType.Q8_0, blocks, 64)
+    file.write_bytes(blocks.tobytes()[:-1])
+    with pytest.raises(GgufDamagedError, match="became shorter"):
+        read_packed(recipe)
+
+
+def test_pieces_of_a_large_matrix(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(from_gguf, "PIECE_BYTES", 100)
+    matrix, numbers = read(file, GGMLQuantizationType.Q4_0, 11, 64, 3)
+    assert (matrix.widened(torch.float32).numpy() == numbers).all()
+    assert StoredTensor(GgufTensor(file, (11, 64), GGMLQuantizationType.Q4_0, 0, 11 * 36)).rows == 11
