@@ -21,6 +21,7 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
 from app.window.preferences import PreferencesDialog, PreferenceValues
+from app.window.shortcut_sheet import ShortcutSheet
 from app.window.window import Window
 from app.words import least_budget, raised_budget, token_cost
 from engine import Failed, Loaded
@@ -77,6 +78,7 @@ class Dialogs(QObject):
         actions.sampling.triggered.connect(self.conversation_settings.open)
         actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
+        actions.shortcuts.triggered.connect(self.show_shortcuts)
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_default.triggered.connect(lambda: self.load(""))
@@ -117,6 +119,10 @@ class Dialogs(QObject):
         dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note, quality)
         dialog.saved.connect(self.save_preferences)
         self._open(dialog)
+
+    def show_shortcuts(self) -> None:
+        """Show all that can be done from the keyboard."""
+        self._open(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
 
     def save_preferences(self, values: PreferenceValues) -> None:
         """Take over what was chosen; the model is loaded again where that is needed."""
