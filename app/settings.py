@@ -91,6 +91,9 @@ class Settings:
     too_long: TooLong = option(
         "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."
     )
+    look_for_updates: bool = option(
+        False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
+    )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")

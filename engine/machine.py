@@ -13,8 +13,9 @@ import psutil
 
 from engine import graphics
 
-TELL_LIBRARIES = ("MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_")
-"""How names of environment variables begin by which libraries of matrix products choose other kernels."""
+TELL_LIBRARIES = ("MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "OMP_")
+"""How names of environment variables begin by which libraries of matrix products choose other kernels, or get fewer
+threads than torch knows of (OMP_THREAD_LIMIT)."""
 
 
 @dataclass(frozen=True, slots=True)

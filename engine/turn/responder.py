@@ -23,7 +23,7 @@ from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.parts import AnswerReader
-from engine.prompt.template import Prompt, PromptBuilder, Setting
+from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait_for
 from engine.turn.answer import WrittenAnswer
@@ -32,7 +32,7 @@ from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.turn.sampling import KnownTokens, Penalty, make_generator, margin, sample
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
-from engine.types import BLOCK_TOKENS, Message, Request
+from engine.types import BLOCK_TOKENS, Message, Request, TemplateSettings
 
 WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
 """A made-up prompt, after how many tokens it is cut, and how many of it a slow model reads."""
@@ -119,6 +119,8 @@ class Responder:
         newest = next(reversed(self._past.values()), None)
         if self.near or newest is None or newest.namespace != self.cache.namespace:
             return 0
+        if len(newest.ids) >= self.cache.context_length:  # no next turn begins with all of it
+            return 0
         return len(newest.ids) - newest.reusable
 
     def warm_up(self) -> None:
@@ -186,7 +188,7 @@ class Responder:
     def _build(self, request: Request, listen: Listen) -> Prompt:
         """The prompt of a request. A long one is built in a thread of its own, one at a time, while this one listens.
         What `listen` raises leaves it to itself there, and short ones do not wait for it."""
-        build = partial(self._prompt, request, _setting(request))
+        build = partial(self._prompt, request, request.template)
         if sum(len(message.content) for message in request.messages) <= LONG_TEXT:
             if self._long_text and self._long_text[1].done():  # nobody came back for it
                 self._long_text = None
@@ -199,8 +201,8 @@ class Responder:
         self._end_long_text(mine)
         return mine[1].result()
 
-    def _prompt(self, request: Request, setting: Setting) -> Prompt:
-        return self.builder.build(request.messages, request.day, request.tools, **setting._asdict())
+    def _prompt(self, request: Request, settings: TemplateSettings) -> Prompt:
+        return self.builder.build(request.messages, request.day, request.tools, settings)
 
     def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""
@@ -266,7 +268,7 @@ class Responder:
             token = sample(logits, sampling, generator)
             if turn.request.record_margins:
                 turn.margins.append(margin(logits))
-            if token in self.end_ids or text.is_end(token):
+            if (token in self.end_ids or text.is_end(token)) and not text.goes_on(token):
                 turn.clock.token(is_end=True)
                 turn.reason = "end"
                 break
@@ -279,16 +281,17 @@ class Responder:
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            if text.is_stopped or len(turn.ids) >= limit:
-                turn.reason = "end" if text.is_stopped else "length"
+            if text.is_stopped or text.is_over or len(turn.ids) >= limit:
+                turn.reason = "end" if text.is_stopped or text.length < len(turn.ids) else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
                 break
             logits = following
         yield from turn.deltas(text.finish())
+        turn.cut(text.length)
         if text.is_stopped:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return text.message(turn.ids)
+        return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
 
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""
@@ -476,12 +479,9 @@ class Responder:
                 self._past[conversation] = replace(past, reusable=reusable)
 
         chunks = self.chunk_tokens, self.rate.estimate
-        if (yield from settle(self.model, self.cache, conversation, past, note, listen, *chunks)):
+        yield from settle(self.model, self.cache, conversation, past, note, listen, *chunks)
+        if self._past.get(conversation) != past:
             yield self.view()
-
-
-def _setting(request: Request) -> Setting:
-    return Setting(request.thinking, request.keep_thoughts, request.system_place)
 
 
 def _system(messages: Sequence[Message]) -> str:
@@ -492,7 +492,7 @@ def _system(messages: Sequence[Message]) -> str:
 def _is_same_text(one: Request, other: Request) -> bool:
     """Whether two requests have the same prompt."""
     same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
-    return same and _setting(one) == _setting(other)
+    return same and one.template == other.template
 
 
 def _numbers(run: Run, count: int) -> list[Tensor]:
