@@ -11,7 +11,7 @@ from app.history.records import Conversation, StoredMessage, label_of
 from app.placeholders import Values, current_values, question_as_sent, system_as_sent, used_values
 from engine import HeadstartError, Message, Request
 
-TITLE_LENGTH = 40
+TITLE_LENGTH = 120
 
 
 class Branch:

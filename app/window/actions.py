@@ -37,6 +37,7 @@ class Actions:
         self.about = self._make("About &Headstart…", "")
         self.quit = self._make("&Quit", "Ctrl+Q")
         self.open_menu = self._make("Open the menu", "F10")
+        self.shortcuts = self._make("&Keyboard shortcuts", "F1")
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.preferences.setMenuRole(QAction.MenuRole.PreferencesRole)
@@ -67,10 +68,16 @@ class Actions:
         colours = menu.addMenu("C&olours")
         colours.addActions(list(self.themes.values()))
         menu.addMenu(model_menu)
-        menu.addActions([self.preferences, self.about])
+        menu.addActions([self.preferences, self.shortcuts, self.about])
         menu.addSeparator()
         menu.addAction(self.quit)
         return menu
+
+    def with_shortcuts(self) -> list[tuple[str, str]]:
+        """What can be done from the keyboard, and with which keys."""
+        made = [each for each in vars(self).values() if isinstance(each, QAction) and not each.shortcut().isEmpty()]
+        shown = QKeySequence.SequenceFormat.NativeText
+        return [(each.text().replace("&", "").rstrip("…"), each.shortcut().toString(shown)) for each in made]
 
     def _make(self, text: str, shortcut: str, checkable: bool = False) -> QAction:
         action = QAction(text, self._window)

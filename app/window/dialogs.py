@@ -26,6 +26,7 @@ from app.widgets.plain import message_box
 from app.window.about import AboutDialog
 from app.window.graphics_card import GraphicsDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
+from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
 from app.words import least_budget, raised_budget, size, token_cost
@@ -88,6 +89,7 @@ class Dialogs(QObject):
         actions.sampling.triggered.connect(self.conversation_settings.open)
         actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
+        actions.shortcuts.triggered.connect(self.show_shortcuts)
         actions.about.triggered.connect(self.show_about)
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
@@ -139,6 +141,10 @@ class Dialogs(QObject):
         dialog.deletion_wanted.connect(self.confirm_deletion)
         dialog.graphics_wanted.connect(lambda: self._open(GraphicsDialog(self._window)))
         self._open(dialog)
+
+    def show_shortcuts(self) -> None:
+        """Show all that can be done from the keyboard."""
+        self._open(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
 
     def show_about(self) -> None:
         """Which Headstart this is, and what it is made of."""

@@ -17,8 +17,8 @@ from engine import Sampling
         ("Short", "Short"),
         ("  two\n\n lines\t", "two lines"),
         ("x" * TITLE_LENGTH, "x" * TITLE_LENGTH),
-        ("x" * 99, "x" * TITLE_LENGTH + "…"),
-        ("What is the difference between a and the other one", "What is the difference between a and the…"),
+        ("x" * 199, "x" * TITLE_LENGTH + "…"),
+        (f"{'What is it? ' * 10}a longword", f"{'What is it? ' * 10}".strip() + "…"),
         ("سلام دنیا", "سلام دنیا"),
     ],
 )

@@ -117,10 +117,10 @@ def test_a_conversation_without_a_question_is_not_stored(desk: Desk) -> None:
     assert desk.history.conversations() == []
 
 
-def test_title_is_the_first_question_cut_on_a_word_border(desk: Desk) -> None:
+def test_title_is_the_first_question_in_one_line(desk: Desk) -> None:
     ask(desk, "How does a\nprefix cache  decide what it evicts first?")
     ask(desk, "Another one")
-    assert [c.title for c in desk.session.conversations()] == ["How does a prefix cache decide what it…"]
+    assert [c.title for c in desk.session.conversations()] == ["How does a prefix cache decide what it evicts first?"]
 
 
 def test_a_title_given_before_the_first_question_stays(desk: Desk) -> None:

@@ -42,12 +42,35 @@ def sampling(screen: Screen) -> QWidget | None:
     return screen.application.dialogs.popover
 
 
+def shortcuts(screen: Screen) -> QWidget | None:
+    screen.window.commands.shortcuts.trigger()
+    return screen.application.dialogs.open_dialog
+
+
+def about(screen: Screen) -> QWidget | None:
+    screen.window.commands.about.trigger()
+    return screen.application.dialogs.open_dialog
+
+
+def deletion_of_all(screen: Screen) -> QWidget | None:
+    screen.application.dialogs.confirm_deletion()
+    return screen.application.dialogs.open_dialog
+
+
 def tree(screen: Screen) -> QWidget | None:
     screen.application.tree_presenter.open()
     return screen.application.tree_presenter.tree
 
 
-DIALOGS: tuple[Callable[[Screen], QWidget | None], ...] = (preferences, system_prompt, deletion, proof, sampling, tree)
+DIALOGS: tuple[Callable[[Screen], QWidget | None], ...] = (
+    preferences,
+    system_prompt,
+    deletion,
+    proof,
+    sampling,
+    tree,
+    shortcuts,
+)
 
 
 def in_sight(widget: QWidget) -> Iterator[QWidget]:

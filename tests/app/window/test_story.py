@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QWidget
 
+from app.widgets.conversation_list import ConversationList
 from app.window.presenter import SUPPORT_BOT
 from app.window.tour import ASK_NEXT, NEXT, QUESTIONS
 from engine import BY_ITSELF, CacheView, Failed
-from tests.app.fake_engine import Script
+from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, settle
 
 
@@ -301,3 +303,43 @@ def test_a_draft_goes_with_its_conversation(make_screen: Callable[..., Screen]) 
     settle()
     assert screen.composer.text == ""
     assert screen.application.history.draft(number) == ""
+
+
+def said_in(window: QWidget) -> Iterator[str]:
+    """Every text of a window: shown, said on pointing at it, told to a screen reader."""
+    for widget in [window, *window.findChildren(QWidget)]:
+        yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
+        if isinstance(widget, QLabel | QAbstractButton):
+            yield widget.text()
+    rows = window.findChild(ConversationList).model()
+    for place in range(rows.rowCount()):
+        for role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            yield str(rows.index(place, 0).data(role))
+
+
+ESTIMATE = re.compile(r"about ([\d.,]+)(?: to ([\d.,]+))? (?:s|min|h)\b")
+
+
+def test_no_place_that_shows_a_time_has_false_digits(make_screen: Callable[..., Screen]) -> None:
+    """What is an estimate says so, and has two digits at most; what it is estimated to be from scratch is a span."""
+    slow = replace(MODEL, prefill_tokens_per_s=37.0)
+    screen = make_screen(Script(stats_every=1), model=slow)
+    screen.window.empty.chosen.emit(SUPPORT_BOT)
+    screen.play()
+    for _ in range(2):
+        screen.window.notice.offer.click()
+        screen.play()
+        screen.session.cost.draft.ask()
+        screen.play()
+        screen.application.badges.refresh()
+        screen.application.badges.ask()
+        screen.play()
+        screen.window.charts.redraw()
+        found = [match for text in said_in(screen.window) for match in ESTIMATE.finditer(text)]
+        assert len(found) >= 4, "the line under the answer, the headline, the prompt"
+        for match in found:
+            for number in filter(None, match.groups()):
+                assert len(number.replace(".", "").replace(",", "").strip("0")) <= 2, match.group()
+        cold = [text for text in said_in(screen.window) if "instead of about" in text]
+        assert cold
+        assert all(re.search(r"instead of about [\d.]+ to [\d.]+ (s|min)", text) for text in cold)
