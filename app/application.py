@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -24,6 +23,7 @@ from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
+from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
@@ -31,7 +31,7 @@ from app.history.history import History, default_path
 from app.history.records import label_of
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
-from app.settings import MEGABYTE, Settings, disk_bytes, model_spec
+from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.plain import message_box
@@ -297,15 +297,6 @@ def qt_application() -> QApplication:
     app.setApplicationName("Headstart")
     app.setDesktopFileName(DESKTOP_ID)
     return app
-
-
-def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
-    """What the settings ask for, with what the command line says in its place."""
-    asked = {"path": options.model, "device": options.device, "dtype": options.dtype}
-    spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
-    if options.cache_mb is not None:
-        spec = replace(spec, cache_bytes=options.cache_mb * MEGABYTE or None)
-    return spec
 
 
 def _app() -> QApplication:

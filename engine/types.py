@@ -47,6 +47,12 @@ BLOCK_TOKENS = 16
 MOST_TOKEN_ID = 2**32 - 1
 """The largest token id that a tokenizer can be asked about."""
 
+MOST_KEPT_S = 86_400
+"""The longest time for which a start of a prompt can be kept on request: a day."""
+
+MOST_SCORES = 20
+"""How many of the likeliest tokens can be asked for beside each that was written."""
+
 ANSWER_SHARE = 4
 """A request that keeps room for its answer keeps at most one in so many tokens of the context."""
 
@@ -202,6 +208,26 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptStart:
+    """A start of a prompt that is to stay resident for `seconds`: up to the end of its first `messages` messages, the
+    tools before them included. With 0 messages it is the tools alone, or what else stands before the first message.
+
+    Raises InvalidRequestError where there are fewer than no messages, or no time.
+    """
+
+    messages: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        _require(self.messages, int, "the number of messages to keep")
+        _require(self.seconds, float, "the time to keep a start of a prompt")
+        if self.messages < 0 or not 0 < self.seconds <= MOST_KEPT_S:
+            raise InvalidRequestError(
+                f"Keep a start of a prompt for up to {MOST_KEPT_S:,} seconds, and count messages from 0."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One turn to answer. `messages` is the whole conversation, oldest first, the new user message last.
 
@@ -211,6 +237,12 @@ class Request:
     of every step. `tools` are kept sorted by name: in another order they are the same prompt. `keep_room` refuses the
     request where the context leaves no room for `max_tokens` tokens of an answer, or for a quarter of the context where
     that is less.
+
+    `client` names the program that asked, "" for the window: the window's requests go first. `salt` separates caches:
+    what was computed under one is never reused, shown or named under another. `is_plain`: the one message is the whole
+    prompt, and no chat template is used; its text may spell out special tokens, or its `token_ids` stand for it.
+    `kept` says which starts of the prompt stay resident for a time. `scores` asks for the log probability of each
+    written token, and of so many of the likeliest beside it; None asks for none.
 
     `thinking` is one of `ModelInfo.thinking`, "" for what the template does by itself. `keep_thoughts` gives earlier
     thoughts back to the model where its template would drop them: longer prompts, all of which can be reused.
@@ -236,21 +268,34 @@ class Request:
     keep_thoughts: bool = False
     system_place: SystemPlace = "auto"
     asked_at: float | None = field(default=None, compare=False)
+    client: str = ""
+    salt: str = ""
+    is_plain: bool = False
+    kept: tuple[KeptStart, ...] = ()
+    scores: int | None = None
 
     def __post_init__(self) -> None:
         if not self.messages:
             raise InvalidRequestError("There is no message to answer: write one first.")
-        for name, kind in (("messages", Message), ("stop", str), ("tools", Tool)):
+        for name, kind in (("messages", Message), ("stop", str), ("tools", Tool), ("kept", KeptStart)):
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"the {name} of a request"))
         _require(self.sampling, Sampling, "the sampling of a request")
         _require(self.conversation, str, "the conversation of a request")
         if self.day is not None:
             _require(self.day, date, "the day of a request")
         _require(self.thinking, str, "the thinking of a request")
-        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "keep_thoughts"):
+        for name in ("client", "salt"):
+            _require(getattr(self, name), str, f"the {name} of a request")
+        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "keep_thoughts", "is_plain"):
             _require(getattr(self, name), bool, f"{name} of a request")
         if self.asked_at is not None:
             _require(self.asked_at, float, "asked_at of a request")
+        if self.scores is not None:
+            _require(self.scores, int, "the scores of a request")
+            if not 0 <= self.scores <= MOST_SCORES:
+                raise InvalidRequestError(f"Ask for the scores of up to {MOST_SCORES} tokens beside each.")
+        if self.is_plain and (len(self.messages) != 1 or self.tools):
+            raise InvalidRequestError("A plain prompt is one message, without tools.")
         if self.system_place not in get_args(SystemPlace):
             known = ", ".join(get_args(SystemPlace))
             raise InvalidRequestError(f"Choose a place for the system prompt among {known}.")

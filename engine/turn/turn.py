@@ -14,6 +14,7 @@ from engine.events import Divergence, Finished, FinishReason, Matched, TextDelta
 from engine.prompt.parts import Part
 from engine.prompt.template import Prompt
 from engine.stopping import Listen
+from engine.turn.chunks import CHUNK_S
 from engine.turn.metrics import TurnClock
 from engine.types import InvalidRequestError, Message, OutOfMemoryError, PromptTooLongError, Request
 
@@ -31,6 +32,7 @@ class Turn:
     clock: TurnClock
     is_cancelled: Callable[[], bool]
     listen: Listen
+    longest_chunk_s: Callable[[], float] = lambda: CHUNK_S
     reused: int = 0
     from_disk: int = 0
     ids: list[int] = field(default_factory=list)
@@ -48,6 +50,7 @@ class Turn:
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
             notices=self.prompt.notices,
+            kept_ends=tuple(self.prompt.end_of(start.messages) for start in self.request.kept),
         )
 
     def deltas(self, parts: Iterable[Part]) -> Iterator[TextDelta]:
