@@ -19,7 +19,7 @@ from app.server.asking import Body
 from app.server.bodies import description, read_body
 from app.server.desk import Desk
 from app.server.errors import ApiError
-from app.server.guard import Guard
+from app.server.guard import BROKEN, Guard
 from app.server.streams import while_heard
 
 Answering = Callable[[Call, Desk, Body], Awaitable[Response]]
@@ -32,7 +32,8 @@ NO_BLOCK = "Name the run of the tree by the number that GET /v1/cache gives as b
 
 def build(desk: Desk, access: Access) -> Guard:
     """The whole server as an ASGI application."""
-    app = Starlette(routes=_routes(desk, access), exception_handlers={HTTPException: _not_served})
+    handlers = {HTTPException: _not_served, ApiError: _refused, Exception: _broken}
+    app = Starlette(routes=_routes(desk, access), exception_handlers=handlers)
     app.router.redirect_slashes = False
     return Guard(app, access)
 
@@ -107,6 +108,16 @@ async def _drop(desk: Desk, call: Call) -> Response:
 
 def _page(name: str, kind: str) -> Response:
     return Response((files("resources") / "server" / name).read_text("utf-8"), media_type=kind)
+
+
+async def _refused(call: Call, problem: Exception) -> Response:
+    assert isinstance(problem, ApiError)
+    return problem.response(call.url.path)
+
+
+async def _broken(call: Call, problem: Exception) -> Response:
+    """What nobody expected: the log has it, the caller a sentence."""
+    return ApiError(500, BROKEN).response(call.url.path)
 
 
 async def _not_served(call: Call, problem: Exception) -> Response:

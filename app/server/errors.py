@@ -21,6 +21,7 @@ KINDS = {
     408: ("timeout_error", "invalid_request_error"),
     413: ("request_too_large", "invalid_request_error"),
     415: ("invalid_request_error", "invalid_request_error"),
+    431: ("invalid_request_error", "invalid_request_error"),
     429: ("rate_limit_error", "rate_limit_error"),
     503: ("overloaded_error", "server_error"),
 }

@@ -19,6 +19,7 @@ WRONG_HOST = "This server answers to the name of this computer only. Call it by 
 WRONG_ORIGIN = "Pages of other sites may not use this server."
 NO_KEY = "Send the key of this server, as Authorization: Bearer KEY or x-api-key: KEY."
 NO_JSON = "Send the body as JSON, with the header Content-Type: application/json."
+LONG_HEADERS = "The headers are too long. Send fewer."
 BUSY = "Too many calls are open here. Try again in a moment."
 BROKEN = "Something went wrong inside the server. Try again, or restart Headstart."
 
@@ -72,6 +73,8 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
+        if sum(len(name) + len(value) for name, value in headers.raw) > self.access.limits.header_bytes:
+            raise ApiError(431, LONG_HEADERS)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self.access.knows_host(hosts[0]):
             raise ApiError(403, WRONG_HOST, code="wrong_host")
