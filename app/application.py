@@ -38,6 +38,7 @@ from app.widgets.plain import message_box
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
+from app.window.serving import Serving
 from app.window.window import Window
 from engine import Engine, EnginePort, HeadstartError, ModelSpec
 
@@ -62,6 +63,7 @@ class Application(QObject):
         super().__init__()
         self.settings = settings
         self.history = History(history_path)
+        self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
@@ -118,6 +120,16 @@ class Application(QObject):
             say_error=window.notice.show_error,
         )
         self.tree_presenter = TreePresenter(window.charts, session, bridge, show_message)
+        self.serving = Serving(
+            window.commands.serve,
+            self._engine,
+            bridge,
+            self.settings,
+            say=window.notice.show_notice,
+            say_error=window.notice.show_error,
+            save_settings=self._save_settings,
+            parent=self,
+        )
         self.badges = Badges(window.sidebar.list, session, bridge, session.next_turn)
 
     def _connect(self) -> None:
@@ -179,6 +191,7 @@ class Application(QObject):
         self.badges.close()
         self.session.shutdown()
         self.history.close()
+        self.serving.close()
         self.engine_ended = self.bridge.close()
 
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:

@@ -92,6 +92,8 @@ class Settings:
         "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."
     )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
+    serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
+    serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_sidebar: bool = option(True, "Show the list of conversations.")
     window_geometry: str = option("", "Place and size of the window, in Qt's own form as base64.")

@@ -17,6 +17,7 @@ from app.server import anthropic_messages, cache_calls, openai_chat, openai_resp
 from app.server.access import Access
 from app.server.asking import Body
 from app.server.bodies import description, read_body
+from app.server.clients import client_name
 from app.server.desk import Desk
 from app.server.errors import ApiError
 from app.server.guard import BROKEN, Guard
@@ -92,7 +93,7 @@ def _model(desk: Desk, call: Call) -> Response:
 
 def _last(desk: Desk) -> list[dict[str, Any]]:
     shown = [asked.shown() for asked in reversed(desk.record.last)]
-    return [{**each, "client": cache_calls.client_name(each["client"])} for each in shown]
+    return [{**each, "client": client_name(each["client"])} for each in shown]
 
 
 async def _clear(desk: Desk, call: Call) -> Response:

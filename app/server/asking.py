@@ -12,13 +12,11 @@ from typing import Any
 
 from starlette.requests import Request as Call
 
+from app.server.clients import client_label
 from app.server.errors import ApiError
 from engine import InvalidRequestError, Message, ModelInfo, Request, Sampling, Tool, ToolCall
 
 Body = Mapping[str, Any]
-
-CLIENT = "api:"
-"""How the names begin that the engine hears of other programs."""
 
 USUAL_TOKENS = 4096
 """The longest answer where a caller names no length."""
@@ -57,7 +55,7 @@ def conversation_of(client: str, salt: str, messages: Sequence[Message]) -> str:
     conversation, so that it can be said why a prompt left what was cached. A salt is never shown, but sets apart."""
     first = next((message.content for message in messages if message.role == "user"), "")
     digest = hashlib.sha256(json.dumps([salt, first]).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{CLIENT}{client}/{digest[:8]}"
+    return client_label(client, digest[:8])
 
 
 def sampling_of(body: Body, model: ModelInfo, longest: int | None) -> Sampling:

@@ -11,13 +11,13 @@ from starlette.requests import Request as Call
 
 from app.server.asking import (
     AS_IT_IS,
-    CLIENT,
     Body,
     check_model,
     client_of,
     conversation_of,
     make_request,
 )
+from app.server.clients import CLIENT, client_name
 from app.server.desk import Desk
 from app.server.openai_chat import messages_of, tools_of
 from app.server.record import TTFT_BOUNDS, Record
@@ -51,11 +51,6 @@ def _runs(nodes: tuple[NodeView, ...]) -> list[dict[str, Any]]:
             run["text"] = ""
         runs.append(run)
     return runs
-
-
-def client_name(owner: str) -> str:
-    """What a program is called, in a name that `conversation_of` made."""
-    return owner.removeprefix(CLIENT).rpartition("/")[0]
 
 
 async def prewarm(call: Call, desk: Desk, body: Body) -> dict[str, Any]:

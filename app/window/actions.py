@@ -24,6 +24,7 @@ class Actions:
         self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
         self.stop = self._make("S&top", "Esc")
         self.use_cache = self._make("&Use the cache", "", checkable=True)
+        self.serve = self._make("Answer &other programs", "", checkable=True)
         self.clear_cache = self._make("&Clear the cache", "")
         self.find = self._make("&Find a conversation", "Ctrl+F")
         self.write = self._make("&Write a message", "Ctrl+L")
@@ -56,7 +57,7 @@ class Actions:
             (self.new, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.delete),
             (self.retry, self.copy_answer, self.prove, self.stop),
-            (self.use_cache, self.clear_cache),
+            (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )
         for group in groups:

@@ -65,8 +65,6 @@ class Engine:
         return self._thread.worker
 
     def beside(self, wake: Callable[[], None] = lambda: None) -> Engine:
-        """The same engine for somebody else: with the same model and cache, and with events of its own. `wake` is
-        called from the engine's thread whenever there is one. Closing it stops what was asked through it, no more."""
         return Engine(self._clock, self._thread, Mailbox(wake))
 
     def load(self, spec: ModelSpec) -> int:

@@ -185,6 +185,10 @@ class FakeEngine:
         )
         return replace(view, nodes=nodes)
 
+    def beside(self, wake: Callable[[], None] = lambda: None) -> FakeEngine:
+        """An engine of its own with the same scripts."""
+        return FakeEngine(*self._scripts, model=self.model)
+
     def poll(self, limit: int = 256) -> list[Event]:
         """What is there now. With `tokens_per_poll` every second call is empty, so that a drain ends."""
         if not self._manual:

@@ -53,7 +53,11 @@ def test_streamed_or_whole_it_is_the_same_answer_in_both_shapes(caller: Caller) 
     stream = caller.chat(messages=chat("What is a tent?"), stream=True, **GREEDY)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == whole
     made = caller.anthropic.messages.create(
-        model="default", max_tokens=8, temperature=0, system=SYSTEM, messages=chat("What is a tent?")[1:]
+        model="default",
+        max_tokens=8,
+        system=SYSTEM,
+        messages=chat("What is a tent?")[1:],
+        extra_body={"temperature": 0},
     )
     assert made.content[0].text == whole
     assert made.usage.cache_read_input_tokens > 100
