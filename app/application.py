@@ -40,7 +40,7 @@ from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.serving import Serving
 from app.window.window import Window
-from engine import Engine, EnginePort, HeadstartError, ModelSpec
+from engine import EitherEngine, EnginePort, HeadstartError, ModelSpec
 
 DESKTOP_ID = "org.headstart.Headstart"
 """What desktops know the program by: the name of its desktop file, as in packaging/app.toml."""
@@ -230,7 +230,7 @@ def run(options: argparse.Namespace) -> int:
     when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
-    engine = Engine()
+    engine = EitherEngine()
     try:
         settings = Settings.load()
         application = build(engine, settings)

@@ -43,6 +43,9 @@ from engine.library.places import data_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
+from engine.remote.either import EitherEngine
+from engine.remote.keys import keep_key
+from engine.remote.wire import is_server
 from engine.types import (
     BLOCK_TOKENS,
     DEVICES,
@@ -83,6 +86,7 @@ __all__ = [
     "DiskFullError",
     "Divergence",
     "Dtype",
+    "EitherEngine",
     "Engine",
     "EnginePort",
     "EngineReport",
@@ -122,4 +126,6 @@ __all__ = [
     "default_model",
     "describe_devices",
     "fetch_model",
+    "is_server",
+    "keep_key",
 ]

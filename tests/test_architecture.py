@@ -32,6 +32,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"models"},
     {"turn"},
     {"worker"},
+    {"remote"},
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
@@ -46,7 +47,7 @@ APP_ROWS: tuple[set[str], ...] = (
     {"demo"},
     {"__main__"},
 )
-WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker"}
+WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker", "remote"}
 """Rooms of the engine that never compute, and so load without torch."""
 TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache", "salted"}
 """The cache's index needs no tensor; these hold and move them."""

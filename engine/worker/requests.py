@@ -44,9 +44,9 @@ class OpenRequests:
     asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first_id: int = 1) -> None:
         self.own = Mailbox()
-        self._ids = itertools.count(1)
+        self._ids = itertools.count(first_id)
         self._lock = threading.RLock()
         self._open: dict[int, Mailbox] = {}
         self._cancelled: set[int] = set()
