@@ -33,6 +33,7 @@ class Actions:
         self.tree = self._make("Open the &tree of prefixes", "Ctrl+T")
         self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
+        self.open_server = self._make("Use a &server…", "")
         self.open_default = self._make("&Default model", "")
         self.preferences = self._make("&Preferences…", "Ctrl+,")
         self.quit = self._make("&Quit", "Ctrl+Q")
@@ -47,6 +48,7 @@ class Actions:
         menu = QMenu("&Model", self._window)
         menu.addActions([self.open_folder, self.open_gguf])
         menu.addSeparator()
+        menu.addAction(self.open_server)
         menu.addAction(self.open_default)
         return menu
 

@@ -21,9 +21,10 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
 from app.window.preferences import PreferencesDialog, PreferenceValues
+from app.window.server_dialog import ServerDialog
 from app.window.window import Window
 from app.words import least_budget, raised_budget, token_cost
-from engine import Failed, Loaded
+from engine import Failed, Loaded, is_server, keep_key
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -79,6 +80,7 @@ class Dialogs(QObject):
         actions.preferences.triggered.connect(self.edit_preferences)
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
+        actions.open_server.triggered.connect(self.choose_server)
         actions.open_default.triggered.connect(lambda: self.load(""))
         actions.clear_cache.triggered.connect(lambda: self._bridge.tell("clear_cache"))
         actions.use_cache.triggered.connect(self._on_use_cache)
@@ -144,6 +146,13 @@ class Dialogs(QObject):
     def choose_gguf(self) -> None:
         """Ask for a GGUF file."""
         self._choose(QFileDialog.FileMode.ExistingFile, "Open a GGUF file", "GGUF models (*.gguf)")
+
+    def choose_server(self) -> None:
+        """Ask for the address of a server."""
+        path = self._settings.model_path
+        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window)
+        dialog.chosen.connect(self.load)
+        self._open(dialog)
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from engine.remote.wire import Place
 from engine.types import HeadstartError
 
 SERVICE = "headstart"
@@ -19,8 +20,10 @@ def key_of(address: str) -> str:
     return ""
 
 
-def keep_key(address: str, key: str) -> None:
-    """Keep the key for a server; "" forgets it. Raises HeadstartError where the system cannot."""
+def keep_key(path: str, key: str) -> None:
+    """Keep the key for the server that a path names; "" forgets it. Raises HeadstartError where it names none, or the
+    system keeps no keys."""
+    address = Place.of(path).address
     try:
         import keyring
 
