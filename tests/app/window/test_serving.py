@@ -115,7 +115,7 @@ def test_a_model_of_a_server_shows_its_answers_and_figures(
         return rest[:end] + matched + rest[end:]
 
     monkeypatch.setattr(FakeEngine, "poll", late)
-    model = replace(MODEL, weights_bytes=0, kv_bytes_per_token=0, cache_budget_bytes=0, prefill_tokens_per_s=0.0)
+    model = replace(MODEL, weights_bytes=0, kv_bytes_per_token=0, cache_budget_bytes=0)
     screen = make_screen(model=model)
     screen.ask("Hello?")
     screen.play()
