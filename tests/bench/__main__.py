@@ -23,7 +23,16 @@ import psutil
 from transformers import AutoTokenizer
 
 from engine import fetch_model
-from tests.bench import engine_rows, exact_rows, llama_rows, quality_rows, restart_rows, scaling_rows, window_rows
+from tests.bench import (
+    api_rows,
+    engine_rows,
+    exact_rows,
+    llama_rows,
+    quality_rows,
+    restart_rows,
+    scaling_rows,
+    window_rows,
+)
 from tests.bench.chat import Player
 from tests.bench.rows import Row
 
@@ -34,7 +43,7 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality or llama")
+    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality, llama or api")
     parser.add_argument("--before", type=Path, metavar="TREE", help="an earlier checkout, for rows Z1, Z2 and Z6")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -70,6 +79,8 @@ def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
         yield from restart_rows.measure(folder, count)
     if "window" in wanted:
         yield from window_rows.measure(count)
+    if "api" in wanted:
+        yield from api_rows.measure(folder, count)
     if "scaling" in wanted:  # in this thread, whose team OpenMP would count in all that is measured behind it
         yield from scaling_rows.measure(count)
     if "quality" in wanted:
