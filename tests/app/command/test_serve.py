@@ -55,7 +55,8 @@ def test_this_computer_needs_no_key_and_others_do(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
     assert access_of(options()).key == ""
     made = [access_of(options("--host", "0.0.0.0")).key for _ in range(2)]
-    assert len(set(made)) == 2 and min(map(len, made)) >= 24
+    assert len(set(made)) == 2
+    assert min(map(len, made)) >= 24
     monkeypatch.setenv(KEY_VARIABLE, "mine")
     assert access_of(options("--host", "0.0.0.0", "--allow-host", "den")).names == ("den",)
     assert access_of(options("--host", "0.0.0.0")).key == "mine"
