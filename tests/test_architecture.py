@@ -36,7 +36,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "files", "theme", "placeholders"},
+    {"words", "files", "theme", "placeholders", "prices"},
     {"settings"},
     {"server"},
     {"widgets", "history", "command"},
@@ -57,7 +57,7 @@ TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"history", "words", "files", "placeholders", "settings", "command", "server"}
+WITHOUT_QT = {"history", "words", "files", "placeholders", "prices", "settings", "command", "server"}
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}
 PRIVATE_READS = 40

@@ -12,11 +12,16 @@ from app.charts.card import Card
 from app.charts.memory import PARTS, MemoryPlot
 from app.charts.saving import Table
 from app.charts.series import TTFT_PARTS, MemorySeries, Savings, TurnSeries, used_bytes
+from app.prices import Used, in_words
 from app.theme import Theme
-from app.words import beside_cache, scaled, seconds, size, time_ago
+from app.widgets.plain import tool_tip
+from app.words import beside_cache, counted, scaled, seconds, size, time_ago
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
+
+MOST_PRICED = 512
+"""So many of the newest turns are priced as if elsewhere."""
 
 NOTHING = "–"
 EMPTY = "Send a message to see what its answer costs."
@@ -155,6 +160,7 @@ class SavedCard(Card):
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
         self.turns = turns
         self.total, self.all_turns = Savings(), False
+        self._priced = 0
         super().__init__("Saved in this conversation", theme, about="saved")
 
     def speak(self) -> None:
@@ -168,6 +174,22 @@ class SavedCard(Card):
         between = " " if len(number) < LONG_NUMBER else "\n"
         note = f"{saved.tokens:,} tokens{between}not read again" if known else "nothing yet"
         self.say(name, number, note, more=more)
+        self._price(is_shown=known and not self.all_turns)
+
+    def _price(self, *, is_shown: bool) -> None:
+        """On hovering: what the conversation's prompts would have cost elsewhere. Worked out once for each turn."""
+        turns = len(self.turns) if is_shown else 0
+        if turns != self._priced:
+            self._priced = turns
+            self.setToolTip(tool_tip(elsewhere(self.turns)) if turns else "")
+
+
+def elsewhere(turns: TurnSeries) -> str:
+    """What the prompts of the conversation would have cost at hosted APIs; answers cost the same with a cache and
+    without."""
+    rows = turns.rows(MOST_PRICED)
+    used = [Used(int(row["prompt_tokens"]), int(row["reused_tokens"])) for row in rows]
+    return f"The prompts of its last {counted(len(used), 'turn')} elsewhere:\n{in_words(used)}"
 
 
 def since_installation(total: Savings) -> str:

@@ -13,6 +13,7 @@ from starlette.requests import Request as Call
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from app.prices import Bill, services
 from app.server import anthropic_messages, cache_calls, openai_chat, openai_responses, openai_text
 from app.server.access import Access
 from app.server.asking import Body
@@ -69,7 +70,7 @@ def _routes(desk: Desk, access: Access) -> list[Route]:
         get("/v1/models", lambda call: JSONResponse({"object": "list", "data": _models(desk)})),
         get("/v1/models/{model:path}", partial(_model, desk)),
         get("/v1/cache", lambda call: JSONResponse(cache_calls.shown_cache(desk.view()))),
-        get("/v1/cache/requests", lambda call: JSONResponse({"object": "list", "data": _last(desk)})),
+        get("/v1/cache/requests", lambda call: JSONResponse(_requests(desk))),
         Route("/v1/cache", partial(_clear, desk), methods=["DELETE"]),
         Route("/v1/cache/{block}", partial(_drop, desk), methods=["DELETE"]),
         get("/metrics", lambda call: PlainTextResponse(cache_calls.metrics(desk.record, desk.view()))),
@@ -89,6 +90,15 @@ def _model(desk: Desk, call: Call) -> Response:
     if call.path_params["model"] != model.name:
         raise ApiError(404, "This model is not here. /v1/models says which is.", code="model_not_found")
     return JSONResponse(cache_calls.models(model))
+
+
+def _requests(desk: Desk) -> dict[str, Any]:
+    """The last requests, and what all of them would have cost at hosted APIs."""
+    hosted = [
+        {"service": each.name, "prices_of": each.as_of, **desk.record.hosted.get(each.name, Bill())._asdict()}
+        for each in services()
+    ]
+    return {"object": "list", "data": _last(desk), "hosted_usd": hosted}
 
 
 def _last(desk: Desk) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from app.prices import Bill, Used, bills
 from engine import Divergence, Failed, Finished, Matched, TurnStats
 
 KEPT = 200
@@ -74,7 +75,8 @@ class Asked:
 
 class Record:
     """The last requests, and sums of all. Attributes: last (the newest at the end), sums (by name), ends (requests by
-    how they ended), ttft_s and ttft_steps (sum of the waits, and how many were within each of TTFT_BOUNDS)."""
+    how they ended), hosted (what all would have cost elsewhere), ttft_s and ttft_steps (sum of the waits, and how many
+    were within each of TTFT_BOUNDS)."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -82,6 +84,7 @@ class Record:
         self.open = 0
         self.sums: Counter[str] = Counter()
         self.ends: Counter[str] = Counter()
+        self.hosted: dict[str, Bill] = {}
         self.ttft_s = 0.0
         self.ttft_steps = [0] * (len(TTFT_BOUNDS) + 1)
 
@@ -98,6 +101,9 @@ class Record:
         if asked.state == "open":
             asked.state = "stopped"
         self.ends[asked.state] += 1
+        for name, bill in bills([Used(asked.prompt_tokens, asked.reused_tokens, asked.written_tokens)]).items():
+            before = self.hosted.get(name, Bill())
+            self.hosted[name] = Bill(before.with_caching + bill.with_caching, before.without + bill.without)
         self.sums["prompt"] += asked.prompt_tokens
         self.sums["reused"] += asked.reused_tokens
         self.sums["computed"] += asked.computed_tokens

@@ -26,11 +26,21 @@ function show(requests) {
   state.textContent = requests.length ? "The last requests, the newest first." : "No request has come yet.";
 }
 
+function price(hosted) {
+  const dollars = (value) => `$${value.toFixed(value < 1 ? 4 : 2)}`;
+  document.querySelector("#hosted").textContent = "What all of them would have cost elsewhere: " + hosted.map((each) =>
+    `${each.service} (prices of ${each.prices_of}) ${dollars(each.with_caching)}, without its cache ${dollars(each.without)}`).join("; ") + ".";
+}
+
 async function look() {
   try {
     const answer = await fetch("v1/cache/requests", key ? { headers: { "x-api-key": key } } : {});
     form.style.display = answer.status === 401 ? "block" : "none";
-    if (answer.ok) show((await answer.json()).data);
+    if (answer.ok) {
+      const told = await answer.json();
+      show(told.data);
+      price(told.hosted_usd);
+    }
   } catch {
     state.textContent = "The server does not answer.";
   }

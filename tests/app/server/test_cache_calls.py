@@ -70,7 +70,10 @@ def test_prometheus_reads_figures_under_vllms_names(caller: Caller) -> None:
 def test_the_last_requests_are_listed_for_the_page(caller: Caller) -> None:
     caller.chat(user="editor")
     caller.message()
-    newest, oldest = caller.http.get("/v1/cache/requests").json()["data"]
+    told = caller.http.get("/v1/cache/requests").json()
+    newest, oldest = told["data"]
+    assert len(told["hosted_usd"]) == 3
+    assert all(each["without"] > 0 for each in told["hosted_usd"])
     assert (oldest["client"], oldest["state"], oldest["written_tokens"]) == ("editor", "done", 5)
     assert (newest["client"], newest["path"]) == ("Anthropic/Python", "/v1/messages")
     page = caller.http.get("/")
