@@ -242,7 +242,8 @@ class Request:
     what was computed under one is never reused, shown or named under another. `is_plain`: the one message is the whole
     prompt, and no chat template is used; its text may spell out special tokens, or its `token_ids` stand for it.
     `kept` says which starts of the prompt stay resident for a time. `scores` asks for the log probability of each
-    written token, and of so many of the likeliest beside it; None asks for none.
+    written token, and of so many of the likeliest beside it; None asks for none. `schema` is a JSON Schema as text that
+    the answer has to fit; "" for none.
 
     `thinking` is one of `ModelInfo.thinking`, "" for what the template does by itself. `keep_thoughts` gives earlier
     thoughts back to the model where its template would drop them: longer prompts, all of which can be reused.
@@ -273,6 +274,7 @@ class Request:
     is_plain: bool = False
     kept: tuple[KeptStart, ...] = ()
     scores: int | None = None
+    schema: str = ""
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -284,7 +286,7 @@ class Request:
         if self.day is not None:
             _require(self.day, date, "the day of a request")
         _require(self.thinking, str, "the thinking of a request")
-        for name in ("client", "salt"):
+        for name in ("client", "salt", "schema"):
             _require(getattr(self, name), str, f"the {name} of a request")
         for name in ("use_cache", "pin_system", "record_margins", "keep_room", "keep_thoughts", "is_plain"):
             _require(getattr(self, name), bool, f"{name} of a request")
@@ -294,6 +296,8 @@ class Request:
             _require(self.scores, int, "the scores of a request")
             if not 0 <= self.scores <= MOST_SCORES:
                 raise InvalidRequestError(f"Ask for the scores of up to {MOST_SCORES} tokens beside each.")
+        if self.schema and self.tools:
+            raise InvalidRequestError("An answer that has to fit a JSON Schema calls no tools: send one of the two.")
         if self.is_plain and (len(self.messages) != 1 or self.tools):
             raise InvalidRequestError("A plain prompt is one message, without tools.")
         if self.system_place not in get_args(SystemPlace):

@@ -6,6 +6,7 @@ Thoughts go by `reasoning_content`, as vLLM has them.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -31,14 +32,12 @@ from app.server.asking import (
     tool_of,
 )
 from app.server.desk import Desk
-from app.server.errors import ApiError
 from app.server.record import Asked
 from app.server.streams import Piece, stream, whole
 from app.server.usage import openai_usage
 from engine import Finished, Message, ModelInfo, Request, Scored, TextDelta, TokenScore, Tool, ToolCall
 
 END = "[DONE]"
-NO_JSON = "response_format {} is not supported by this server: leave it out, or ask for text."
 REASONS = {"end": "stop", "length": "length", "stopped": "stop"}
 
 
@@ -58,8 +57,6 @@ async def answer(call: Call, desk: Desk, body: Body) -> Response:
 
 def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
     """The engine's request. Raises ApiError."""
-    if (form := (body.get("response_format") or {"type": "text"})["type"]) != "text":
-        raise ApiError(400, NO_JSON.format(form), param="response_format")
     messages = messages_of(body["messages"])
     client, salt = client_of(body, call), body.get("cache_salt") or ""
     scores = int(body.get("top_logprobs") or 0) if body.get("logprobs") else None
@@ -74,7 +71,15 @@ def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
         client=client,
         salt=salt,
         scores=scores,
+        schema=schema_of(body.get("response_format")),
     )
+
+
+def schema_of(form: Mapping[str, Any] | None) -> str:
+    """The JSON Schema that the answer has to fit, "" where it may be any text."""
+    if form is None or form["type"] == "text":
+        return ""
+    return json.dumps(form["json_schema"]["schema"] if form["type"] == "json_schema" else {"type": "object"})
 
 
 def messages_of(given: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -34,6 +35,9 @@ from engine.turn.sampling import KnownTokens, Penalty, best_scores, make_generat
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.types import BLOCK_TOKENS, Message, Request
+
+if TYPE_CHECKING:
+    from engine.turn.constrained import Constraint, Schemas
 
 WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
 """A made-up prompt, after how many tokens it is cut, and how many of it a slow model reads."""
@@ -91,6 +95,7 @@ class Responder:
         ends = template_ends(model.tokenizer, self.format)
         self.end_ids = (model.end_ids | ends) - self.format.thought_ends
         self._known = KnownTokens(model.vocabulary, model.unknown_ids)
+        self._schemas: Schemas | None = None
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._held_past_bytes = 0
@@ -177,11 +182,24 @@ class Responder:
         except StoppedError:
             yield from self._end(turn, NOTHING)
             return
+        turn.constraint = self._constraint(request)
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
             for event in self._play(turn):
                 with clock.elsewhere():
                     yield event
+
+    def _constraint(self, request: Request) -> Constraint | None:
+        """What holds the answer to the schema of a request. llguidance is imported where one is asked for."""
+        if not request.schema:
+            return None
+        if self._schemas is None:
+            from engine.turn.constrained import Schemas
+
+            own = self.model.tokenizer.eos_token_id
+            end = own if own in self.end_ids else min(self.end_ids)
+            self._schemas = Schemas(self.model.tokenizer, self.model.vocabulary, end)
+        return self._schemas.constraint(request.schema)
 
     def _cache_of(self, salt: str) -> PrefixCache | SaltedCache:
         return SaltedCache(self.cache, salt) if salt else self.cache
@@ -298,6 +316,8 @@ class Responder:
         while True:
             known = self._known(logits)
             logits = penalise(known)
+            if turn.constraint is not None:
+                logits = turn.constraint(logits)
             token = sample(logits, sampling, generator)
             if turn.request.record_margins:
                 turn.margins.append(margin(logits))
@@ -316,8 +336,11 @@ class Responder:
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            if text.is_stopped or len(turn.ids) >= limit:
-                turn.reason = "end" if text.is_stopped else "length"
+            if turn.constraint is not None:
+                turn.constraint.see(token)
+            is_over = text.is_stopped or (turn.constraint is not None and turn.constraint.is_over)
+            if is_over or len(turn.ids) >= limit:
+                turn.reason = "end" if is_over else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
                 break

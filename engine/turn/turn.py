@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.cache.contract import Cache
 from engine.cache.prefix_cache import PrefixCache
@@ -17,6 +17,9 @@ from engine.stopping import Listen
 from engine.turn.chunks import CHUNK_S
 from engine.turn.metrics import TurnClock
 from engine.types import InvalidRequestError, Message, OutOfMemoryError, PromptTooLongError, Request
+
+if TYPE_CHECKING:
+    from engine.turn.constrained import Constraint
 
 Result = TypeVar("Result")
 
@@ -33,6 +36,7 @@ class Turn:
     is_cancelled: Callable[[], bool]
     listen: Listen
     longest_chunk_s: Callable[[], float] = lambda: CHUNK_S
+    constraint: Constraint | None = None
     reused: int = 0
     from_disk: int = 0
     ids: list[int] = field(default_factory=list)

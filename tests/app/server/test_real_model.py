@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import openai
 import pytest
 
 from app.server.access import Access
@@ -131,3 +133,36 @@ def test_four_that_start_together_read_what_they_share_once(caller: Caller) -> N
     with ThreadPoolExecutor(4) as pool:
         asked = list(pool.map(ask, range(4)))
     assert sum(computed for computed, _ in asked) < asked[0][1] + 3 * 64
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "tents": {"type": "integer", "minimum": 0, "maximum": 9},
+    },
+    "required": ["name", "tents"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("temperature", [0, 1.5])
+def test_an_answer_keeps_to_a_schema_at_every_temperature(caller: Caller, temperature: float) -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "tent", "schema": SCHEMA}}
+    made = caller.chat("Tell me about a tent.", response_format=form, temperature=temperature, seed=1, max_tokens=200)
+    assert made.choices[0].finish_reason == "stop"
+    answer = json.loads(made.choices[0].message.content)
+    assert set(answer) == {"name", "tents"}
+    assert 0 <= answer["tents"] <= 9
+
+
+def test_any_object_will_do_for_json_mode(caller: Caller) -> None:
+    made = caller.chat("List.", response_format={"type": "json_object"}, temperature=0, max_tokens=30)
+    assert made.choices[0].message.content.lstrip().startswith("{")
+
+
+def test_a_schema_that_cannot_be_followed_is_refused(caller: Caller) -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "foo"}}}
+    with pytest.raises(openai.BadRequestError, match="cannot be followed"):
+        caller.chat("x", response_format=form)
+    assert caller.chat("x", **GREEDY).choices[0].message.content
