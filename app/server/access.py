@@ -16,6 +16,7 @@ class Limits:
 
     body_bytes: int = 16_000_000
     body_s: float = 30.0
+    headers_s: float = 10.0
     header_bytes: int = 32_768
     open_calls: int = 128
     open_requests: int = 256

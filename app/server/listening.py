@@ -8,8 +8,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.server.access import Access
 from app.server.api import build
@@ -70,7 +73,7 @@ class Server:
         self.desk.model = self._model
         config = uvicorn.Config(
             build(self.desk, self._access),
-            http="h11",
+            http=partial(_Patient, patience_s=limits.headers_s),  # type: ignore[arg-type]
             ws="none",
             lifespan="off",
             log_config=None,
@@ -90,6 +93,26 @@ class Server:
 
     def _set_model(self, model: ModelInfo | None) -> None:
         self.desk.model = model
+
+
+class _Patient(H11Protocol):
+    """Lets a connection go that brings no whole request within `patience_s`: it would be held open for nothing."""
+
+    def __init__(self, *arguments: Any, patience_s: float, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._patience_s = patience_s
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(self._patience_s, self._let_go)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._patience.cancel()
+        super().connection_lost(exc)
+
+    def _let_go(self) -> None:
+        if getattr(self, "scope", None) is None:  # it is set with the first whole request
+            self.transport.close()
 
 
 class _Uvicorn(uvicorn.Server):

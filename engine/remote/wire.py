@@ -10,13 +10,15 @@ from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from engine.events import Divergence, FinishReason
-from engine.types import Cause, Message, ModelError, ModelInfo, Request, ToolCall
+from engine.types import Cause, InvalidRequestError, Message, ModelError, ModelInfo, Request, ToolCall
 
 TAKE_MORE = ("vllm", "sglang", "llamacpp", "headstart")
 """Servers, by what they call the owner of their models, that know more ways of sampling than OpenAI."""
 
 LEFT_OUT = "This server knows only temperature and top-p, so the other ways of choosing tokens are left out."
 NOT_TOLD = "This server does not say what it reused."
+CHATS_ONLY = "The model is on another server, which is asked for chats only: no plain texts, scores, or kept prompts."
+NO_SALT = "The model is on another server, which knows no cache_salt: leave it out."
 USUAL_CONTEXT = 8192
 """Tokens, where a server does not say what its model reads."""
 
@@ -93,8 +95,12 @@ class RemoteModel:
 
 
 def body_of(request: Request, model: RemoteModel) -> dict[str, Any]:
-    """The request as OpenAI's chat completions have it."""
+    """The request as OpenAI's chat completions have it. Raises InvalidRequestError for what these cannot carry."""
     sampling = request.sampling
+    if request.is_plain or request.scores is not None or request.kept:
+        raise InvalidRequestError(CHATS_ONLY)
+    if request.salt and model.owner not in ("vllm", "headstart"):
+        raise InvalidRequestError(NO_SALT)
     body: dict[str, Any] = {
         "model": model.name,
         "messages": [_message(message) for message in request.messages],
@@ -106,6 +112,11 @@ def body_of(request: Request, model: RemoteModel) -> dict[str, Any]:
     }
     if sampling.seed is not None:
         body["seed"] = sampling.seed
+    if request.salt:
+        body["cache_salt"] = request.salt
+    if request.schema:
+        form = {"name": "answer", "schema": json.loads(request.schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
     if request.stop:
         body["stop"] = list(request.stop)
     if request.tools:

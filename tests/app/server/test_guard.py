@@ -150,6 +150,13 @@ def test_a_slow_sender_is_let_go(serve: Serve) -> None:
         assert connection.recv(1000).startswith(b"HTTP/1.1 408")
 
 
+def test_a_caller_that_never_asks_is_let_go(serve: Serve) -> None:
+    caller = serve(limits=Limits(headers_s=0.05))
+    with caller.connection() as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nhost: 127.0")
+        assert connection.recv(1000) == b""
+
+
 def test_headers_have_a_limit(serve: Serve) -> None:
     caller = serve(limits=Limits(header_bytes=4000))
     assert caller.http.get("/health", headers={"x-long": "x" * 9000}).status_code == 431

@@ -201,6 +201,7 @@ REFUSED = [
     ({"tool_choice": "required", "tools": [TOOL]}, "cannot force a call"),
     ({"n": 99}, "maximum of 8"),
     ({"temperature": 3}, "maximum of 2"),
+    ({"tools": [TOOL], "response_format": {"type": "json_object"}}, "calls no tools"),
     ({"store": True}, "Nothing is stored"),
     ({"reasoning_effort": "high"}, "no such switch"),
     ({"extra_body": {"foo": 1}}, "foo is not known here"),

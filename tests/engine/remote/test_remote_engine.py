@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import EitherEngine, Failed, Finished, Loaded, Matched, ModelSpec, TextDelta, Tool
+from engine import EitherEngine, Failed, Finished, KeptStart, Loaded, Matched, ModelSpec, TextDelta, Tool
 from engine.remote import engine as remote
 from engine.remote.engine import RemoteEngine
 from engine.remote.wire import LEFT_OUT, NOT_TOLD, Place
@@ -164,6 +164,15 @@ def test_a_refusal_is_a_sentence(opened: Open, status: int, is_refused: bool) ->
     assert isinstance(end, Failed)
     assert end.is_refused is is_refused
     assert ("key" in end.sentence) is (status == 401)
+
+
+@pytest.mark.parametrize("fields", [{"scores": 2}, {"kept": (KeptStart(1, 60.0),)}, {"salt": "mine"}])
+def test_what_the_server_cannot_be_asked_is_refused(opened: Open, fields: dict[str, Any]) -> None:
+    driver, server = opened(HELLO, owner="somebody")
+    end = driver.end(driver.engine.submit(request(**fields)))
+    assert isinstance(end, Failed)
+    assert end.is_refused
+    assert server.bodies == []
 
 
 def test_an_error_in_the_stream_is_a_sentence(opened: Open) -> None:
