@@ -448,11 +448,14 @@ class Responder:
             self._bound_past()
 
     def _bound_past(self) -> None:
-        """Keep within the bounds, and in any case the newest conversation; note what all take together."""
-        sizes = [_past_bytes(past) for past in self._past.values()]
-        while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes) > self.past_bytes):
-            del self._past[next(iter(self._past))], sizes[0]
-        self._held_past_bytes = sum(sizes)
+        """Keep within the bounds, and in any case the newest conversation; note what all take together. Those of other
+        programs go first: the window's conversations come back after days."""
+        sizes = {name: _past_bytes(past) for name, past in self._past.items()}
+        while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes.values()) > self.past_bytes):
+            older = list(sizes)[:-1]
+            gone = next((name for name in older if self._past[name].client), older[0])
+            del self._past[gone], sizes[gone]
+        self._held_past_bytes = sum(sizes.values())
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
@@ -510,8 +513,8 @@ class Responder:
             yield self.view()
 
     def settle(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
-        """While idle: read once more what the newest conversation's answer wrote. A piece at a time; at its end the
-        cache as it is then.
+        """While idle: read once more what the newest answer wrote, of the window and of another program. A piece at a
+        time; at the end of each the cache as it is then.
 
         Nobody asked for it, so a lack of memory ends it without a word.
         """
@@ -522,10 +525,15 @@ class Responder:
                 raise
 
     def _settle(self, listen: Listen) -> Generator[Event | None, None, None]:
-        if self.near or not self._past:
+        if self.near:
             return
-        conversation, past = next(reversed(self._past.items()))
-        if past.namespace != self.cache.namespace:
+        newest = {bool(past.client): name for name, past in self._past.items()}
+        for is_client in sorted(newest):  # the window's first
+            yield from self._settle_one(newest[is_client], listen)
+
+    def _settle_one(self, conversation: str, listen: Listen) -> Generator[Event | None, None, None]:
+        past = self._past.get(conversation)
+        if past is None or past.namespace != self.cache.namespace:
             return
 
         def note(reusable: int) -> None:

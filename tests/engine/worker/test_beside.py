@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,27 @@ def test_without_memory_for_two_one_waits(narrow: Driver) -> None:
         narrow.engine.submit(request(sampling=longest)),
     ]
     assert all(isinstance(narrow.end(number), Finished) for number in ids)
+
+
+def test_many_programs_do_not_make_the_window_s_chats_forgotten(
+    driver: Driver, other: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.turn.responder.PAST_CONVERSATIONS", 3)
+    driver.finished(driver.engine.submit(request()))
+    for number in range(5):
+        asked = replace(client(f"Question {number}?"), conversation=f"api:editor/{number}")
+        other.finished(other.engine.submit(asked))
+    driver.quiet()
+    responder = driver.engine.worker.responder
+    assert responder is not None
+    assert list(responder.past) == ["chat", "api:editor/3", "api:editor/4"]
+
+
+def test_the_answers_of_both_are_read_once_more_at_idle(driver: Driver, other: Driver) -> None:
+    mine, theirs = driver.engine.submit(request()), other.engine.submit(client("What is a tent?"))
+    ends = [driver.finished(mine), other.finished(theirs)]
+    driver.until(lambda: driver.engine.worker.idle_work is None)
+    responder = driver.engine.worker.responder
+    assert responder is not None
+    for past, end in zip(responder.past.values(), ends, strict=True):
+        assert past.reusable == len(past.ids) >= end.stats.prompt_tokens
