@@ -231,8 +231,8 @@ def test_tests_use_public_names() -> None:
 
 
 def test_private_reads_are_counted() -> None:
-    source = "engine.worker.idle\nself._a + cls._b + super()._c()\nrow._replace(x=1)\nx.__class__\nself.a._b = 1"
-    assert sorted(private_reads(source)) == ["engine.worker", "self.a._b"]
+    source = "engine._worker.idle\nself._a + cls._b + super()._c()\nrow._replace(x=1)\nx.__class__\nself.a._b = 1"
+    assert sorted(private_reads(source)) == ["engine._worker", "self.a._b"]
 
 
 @pytest.mark.parametrize("top", ["engine", "app"])
