@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from schemathesis.schemas import APIOperation
 
 from app.server.access import Access
 from app.server.listening import Server
@@ -81,16 +84,22 @@ def test_the_last_requests_are_listed_for_the_page(caller: Caller) -> None:
     assert "innerHTML" not in caller.http.get("/page.js").text
 
 
+@pytest.fixture(scope="module")
+def operations() -> Iterator[tuple[str, list[APIOperation]]]:
+    """A server, and all that its description says one can ask of it."""
+    server = Server(lambda wake: FakeEngine(), Access(port=0), MODEL)
+    schema = schemathesis.openapi.from_url(f"{server.address}/openapi.json")
+    yield server.address, [result.ok() for result in schema.get_all_operations()]
+    server.stop()
+
+
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_whatever_fits_or_does_not_fit_the_description_is_answered(data: st.DataObject) -> None:
+def test_whatever_fits_or_does_not_fit_the_description_is_answered(
+    operations: tuple[str, list[APIOperation]], data: st.DataObject
+) -> None:
     """schemathesis makes calls from the description, good ones and bad ones; none is answered with a fault of ours."""
-    server = Server(lambda wake: FakeEngine(), Access(port=0), MODEL)
-    try:
-        schema = schemathesis.openapi.from_url(f"{server.address}/openapi.json")
-        operations = [result.ok() for result in schema.get_all_operations()]
-        case = data.draw(data.draw(st.sampled_from(operations)).as_strategy())
-        answer = case.call(base_url=server.address)
-        assert answer.status_code < 500, answer.text
-    finally:
-        server.stop()
+    address, known = operations
+    case = data.draw(data.draw(st.sampled_from(known)).as_strategy())
+    answer = case.call(base_url=address)
+    assert answer.status_code < 500, answer.text
