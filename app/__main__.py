@@ -12,7 +12,6 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import partial
-from importlib import metadata
 
 from app.command.arguments import Parser, add_model_arguments
 from app.command.ending import unwound_by_signals
@@ -31,12 +30,16 @@ from app.command.terminal import (
     replace_missing_streams,
     say_error,
 )
+from app.licences import own_version
 from engine import HeadstartError, check_model, fetch_model
 
 log = logging.getLogger("headstart")
 
 SIGPIPE = 13
 """The number of the signal that tells a program that its reader is gone; Windows knows none."""
+
+CONVERSATIONS = ".headstart"
+"""How files of exported conversations end; packaging/linux gives them to desktops as ours."""
 
 NO_DISPLAY = (
     "There is no display here to open a window on. `headstart demo --offscreen --out out/demo` runs the demo without "
@@ -82,18 +85,23 @@ def carry_out(arguments: list[str] | None) -> int:
 
 
 def as_opened(arguments: list[str]) -> list[str]:
-    """The arguments as typed. A path alone, as desktops give it for "open with", is that of a model."""
+    """The arguments as typed. A path alone, as desktops give it for "open with", is that of a model, or, by the end of
+    its name, of conversations."""
     is_path = len(arguments) == 1 and not arguments[0].startswith("-") and os.path.exists(arguments[0])
     is_command = arguments[:1] in (["demo"], ["doctor"], ["serve"], ["fetch"])
-    return ["--model", *arguments] if is_path and not is_command else arguments
+    if not is_path or is_command:
+        return arguments
+    is_model = not arguments[0].endswith(CONVERSATIONS) or os.path.isdir(arguments[0])
+    return ["--model" if is_model else "--conversations", *arguments]
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The options; `command` is the function to call with them."""
     parser = Parser(prog="headstart", description="Chat with a local language model.")
-    parser.add_argument("--version", action="version", version=f"headstart {version()}")
+    parser.add_argument("--version", action="version", version=f"headstart {own_version()}")
     parser.set_defaults(command=open_window)
     add_model_arguments(parser)
+    parser.add_argument("--conversations", metavar="PATH", help="a file with exported conversations")
     commands = parser.add_subparsers(title="other commands", metavar="")
     demo = commands.add_parser("demo", help="play the demo, cache on and off; write pictures and a table")
     demo.set_defaults(command=play_demo)
@@ -171,14 +179,6 @@ def require_qt(offscreen: bool) -> None:
         raise HeadstartError(
             f"Qt needs system libraries that are missing here. Install them: {install_command(needed)}"
         )
-
-
-def version() -> str:
-    """The version of this program."""
-    try:
-        return metadata.version("headstart")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
-from app import theme
+from app import theme, updates
 from app.charts.presenter import ChartPresenter
 from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
@@ -25,10 +25,13 @@ from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
+from app.command.logs import end_logging
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
+from app.licences import own_version
+from app.own_data import delete, everything
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
@@ -39,11 +42,14 @@ from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.serving import Serving
+from app.window.updating import Updating
 from app.window.window import Window
-from engine import EitherEngine, EnginePort, HeadstartError, ModelSpec
+from engine import EitherEngine, EnginePort, HeadstartError, ModelSpec, graphics_begins, graphics_notice, graphics_ready
 
 DESKTOP_ID = "org.headstart.Headstart"
 """What desktops know the program by: the name of its desktop file, as in packaging/app.toml."""
+
+CANNOT_IMPORT = "This version of Headstart cannot take in conversations, so {name} was not opened: a newer one may."
 
 UNSEEN = ("offscreen", "minimal")
 """Platforms of Qt that have no screen."""
@@ -51,7 +57,10 @@ UNSEEN = ("offscreen", "minimal")
 
 class Application(QObject):
     """The running program: who is there, and what each is given. Nobody but the window's own presenters knows the whole
-    window; the others get their widget and functions to call."""
+    window; the others get their widget and functions to call.
+
+    `to_delete` says that the user wants all their data deleted: `run` does that once everything is closed.
+    """
 
     def __init__(
         self,
@@ -69,6 +78,7 @@ class Application(QObject):
         self.apply_theme()
         self.window = Window()
         self._closed = False
+        self.to_delete = False
         self.engine_ended = False
         self._fill_window()
         self._fill_columns()
@@ -79,6 +89,7 @@ class Application(QObject):
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
         self.presenter = Presenter(window, session, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
+        self.updating = Updating(updates.source(), own_version(), window.notice, self)
         self.dialogs = Dialogs(
             window,
             session,
@@ -88,6 +99,8 @@ class Application(QObject):
             set_system_prompt=set_system_prompt,
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,
+            delete_data=self._close_and_delete,
+            updating=self.updating,
         )
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
@@ -142,6 +155,7 @@ class Application(QObject):
         self.window.transcript.wishes.prove.connect(self.proving.prove)
         self.window.closing.connect(self.tree_presenter.close)
         self.window.closing.connect(self.close)
+        self.bridge.loaded.connect(lambda _: graphics_ready())
 
     def open(self, spec: ModelSpec | None = None) -> None:
         """Show the window, then load the model; None takes the one of the settings."""
@@ -149,9 +163,16 @@ class Application(QObject):
         self.window.set_wishes(self.settings.show_sidebar, self.settings.show_charts)
         self.window.show()
         self.window.composer.edit.setFocus()
-        if notices := [notice for notice in (self.settings.notice, self.history.notice) if notice]:
+        said = (self.settings.notice, self.history.notice, graphics_notice())
+        if notices := [notice for notice in said if notice]:
             self.window.notice.show_notice(" ".join(notices))
+        if self.settings.look_for_updates:
+            self.updating.ask()
         self.session.answers.load(spec or model_spec(self.settings))
+
+    def open_conversations(self, path: str) -> None:
+        """Take in conversations from a file that the desktop opened with Headstart: nothing reads such files yet."""
+        self.window.notice.show_error(CANNOT_IMPORT.format(name=Path(path).name))
 
     def delete_left_overs(self) -> None:
         """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
@@ -189,10 +210,16 @@ class Application(QObject):
         self._save_settings()
         self.window.transcript.show_messages([])
         self.badges.close()
+        self.updating.stop()
         self.session.shutdown()
         self.history.close()
         self.serving.close()
         self.engine_ended = self.bridge.close()
+
+    def _close_and_delete(self) -> None:
+        """End the program; what is to be deleted is deleted when nothing has it open any more."""
+        self.to_delete = True
+        self.window.close()
 
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
         if self.settings.theme == "system":
@@ -246,14 +273,29 @@ def run(options: argparse.Namespace) -> int:
         is_owner = not application.history.file.is_read_only
         one_window = OneWindow(application.window, default_path()) if is_owner else None
         try:
+            graphics_begins()
             application.open(spec_of(options, settings))
+            if options.conversations:
+                application.open_conversations(options.conversations)
             application.delete_left_overs()
             status = app.exec()
         finally:
             if one_window:
                 one_window.close()
             application.close()
+            graphics_ready()
+    if application.to_delete:
+        delete_data()
     return leave(ending.status(status), application.engine_ended)
+
+
+def delete_data() -> None:
+    """Delete the user's data after everything is closed, what was stored on closing too; say what could not be."""
+    end_logging()  # a line would make the log anew
+    if left := delete(everything()):
+        error = HeadstartError(f"Not everything could be deleted. What is left: {left[0]}.", "\n".join(left))
+        say_on_screen(error)
+        print(f"headstart: {error}", file=sys.stderr)
 
 
 def leave(status: int, engine_ended: bool) -> int:

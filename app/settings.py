@@ -91,6 +91,9 @@ class Settings:
     too_long: TooLong = option(
         "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."
     )
+    look_for_updates: bool = option(
+        False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
+    )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))

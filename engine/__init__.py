@@ -39,17 +39,28 @@ from engine.events import (
     TurnStats,
 )
 from engine.library.download import DEFAULT_MODEL_BYTES
-from engine.library.places import data_dir
+from engine.library.places import blocks_dir, data_dir, models_dir, runtimes_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
 from engine.remote.either import EitherEngine
 from engine.remote.keys import keep_key
 from engine.remote.wire import is_server
+from engine.runtimes.install import Offer as GraphicsOffer
+from engine.runtimes.install import find_offer as find_graphics_offer
+from engine.runtimes.install import install as install_graphics
+from engine.runtimes.install import installed as installed_graphics
+from engine.runtimes.install import remove as remove_graphics
+from engine.runtimes.launch import Runtime as GraphicsRuntime
+from engine.runtimes.launch import begins as graphics_begins
+from engine.runtimes.launch import is_ready as graphics_ready
+from engine.runtimes.launch import notice as graphics_notice
+from engine.side_programs import installed_folder, installed_resources
 from engine.types import (
     BLOCK_TOKENS,
     DEVICES,
     DTYPES,
+    NOTHING_CHOSEN,
     Cure,
     Device,
     DiskFullError,
@@ -67,6 +78,7 @@ from engine.types import (
     Role,
     Sampling,
     SystemPlace,
+    TemplateSettings,
     TokenSpan,
     Tool,
     ToolCall,
@@ -79,6 +91,7 @@ __all__ = [
     "DEFAULT_MODEL_BYTES",
     "DEVICES",
     "DTYPES",
+    "NOTHING_CHOSEN",
     "CacheView",
     "Cure",
     "Device",
@@ -94,6 +107,8 @@ __all__ = [
     "Failed",
     "FinishReason",
     "Finished",
+    "GraphicsOffer",
+    "GraphicsRuntime",
     "HeadstartError",
     "InvalidRequestError",
     "KeptStart",
@@ -114,6 +129,7 @@ __all__ = [
     "Sampling",
     "Scored",
     "SystemPlace",
+    "TemplateSettings",
     "TextDelta",
     "TokenScore",
     "TokenSpan",
@@ -121,11 +137,23 @@ __all__ = [
     "ToolCall",
     "TtftParts",
     "TurnStats",
+    "blocks_dir",
     "check_model",
     "data_dir",
     "default_model",
     "describe_devices",
     "fetch_model",
+    "find_graphics_offer",
+    "graphics_begins",
+    "graphics_notice",
+    "graphics_ready",
+    "install_graphics",
+    "installed_folder",
+    "installed_graphics",
+    "installed_resources",
     "is_server",
     "keep_key",
+    "models_dir",
+    "remove_graphics",
+    "runtimes_dir",
 ]

@@ -188,7 +188,9 @@ class CacheView:
     `nodes` is filled by `Engine.cache_view` only, empty in the events sent after each turn. `disk_bytes` lie on disk,
     for all models, outside this budget; `disk_note` says in a sentence why nothing is kept there, or could be deleted.
     `overhead_bytes` is about what the engine keeps in main memory beside keys and values, outside this budget, too: the
-    token ids of the tree, texts, the last turn of each conversation, cold times.
+    token ids of the tree, texts, the last turn of each conversation, cold times. `unread_tokens` of the newest turn
+    cannot be reused yet: they are read once more while nothing is asked, and a view with 0 of them follows, unless they
+    were dropped before.
     """
 
     request_id: int
@@ -203,6 +205,7 @@ class CacheView:
     disk_bytes: int = 0
     disk_note: str = ""
     overhead_bytes: int = 0
+    unread_tokens: int = 0
 
     @property
     def used_bytes(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from dataclasses import dataclass
 from importlib import metadata
@@ -11,6 +12,10 @@ from pathlib import Path
 import psutil
 
 from engine import graphics
+
+TELL_LIBRARIES = ("MKL_", "ONEDNN_", "DNNL_", "OPENBLAS_", "OMP_")
+"""How names of environment variables begin by which libraries of matrix products choose other kernels, or get fewer
+threads than torch knows of (OMP_THREAD_LIMIT)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +58,21 @@ def describe_devices() -> EngineReport:
 
 
 def arithmetic(kind: str) -> str:
-    """Names everything that may change a computed number in its last bit: libraries, the engine's source, what was
-    compiled of it where that is used, processor, threads."""
+    """Names everything that may change a computed number in its last bit: libraries and what they are told by the
+    environment, the engine's source, what was compiled of it where that is used, processor, threads."""
     import torch
 
     from engine.native import library as native_library
 
     source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))
     versions = [_version(name) for name in ("headstart", "torch", "transformers")]
-    chip = torch.cuda.get_device_name() if kind == "cuda" else torch.backends.cpu.get_cpu_capability()
+    chip = (
+        torch.cuda.get_device_name() if kind == "cuda" else f"{torch.backends.cpu.get_cpu_capability()} {_cpu_name()}"
+    )
+    told = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(TELL_LIBRARIES)]
     compiled = native_library.fingerprint() if kind == "cpu" else ""
     return "/".join(
-        [*versions, source.hexdigest()[:16], compiled, platform.machine(), chip, str(torch.get_num_threads())]
+        [*versions, source.hexdigest()[:16], compiled, platform.machine(), chip, str(torch.get_num_threads()), *told]
     )
 
 

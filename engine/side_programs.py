@@ -7,6 +7,7 @@ beside it: there `sys.executable` is Headstart itself, which runs one of its own
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +16,29 @@ OPTION = "--side-program"
 """The hidden first argument of a frozen Headstart, before the file to run and what that is given."""
 
 
+INSTALLED = "HEADSTART_INSTALLED"
+"""The variable that names the folder of the installed program to another Python that it starts."""
+
+
 def is_frozen() -> bool:
     """Whether this is a Headstart that an installer brought, with no Python beside it."""
     return bool(getattr(sys, "frozen", False))
+
+
+def installed_folder() -> Path | None:
+    """The folder of the program that an installer brought, also where that has started this one in the Python of the
+    software for the graphics card (engine/runtimes/launch.py). None from source."""
+    if is_frozen():
+        return Path(sys.executable).resolve().parent
+    return Path(os.environ[INSTALLED]) if os.environ.get(INSTALLED) else None
+
+
+def installed_resources() -> Path | None:
+    """Where the files lie that only an installed Headstart has, beside its other resources; None from source."""
+    if is_frozen():
+        return Path(str(getattr(sys, "_MEIPASS", ""))) / "resources"
+    folder = installed_folder()
+    return None if folder is None else folder / "_internal" / "resources"
 
 
 def python_command(arguments: Sequence[str]) -> list[str]:

@@ -28,7 +28,7 @@ Cause = Literal[
 ]
 
 Cure = Literal["keep thoughts", "system in question"]
-"""What a user may choose where a template's form makes reuse impossible: `Request.keep_thoughts`, or `system_place`."""
+"""What a user may choose where a template's form makes reuse impossible: `keep_thoughts` or `system_place`."""
 
 SystemPlace = Literal["auto", "question", "refuse"]
 
@@ -121,6 +121,7 @@ class Message:
 
     `token_ids` are the ids the model generated for an assistant message: all parts and the marks between them, without
     the end token. When present they are spliced into later prompts as they are; the text is never encoded again.
+    `thinking` is what was chosen about thoughts when it was asked for, as in TemplateSettings.
 
     Raises InvalidRequestError where a field is not of its kind.
     """
@@ -131,9 +132,14 @@ class Message:
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    thinking: str = ""
 
     def __post_init__(self) -> None:
-        for value, what in ((self.thought, "the thought of a message"), (self.tool_call_id, "the id of a tool call")):
+        for value, what in (
+            (self.thought, "the thought of a message"),
+            (self.tool_call_id, "the id of a tool call"),
+            (self.thinking, "the thinking of a message"),
+        ):
             _require(value, str, what)
         object.__setattr__(self, "tool_calls", _tuple_of(ToolCall, self.tool_calls, "the tool calls of a message"))
         if self.role not in ROLES:
@@ -228,6 +234,31 @@ class KeptStart:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateSettings:
+    """What the user chooses of how a chat template makes the prompts of a conversation.
+
+    `thinking` is one of `ModelInfo.thinking`, "" for what the template does by itself. `keep_thoughts` gives earlier
+    thoughts back to the model where its template would drop them: longer prompts, all of which can be reused.
+    `system_place` says what is done with a system prompt that the template leaves out or refuses: "auto" puts it in
+    front of the first question, and "refuse" refuses the request. "question" always puts it there, also where the
+    template takes it, or moves it on with every turn.
+
+    Raises InvalidRequestError where a field is not of its kind.
+    """
+
+    thinking: str = ""
+    keep_thoughts: bool = False
+    system_place: SystemPlace = "auto"
+
+    def __post_init__(self) -> None:
+        _require(self.thinking, str, "the thinking of a request")
+        _require(self.keep_thoughts, bool, "keep_thoughts of a request")
+        if self.system_place not in get_args(SystemPlace):
+            known = ", ".join(get_args(SystemPlace))
+            raise InvalidRequestError(f"Choose a place for the system prompt among {known}.")
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One turn to answer. `messages` is the whole conversation, oldest first, the new user message last.
 
@@ -245,12 +276,7 @@ class Request:
     written token, and of so many of the likeliest beside it; None asks for none. `schema` is a JSON Schema as text that
     the answer has to fit; "" for none.
 
-    `thinking` is one of `ModelInfo.thinking`, "" for what the template does by itself. `keep_thoughts` gives earlier
-    thoughts back to the model where its template would drop them: longer prompts, all of which can be reused.
-    `system_place` says what is done with a system prompt that the template leaves out or refuses: "auto" puts it in
-    front of the first question, and "refuse" refuses the request. "question" always puts it there, also where the
-    template takes it, or moves it on with every turn. `asked_at` is when the user asked, as `time.perf_counter` gives
-    it; None: when it is submitted.
+    `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
     """
@@ -265,9 +291,7 @@ class Request:
     record_margins: bool = False
     tools: tuple[Tool, ...] = ()
     keep_room: bool = False
-    thinking: str = ""
-    keep_thoughts: bool = False
-    system_place: SystemPlace = "auto"
+    template: TemplateSettings = field(default_factory=TemplateSettings)
     asked_at: float | None = field(default=None, compare=False)
     client: str = ""
     salt: str = ""
@@ -285,10 +309,10 @@ class Request:
         _require(self.conversation, str, "the conversation of a request")
         if self.day is not None:
             _require(self.day, date, "the day of a request")
-        _require(self.thinking, str, "the thinking of a request")
+        _require(self.template, TemplateSettings, "the template settings of a request")
         for name in ("client", "salt", "schema"):
             _require(getattr(self, name), str, f"the {name} of a request")
-        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "keep_thoughts", "is_plain"):
+        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain"):
             _require(getattr(self, name), bool, f"{name} of a request")
         if self.asked_at is not None:
             _require(self.asked_at, float, "asked_at of a request")
@@ -300,9 +324,6 @@ class Request:
             raise InvalidRequestError("An answer that has to fit a JSON Schema calls no tools: send one of the two.")
         if self.is_plain and (len(self.messages) != 1 or self.tools):
             raise InvalidRequestError("A plain prompt is one message, without tools.")
-        if self.system_place not in get_args(SystemPlace):
-            known = ", ".join(get_args(SystemPlace))
-            raise InvalidRequestError(f"Choose a place for the system prompt among {known}.")
         names = [tool.name for tool in self.tools]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidRequestError(f"Two tools are called {twice[0]}: give each a name of its own.")
@@ -453,3 +474,7 @@ class TokenSpan:
     role: Role
     start: int
     end: int
+
+
+NOTHING_CHOSEN = TemplateSettings()
+"""The template does as it does by itself."""

@@ -34,10 +34,11 @@ NEEDED_GB = 5
 class Environment:
     """A Python of its own with Headstart, torch's CPU build, and what builds packages."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, epoch: int) -> None:
         self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
         self.python = self.bin / "python"
         self._folder = folder
+        self._epoch = epoch
 
     def prepare(self) -> None:
         """Make it where it is missing or older than what it is made from, and install Headstart as it is now."""
@@ -51,7 +52,12 @@ class Environment:
         shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # of an earlier tree
         for left in (ROOT / "build").glob("lib.*"):
             shutil.rmtree(left)
-        self.pip("--no-deps", "--no-build-isolation", "--force-reinstall", ROOT)
+        folder = fresh(WORK / "headstart-wheel")
+        wheel = [self.python, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--wheel-dir", folder]
+        fixed = {**os.environ, "SOURCE_DATE_EPOCH": str(self._epoch)}
+        call([*wheel, "--no-deps", "--no-build-isolation", ROOT], fixed)
+        (made,) = folder.glob("*.whl")
+        self.pip("--no-deps", "--force-reinstall", made)
 
     def pip(self, *arguments: object) -> None:
         """pip install."""
@@ -64,7 +70,7 @@ def main() -> None:
     require_tools()
     app, version = settings()
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or output(["git", "-C", ROOT, "log", "-1", "--format=%ct"]))
-    environment = Environment(Path(os.environ.get("HEADSTART_BUILD_VENV") or WORK / "venv"))
+    environment = Environment(Path(os.environ.get("HEADSTART_BUILD_VENV") or WORK / "venv"), epoch)
     say("Preparing the build's own Python")
     environment.prepare()
     say("Drawing icons")

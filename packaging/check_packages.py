@@ -18,6 +18,7 @@ import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -28,6 +29,16 @@ from bundle.contents import MOST_GLIBC, MOST_MB, PARTS_OF_C, SYSTEM_LIBRARIES, f
 ROOT = Path(__file__).parent.parent
 WORK, OUT = ROOT / "build" / "package", ROOT / "dist"
 WRONG: list[str] = []
+BROUGHT = (
+    "LICENCES.txt",
+    "_internal/resources/app.toml",
+    "_internal/resources/licences/LGPL-3.0.txt",
+    "_internal/resources/graphics/backends.toml",
+    "_internal/resources/graphics/headstart-*.whl",
+    "_internal/_cffi_backend*.so",
+    "_internal/nacl/_sodium*.so",
+)
+"""Files that only an installed Headstart has, or that nothing else in the check would miss."""
 
 
 def main() -> int:
@@ -110,6 +121,7 @@ def names(tree: Path) -> str:
     """No file is there that may not be, and licences and metadata are."""
     held = [path.relative_to(tree).as_posix() for path in files(tree)]
     WRONG.extend(f"{name} may not be in a package" for name in forbidden(held))
+    WRONG.extend(f"{name} is missing" for name in BROUGHT if not any(fnmatch(each, f"*/{name}") for each in held))
     licences = (tree / "usr/share/doc/headstart/copyright").read_text(encoding="utf-8")
     for words in ("Apache License", "GNU LESSER GENERAL PUBLIC LICENSE", "torch 2.", "PYTHON SOFTWARE FOUNDATION"):
         if words not in licences:
@@ -228,8 +240,11 @@ def in_chroot(suite: str, packages: list[Path]) -> str:
         player = smoke.Player("/usr/bin/headstart", Path("/home/played/data"), ["chroot", str(root)])
         said = smoke.play(player, folder, seen="/home/played")
         WRONG.extend(f"{suite}: {line}" for line in said["wrong"])
+        kept = everything(folder)
         removes = [*apt, "purge", "-y", "headstart", *(package.name.partition("_")[0] for package in packages)]
         subprocess.run([*inside, *removes], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not kept or everything(folder) != kept:
+        WRONG.append(f"{suite}: the user's data are not as they were after the packages are removed")
     left = [
         name
         for name in everything(root) - before

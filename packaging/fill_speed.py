@@ -38,7 +38,7 @@ def measured(report: dict) -> dict:
 def _number(row: dict) -> tuple[float, int, str]:
     """The rows of the table by number, then what has a letter."""
     digits = "".join(letter for letter in row["id"] if letter.isdigit())
-    return (float(digits) if row["id"][0].isdigit() else float("inf"), "ZQD".find(row["id"][0]), row["id"])
+    return (float(digits) if row["id"][0].isdigit() else float("inf"), "ZRQ".find(row["id"][0]), row["id"])
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"port", "graphics", "native", "private_file", "remembered", "side_programs", "stopping"},
     {"gguf"},
     {"cache", "prompt", "library"},
-    {"machine", "weights"},
+    {"machine", "runtimes", "weights"},
     {"llama"},
     {"models"},
     {"turn"},
@@ -36,11 +36,11 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "files", "theme", "placeholders", "prices"},
+    {"words", "files", "licences", "updates", "theme", "placeholders", "prices"},
     {"settings"},
     {"server"},
     {"widgets", "history", "command"},
-    {"chat"},
+    {"chat", "own_data"},
     {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
     {"window", "crash"},
     {"application"},
@@ -57,7 +57,10 @@ TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"history", "words", "files", "placeholders", "prices", "settings", "command", "server"}
+WITHOUT_QT = {
+    "history", "licences", "updates", "own_data", "words", "files", "placeholders", "prices", "settings", "command",
+    "server",
+}  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}
 PRIVATE_READS = 40

@@ -22,6 +22,7 @@ from types import ModuleType
 
 import pytest
 
+from app.__main__ import CONVERSATIONS
 from app.application import DESKTOP_ID
 from engine.library import download
 
@@ -108,8 +109,21 @@ def test_desktop_file() -> None:
     entry = parser["Desktop Entry"]
     assert (entry["Icon"], entry["Exec"], entry["Terminal"]) == (DESKTOP_ID, "headstart %f", "false")
     types = ElementTree.parse(LINUX / f"{DESKTOP_ID}.mime.xml").getroot()
-    (kind,) = types
-    assert entry["MimeType"] == f"{kind.get('type')};"
+    assert sorted(entry["MimeType"].strip(";").split(";")) == sorted(kind.get("type") for kind in types)
+    globs = {each.get("pattern") for each in types.iter("{http://www.freedesktop.org/standards/shared-mime-info}glob")}
+    assert globs == {"*.gguf", f"*{CONVERSATIONS}"}
+
+
+@pytest.mark.parametrize("lock", sorted((PACKAGING / "graphics").glob("*.lock")), ids=lambda path: path.stem)
+def test_what_is_installed_for_a_graphics_card_is_pinned(lock: Path) -> None:
+    """Every dependency of pyproject.toml, each with hashes: packaging/graphics/lock.py makes it anew."""
+    text = lock.read_text(encoding="utf-8")
+    pins = re.findall(r"^([a-z0-9-]+)==(\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
+    assert len(pins) == text.count("==")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[><=;\[]", line)[0].strip().lower() for line in project["dependencies"]}
+    assert needed - {name for name, _, _ in pins} == set()
+    assert "nvidia-cublas" in text
 
 
 def test_metainfo_names_what_is_there() -> None:
@@ -163,23 +177,6 @@ def test_the_model_is_the_one_that_the_program_expects() -> None:
     }
 
 
-def test_a_part_without_a_licence_text_is_named() -> None:
-    """So that nobody ships one by accident."""
-    notices = script("bundle.notices")
-    found = importlib.metadata.distribution("pytest")
-    assert "MIT" in notices.licence_texts([found])
-
-    class Bare(importlib.metadata.Distribution):
-        def read_text(self, filename: str) -> str | None:
-            return "Metadata-Version: 2.1\nName: bare\nVersion: 1\n" if filename == "METADATA" else None
-
-        def locate_file(self, path: object) -> Path:
-            return Path(str(path))
-
-    with pytest.raises(ValueError, match="No licence text for bare"):
-        notices.licence_texts([found, Bare()])
-
-
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("strip") is None, reason="needs binutils")
 def test_strip_leaves_what_would_not_load(tmp_path: Path) -> None:
     elf = script("bundle.elf")
@@ -202,6 +199,32 @@ def test_strip_leaves_what_would_not_load(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the script is Linux's")
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.parametrize(
+    ("tool", "says", "words"),
+    [
+        ("getconf", "glibc 2.31", "needs the C library glibc 2.36 or newer, and this system has 2.31"),
+        ("df", "Filesystem 1024-blocks\n/dev/x 1 1 1 1% /", "and 0 MB are free"),
+        ("uname", "Linux-armv7l", "this package is for Linux on x86-64"),
+    ],
+)
+def test_where_it_cannot_be_installed_it_says_why(tmp_path: Path, tool: str, says: str, words: str) -> None:
+    (tmp_path / "headstart").mkdir()
+    (tmp_path / "headstart" / "headstart").write_bytes(b"x" * 100_000)
+    (tmp_path / "headstart" / "headstart").chmod(0o755)
+    (tmp_path / "glibc").write_text("2.36\n")
+    shutil.copy(LINUX / "install.sh", tmp_path)
+    fake = tmp_path / "bin" / tool
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}'\n")
+    fake.chmod(0o755)
+    env = {"HOME": str(tmp_path / "home"), "PATH": f"{fake.parent}:{os.environ['PATH']}"}
+    done = subprocess.run([tmp_path / "install.sh"], env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert not (tmp_path / "home/.local/opt/headstart").exists()
+
+
 def test_installed_for_one_user_and_removed(tmp_path: Path) -> None:
     archive = tmp_path / "headstart-0.1.0-linux-x86_64"
     (archive / "headstart").mkdir(parents=True)

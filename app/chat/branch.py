@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import date
 
 from app.history.history import History
@@ -115,7 +115,7 @@ class Branch:
             use_cache=use_cache,
             day=self.conversation.day,
             keep_room=keep_room and any(group[0].role == "user" for group in seen[1:]),
-            **asdict(self.conversation.template),
+            template=self.conversation.template,
         )
 
     def ask(
@@ -183,7 +183,8 @@ def said_together(messages: Iterable[StoredMessage]) -> list[list[StoredMessage]
 def _as_one(group: list[StoredMessage]) -> Message:
     last = group[-1]
     text = "\n\n".join(each.sent or each.content for each in group)
-    return Message(last.role, text, last.token_ids, last.thought, last.tool_calls, last.tool_call_id)
+    parts = last.token_ids, last.thought, last.tool_calls, last.tool_call_id
+    return Message(last.role, text, *parts, thinking=last.template.thinking if last.role == "assistant" else "")
 
 
 def make_title(question: str) -> str:

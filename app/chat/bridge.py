@@ -161,8 +161,9 @@ class Bridge(QObject):
             self._poll_every(REST_EVERY_MS)
 
     def _fitting(self, request: Request) -> Request:
-        is_known = not request.thinking or request.thinking in self._thinking
-        return request if is_known else replace(request, thinking="")
+        chosen = request.template
+        is_known = not chosen.thinking or chosen.thinking in self._thinking
+        return request if is_known else replace(request, template=replace(chosen, thinking=""))
 
     def _take(self) -> list[Event]:
         taken: list[Event] = []

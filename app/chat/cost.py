@@ -4,15 +4,14 @@ other settings of the chat template."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
-from app.history.records import TemplateSettings
 from app.placeholders import Cure, Values, names_in
-from engine import HeadstartError, ModelInfo, Preview, Request
+from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
 
 REST_MS = 150
 
@@ -192,7 +191,7 @@ class Cost(QObject):
     def _template_requests(self) -> list[Request]:
         if not (now := self._request(lambda outlook: outlook.branch)):
             return []
-        return [now, *(replace(now, **asdict(settings)) for settings in self._templates)]
+        return [now, *(replace(now, template=settings) for settings in self._templates)]
 
     def _edit_request(self) -> list[Request]:
         if not (outlook := self._outlook()):

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.chat.changing_parts import Finding, find
-from app.history.records import Conversation, StoredMessage, TemplateSettings
+from app.history.records import Conversation, StoredMessage
 from app.placeholders import Cure, names_in, with_cure
-from engine import Divergence
+from engine import Divergence, TemplateSettings
 
 FREEZE, MOVE = "freeze", "move"
 KEEP_THOUGHTS, SYSTEM_IN_QUESTION = "keep thoughts", "system in question"

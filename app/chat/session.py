@@ -19,10 +19,10 @@ from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
-from app.history.records import Conversation, ConversationEntry, StoredMessage, TemplateSettings
+from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
-from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling
+from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings
 
 
 class Session(QObject):

@@ -56,3 +56,11 @@ def start_logging(path: Path | None = None) -> Path:
     root.setLevel(logging.INFO)
     logging.captureWarnings(True)
     return path
+
+
+def end_logging() -> None:
+    """Close the log file and write no more to it, so that it can be deleted."""
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, PrivateFileHandler)]:
+        root.removeHandler(handler)
+        handler.close()

@@ -10,8 +10,7 @@ from app.chat.session import Session
 from app.composer.composer import Composer
 from app.composer.sampling import SamplingPopover
 from app.composer.template_form import Offered
-from app.history.records import TemplateSettings
-from engine import Preview
+from engine import Preview, TemplateSettings
 
 
 class ConversationSettings(QObject):

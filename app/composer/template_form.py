@@ -10,9 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QWidget
 
 from app import words
-from app.history.records import NOTHING_CHOSEN, TemplateSettings
 from app.widgets.plain import Label, SoftLabel, tool_tip
-from engine import Preview
+from engine import NOTHING_CHOSEN, Preview, TemplateSettings
 
 BY_ITSELF = "As the model does by itself"
 PLACES = (

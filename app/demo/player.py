@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, QTimer, Signal, SignalInstance
 
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
@@ -19,7 +19,7 @@ from app.history.history import History
 from app.history.records import StoredMessage
 from app.placeholders import Cure, current_values, values_at, with_cure
 from app.proof.compare import compare
-from engine import Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
+from engine import CacheView, Failed, Finished, HeadstartError, Message, ModelInfo, Preview, Request, Sampling
 
 MOST_WRITTEN = 48
 GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=MOST_WRITTEN)
@@ -27,6 +27,9 @@ GREEDY = Sampling(temperature=0.0, repetition_penalty=1.1, max_tokens=MOST_WRITT
 
 REST_MS = 400
 """Before a cold turn: what the window asks of the engine after a change (a preview) is then answered, not timed."""
+
+LONGEST_REST_MS = 10_000
+"""How long an answer may take to be read once more: on a busy computer it is then read with the next question."""
 
 SPEEDS = (("Slow", 4000), ("Normal", 1500), ("Fast", 0))
 """Names, and the milliseconds a turn is left on screen before the next one begins."""
@@ -115,6 +118,8 @@ class Player(QObject):
         self._chats: dict[int, int] = {}
         self._loop: QEventLoop | None = None
         self._stopped = False
+        self._unread_tokens = 0
+        bridge.cache_view.connect(self._note_view)
 
     def stop(self) -> None:
         """End the demo because the window was closed: the method that is being played raises."""
@@ -171,9 +176,20 @@ class Player(QObject):
             self.ended.emit(turn)
 
     def rest(self, ms: int | None = None) -> None:
-        """Wait, so that what the window asked of the engine meanwhile is answered before anything is timed."""
-        timer = QTimer(singleShot=True, interval=REST_MS if ms is None else ms)
-        self._wait_for(timer.timeout, start=timer.start)
+        """Wait, so that what the window asked of the engine meanwhile is answered before anything is timed, and the
+        answer is read once more, as it is while somebody reads it. On a busy computer that takes longer than the rest.
+        """
+        self._wait_at_most(REST_MS if ms is None else ms)
+        patience = QDeadlineTimer(LONGEST_REST_MS)
+        while self._unread_tokens and not patience.hasExpired():
+            self._wait_at_most(patience.remainingTime(), self._bridge.cache_view)
+
+    def _wait_at_most(self, ms: int, *ends: SignalInstance) -> None:
+        timer = QTimer(singleShot=True, interval=ms)
+        self._wait_for(timer.timeout, *ends, start=timer.start)
+
+    def _note_view(self, view: CacheView) -> None:
+        self._unread_tokens = view.unread_tokens
 
     def wait_until_closed(self) -> None:
         """Leave the window to whoever looks at it, until it is closed."""

@@ -17,12 +17,10 @@ from app.history.file import HistoryFile
 from app.history.presets import PresetTable
 from app.history.records import (
     LAST_MOMENT,
-    NOTHING_CHOSEN,
     UNREADABLE_TITLE,
     Conversation,
     ConversationEntry,
     StoredMessage,
-    TemplateSettings,
     pack_ids,
     read_conversation,
     read_message,
@@ -31,7 +29,7 @@ from app.history.records import (
     to_json,
 )
 from app.placeholders import Cure
-from engine import HeadstartError, Role, Sampling, TurnStats, data_dir
+from engine import NOTHING_CHOSEN, HeadstartError, Role, Sampling, TemplateSettings, TurnStats, data_dir
 
 PIECE_MESSAGES, PIECE_CHARACTERS = 500, 1_000_000
 """How much a search looks at between two returns to its caller."""

@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from app.placeholders import Cure
-from engine import Divergence, HeadstartError, Role, Sampling, SystemPlace, ToolCall, TurnStats
+from engine import NOTHING_CHOSEN, Divergence, HeadstartError, Role, Sampling, TemplateSettings, ToolCall, TurnStats
 
 T = TypeVar("T")
 
@@ -28,18 +28,6 @@ LAST_MOMENT = 250_000_000_000.0
 
 LARGEST_NUMBER = 2**63 - 1
 """The largest number that a seed may be; figures are far smaller."""
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateSettings:
-    """What the user chose of how a chat template makes a conversation's prompts; each as in Request."""
-
-    thinking: str = ""
-    keep_thoughts: bool = False
-    system_place: SystemPlace = "auto"
-
-
-NOTHING_CHOSEN = TemplateSettings()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,18 @@ from app.server.errors import ApiError
 from app.server.record import Asked
 from app.server.streams import Piece, stream, whole
 from app.server.usage import anthropic_usage
-from engine import Finished, KeptStart, Matched, Message, ModelInfo, Request, TextDelta, Tool, ToolCall
+from engine import (
+    Finished,
+    KeptStart,
+    Matched,
+    Message,
+    ModelInfo,
+    Request,
+    TemplateSettings,
+    TextDelta,
+    Tool,
+    ToolCall,
+)
 
 SECONDS = {"5m": 300.0, "1h": 3600.0}
 MOST_BREAKPOINTS = 4
@@ -101,7 +112,7 @@ def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
         pin_system=False,
         stop=stops_of(body.get("stop_sequences")),
         tools=tuple(_tool(tool) for tool in tools),
-        thinking=_thinking(body.get("thinking"), model),
+        template=TemplateSettings(_thinking(body.get("thinking"), model)),
         client=client,
         salt=salt,
         kept=tuple(KeptStart(before, seconds) for before, seconds in sorted(chat.breakpoints.items())),

@@ -35,7 +35,18 @@ from app.server.desk import Desk
 from app.server.record import Asked
 from app.server.streams import Piece, stream, whole
 from app.server.usage import openai_usage
-from engine import Finished, Message, ModelInfo, Request, Scored, TextDelta, TokenScore, Tool, ToolCall
+from engine import (
+    Finished,
+    Message,
+    ModelInfo,
+    Request,
+    Scored,
+    TemplateSettings,
+    TextDelta,
+    TokenScore,
+    Tool,
+    ToolCall,
+)
 
 END = "[DONE]"
 REASONS = {"end": "stop", "length": "length", "stopped": "stop"}
@@ -67,7 +78,7 @@ def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
         pin_system=False,
         stop=stops_of(body.get("stop")),
         tools=() if body.get("tool_choice") == "none" else tools_of(body.get("tools")),
-        thinking=thinking_of(body.get("reasoning_effort"), model),
+        template=TemplateSettings(thinking_of(body.get("reasoning_effort"), model)),
         client=client,
         salt=salt,
         scores=scores,

@@ -26,7 +26,7 @@ from app.server.errors import ApiError
 from app.server.record import Asked
 from app.server.streams import Piece, stream, whole
 from app.server.usage import responses_usage
-from engine import Finished, Message, ModelInfo, Request, TextDelta
+from engine import Finished, Message, ModelInfo, Request, TemplateSettings, TextDelta
 
 
 async def answer(call: Call, desk: Desk, body: Body) -> Response:
@@ -57,7 +57,7 @@ def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
         sampling=sampling_of(body, model, body.get("max_output_tokens")),
         conversation=conversation_of(client, salt, messages),
         pin_system=False,
-        thinking=thinking_of((body.get("reasoning") or {}).get("effort"), model),
+        template=TemplateSettings(thinking_of((body.get("reasoning") or {}).get("effort"), model)),
         client=client,
         salt=salt,
     )

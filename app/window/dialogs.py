@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
 
@@ -13,6 +14,8 @@ from app.chat.session import Session
 from app.composer.conversation_settings import ConversationSettings
 from app.composer.sampling import SamplingPopover
 from app.history.presets import PresetTable
+from app.licences import own_version, parts
+from app.own_data import everything
 from app.placeholders import Cure
 from app.settings import Settings, cache_bytes, describe, disk_bytes, model_spec, quality
 from app.sidebar.badges import Badges
@@ -20,11 +23,14 @@ from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
+from app.window.about import AboutDialog
+from app.window.graphics_card import GraphicsDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.server_dialog import ServerDialog
+from app.window.updating import Updating
 from app.window.window import Window
-from app.words import least_budget, raised_budget, token_cost
-from engine import Failed, Loaded, is_server, keep_key
+from app.words import least_budget, raised_budget, size, token_cost
+from engine import Failed, Loaded, installed_folder, is_server, keep_key
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -35,7 +41,8 @@ class Dialogs(QObject):
 
     `conversation_settings` looks after `popover`, that of the composer; `editing`, `preset_choice` and `preset_badges`
     look after the system prompt that was opened last. `set_system_prompt` changes that of the conversation in view and
-    its cures; `choose_theme` uses and remembers the theme of this name.
+    its cures; `choose_theme` uses and remembers the theme of this name. `delete_data` ends the program and deletes all
+    of the user's data; `updating` looks for a newer version.
     """
 
     def __init__(
@@ -49,6 +56,8 @@ class Dialogs(QObject):
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
         choose_theme: Callable[[str], None],
         save_settings: Callable[[], None],
+        delete_data: Callable[[], None],
+        updating: Updating,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -59,6 +68,8 @@ class Dialogs(QObject):
         self._set_system_prompt = set_system_prompt
         self._choose_theme = choose_theme
         self._save_settings = save_settings
+        self._delete_data = delete_data
+        self._updating = updating
         self.open_dialog: QDialog | None = None
         self.popover = SamplingPopover(window)
         self.conversation_settings = ConversationSettings(window.composer, self.popover, session)
@@ -78,6 +89,7 @@ class Dialogs(QObject):
         actions.sampling.triggered.connect(self.conversation_settings.open)
         actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
+        actions.about.triggered.connect(self.show_about)
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_server.triggered.connect(self.choose_server)
@@ -116,14 +128,46 @@ class Dialogs(QObject):
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
         model = self._session.model
         note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
-        dialog = PreferencesDialog(values, {name: describe(name) for name in _SHOWN}, self._window, note, quality)
+        dialog = PreferencesDialog(
+            values,
+            {name: describe(name) for name in _SHOWN},
+            self._window,
+            note,
+            quality,
+            self._updating.is_offered,
+            installed_folder() is not None and sys.platform != "darwin",  # there torch uses the card by itself
+        )
         dialog.saved.connect(self.save_preferences)
+        dialog.deletion_wanted.connect(self.confirm_deletion)
+        dialog.graphics_wanted.connect(lambda: self._open(GraphicsDialog(self._window)))
         self._open(dialog)
+
+    def show_about(self) -> None:
+        """Which Headstart this is, and what it is made of."""
+        ask = self._updating.ask if self._updating.is_offered else None
+        self._open(AboutDialog(own_version(), parts(), self._window, ask))
+
+    def confirm_deletion(self) -> None:
+        """Ask once, with everything that would be deleted; then end the program and delete it."""
+        kinds = everything()
+        listed = "\n".join(f"{kind.name}: {size(kind.bytes)}" for kind in kinds)
+        total = size(sum(kind.bytes for kind in kinds))
+        asked = f"Delete everything that Headstart keeps on this computer, {total} in all?"
+        more = (
+            f"{listed}\n\nHeadstart closes and deletes it for good. Models that you opened from elsewhere stay there."
+        )
+        box = message_box(self._window, "Delete all my data", asked, more)
+        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
+        delete = box.addButton("Delete and close", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        delete.clicked.connect(lambda: self._delete_data())
+        self._open(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:
         """Take over what was chosen; the model is loaded again where that is needed."""
         settings = self._settings
         before = (settings.device, settings.dtype)
+        asked_before = settings.look_for_updates
         budget_before, disk_before = settings.cache_budget_mb, settings.disk_budget_mb
         for name in _SHOWN:
             setattr(settings, name, getattr(values, name))
@@ -136,6 +180,8 @@ class Dialogs(QObject):
             asked = cache_bytes(settings)
             self._bridge.tell("set_cache_budget", asked)
             self._say_budget(asked)
+        if settings.look_for_updates and not asked_before:
+            self._updating.ask()
         if settings.disk_budget_mb != disk_before:
             self._bridge.tell("set_disk_budget", disk_bytes(settings))
 

@@ -33,7 +33,7 @@ class NoticeBar(QWidget):
         self.offer = QPushButton(self)
         self.offer.setAccessibleName("What can be done about it")
         self.offer.clicked.connect(self._on_offer)
-        self._accept: Callable[[], None] = lambda: None
+        self._accept: Callable[[], object] = lambda: None
         self.close_button = close = QToolButton(self)
         close.setObjectName("action")
         close.setIcon(icon("close"))
@@ -71,10 +71,10 @@ class NoticeBar(QWidget):
         said, detail, is_error, offer = self._newest if not self.isHidden() else ("", "", False, "")
         self._show(" ".join(filter(None, (said, sentence))), detail, is_error, offer)
 
-    def show_offer(self, sentence: str, offer: str, accept: Callable[[], None]) -> None:
-        """Something failed, and a button with the label `offer` does what helps: it calls `accept`."""
+    def show_offer(self, sentence: str, offer: str, accept: Callable[[], object], is_error: bool = True) -> None:
+        """Something failed or is to be known; a button with the label `offer` calls `accept`."""
         self._accept = accept
-        self._show(sentence, "", is_error=True, offer=offer)
+        self._show(sentence, "", is_error, offer)
 
     def clear(self) -> None:
         """What was said is over, but for what stays."""

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
     QPlainTextEdit,
+    QPushButton,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -55,15 +57,20 @@ class PreferenceValues:
     sampling: Sampling
     system_prompt: str
     too_long: str = "ask"
+    look_for_updates: bool = False
 
 
 class PreferencesDialog(QDialog):
-    """One field for each. Signals: saved(PreferenceValues). `about` has a description for each field, shown on
-    hovering; `budget_note` says what the cache of the present model takes; `quality` what a number format costs in
-    quality, "" where nobody knows.
+    """One field for each. Signals: saved(PreferenceValues), deletion_wanted(), graphics_wanted().
+
+    `about` has a description for each field, shown on hovering; `budget_note` says what the cache of the present model
+    takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there is
+    somebody to ask for a newer version, `offers_graphics` whether software for a graphics card can be installed.
     """
 
     saved = Signal(object)
+    deletion_wanted = Signal()
+    graphics_wanted = Signal()
 
     def __init__(
         self,
@@ -72,6 +79,8 @@ class PreferencesDialog(QDialog):
         parent: QWidget | None = None,
         budget_note: str = "",
         quality: Callable[[str], str] = lambda _: "",
+        offers_updates: bool = False,
+        offers_graphics: bool = False,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
@@ -87,6 +96,14 @@ class PreferencesDialog(QDialog):
         self.disk = _megabytes(-1, values.disk_budget_mb)
         self.budget_note = _note(budget_note)
         self.too_long = _choice(TOO_LONG, values.too_long)
+        self.graphics = QPushButton("Use my graphics card…")
+        self.graphics.setAutoDefault(False)
+        self.graphics.clicked.connect(self.graphics_wanted)
+        self._offers_graphics = offers_graphics
+        self.look_for_updates = QCheckBox("Look for a newer version at each start")
+        self.look_for_updates.setChecked(values.look_for_updates)
+        self.look_for_updates.setToolTip(tool_tip(about.get("look_for_updates", "")))
+        self.look_for_updates.setHidden(not offers_updates)
         self.sampling = SamplingForm()
         self.sampling.set_values(values.sampling)
         self.system_prompt = QPlainTextEdit(values.system_prompt)
@@ -103,6 +120,7 @@ class PreferencesDialog(QDialog):
         right.addWidget(_note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
+        right.addWidget(self.look_for_updates)
         columns = QHBoxLayout()
         columns.setSpacing(32)
         columns.addLayout(left, 3)
@@ -111,6 +129,9 @@ class PreferencesDialog(QDialog):
         buttons.button(QDialogButtonBox.StandardButton.Save).setObjectName("primary")
         for button in buttons.buttons():
             button.setIcon(QIcon())
+        delete = buttons.addButton("Delete all my data…", QDialogButtonBox.ButtonRole.ResetRole)
+        delete.setAutoDefault(False)
+        delete.clicked.connect(self.deletion_wanted)
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
         whole = QVBoxLayout(self)
@@ -138,6 +159,8 @@ class PreferencesDialog(QDialog):
             field.setAccessibleName(label)
             field.setToolTip(tool_tip(about.get(name, "")))
             form.addRow(label, field)
+            if field is self.device and self._offers_graphics:
+                form.addRow("", self.graphics)
             if field is self.dtype:
                 form.addRow("", self.quality)
             if field is self.budget and self.budget_note.text():
@@ -170,6 +193,7 @@ class PreferencesDialog(QDialog):
             disk_budget_mb=self.disk.value(),
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
+            look_for_updates=self.look_for_updates.isChecked(),
         )
 
     def _save(self) -> None:

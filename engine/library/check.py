@@ -19,8 +19,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from engine.gguf.header import MAGIC, GgufDamagedError, GgufForeignError, GgufHeader, read_header
-from engine.gguf.parts import joined, paths_of_parts
 from engine.library.places import model_name
 from engine.library.tokenizer_bounds import MOST_PARTS, check_added_tokens, check_tokenizer_json
 from engine.types import ModelError
@@ -55,7 +53,7 @@ _MOST_LIST_BYTES = 32 * _MEGABYTE
 
 _LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "depth")
 _POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx", "context_length")
-_MOST_COUNTED = {
+MOST_COUNTED = {
     **dict.fromkeys((*_LAYERS, "num_local_experts", "num_experts", "n_routed_experts"), 10_000),
     **dict.fromkeys(("num_attention_heads", "num_key_value_heads", "n_head", "head_dim"), 100_000),
     **dict.fromkeys(("hidden_size", "d_model", "n_embd"), 100_000),
@@ -70,107 +68,12 @@ _MAY_BE_NONE = {"num_local_experts", "num_experts", "n_routed_experts", "interme
 LEAST_POSITIONS = 2
 """A model that reads one token only could not answer a question: the answer needs room, too."""
 
-_MOST_IN_GGUF = {
-    "block_count": _MOST_COUNTED["num_hidden_layers"],
-    "embedding_length": _MOST_COUNTED["hidden_size"],
-    "vocab_size": _MOST_COUNTED["vocab_size"],
-    "context_length": _MOST_COUNTED["max_position_embeddings"],
-}
-
-_OTHER_SORTS = {
-    "mmproj": "reads images or sounds for a model (mmproj) and is none itself: open the model's own GGUF file",
-    "imatrix": "holds statistics for quantising a model (imatrix) and is none itself: open the model's own GGUF file",
-    "adapter": "is an adapter (LoRA) without its model: merge it into the model, then open that",
-}
-"""What a GGUF file may hold that is no model, by its `general.type`."""
-
 _PER_BYTE = {"F64": 1 / 8, "F32": 1 / 4, "F16": 1 / 2, "BF16": 1 / 2}
 """Numbers in a byte of a tensor, by its type; of all other types there may be two, which are packed as 4-bit ones."""
 
 _WIDTHS = ("hidden_size", "d_model", "n_embd")
 _LFS_POINTER = b"version https://git-lfs"
 _ACCEPTED = "Headstart opens a folder with config.json, safetensors files and a tokenizer, or a GGUF file"
-
-
-def is_gguf(path: Path) -> bool:
-    """Whether `path` is a file that calls itself GGUF, by name or by content."""
-    return path.is_file() and (path.suffix.lower() == ".gguf" or _first_bytes(path) == MAGIC)
-
-
-def check_gguf(path: Path) -> GgufHeader:
-    """Make sure that `path` is, or begins, a whole GGUF model for text that can be opened; return its header.
-
-    A model in several files is named by its first one; the header is that of all.
-    """
-    header = read_gguf(path)
-    _refuse_other_sort(path, header)
-    try:
-        header = joined([header, *map(read_gguf, paths_of_parts(path, header)[1:])])
-        _check_gguf_counts(path, header)
-        _check_gguf_model(header)
-    except (GgufForeignError, GgufDamagedError) as error:
-        raise refuse_gguf(path, error) from error
-    return header
-
-
-def read_gguf(path: Path) -> GgufHeader:
-    """The header of one GGUF file, which is as long as the header says."""
-    _refuse_pointer(path)
-    try:
-        header = read_header(path)
-    except (GgufForeignError, GgufDamagedError) as error:
-        raise refuse_gguf(path, error) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
-    _refuse_short(path, header.end)
-    return header
-
-
-def refuse_gguf(path: Path, error: GgufForeignError | GgufDamagedError) -> ModelError:
-    """The error in words for a GGUF file that cannot be opened."""
-    if isinstance(error, GgufForeignError):
-        return ModelError(f"{path.name} {error}", str(path))
-    return ModelError(f"{path.name} is not a readable GGUF file: download it again.", str(error))
-
-
-def holds_model(header: GgufHeader) -> bool:
-    """Whether a GGUF file holds a model, or a part of one, and not what belongs to another one."""
-    return header.sort not in _OTHER_SORTS and header.architecture != "clip"
-
-
-def _refuse_other_sort(path: Path, header: GgufHeader) -> None:
-    if not holds_model(header):
-        what = _OTHER_SORTS.get(header.sort, _OTHER_SORTS["mmproj"])
-        raise ModelError(f"{path.name} {what}.", f"general.type {header.sort}")
-
-
-def _check_gguf_counts(path: Path, header: GgufHeader) -> None:
-    """Make sure that there are no more layers than tensors, and that no matrix would be larger than all weights."""
-    if not header.architecture or not header.parameters:
-        raise ModelError(f"{path.name} holds no model: choose a GGUF file with the weights of a text model.")
-    said = {key: header.metadata.get(f"{header.architecture}.{key}") for key in (*_MOST_IN_GGUF, "feed_forward_length")}
-    for key, most in _MOST_IN_GGUF.items():
-        if said[key] is not None:
-            check_count(key, said[key], most, path.name)
-    if (said["block_count"] or 0) > len(header.tensors):
-        raise GgufDamagedError(f"{len(header.tensors)} tensors cannot make {said['block_count']} layers")
-    width = said["embedding_length"]
-    for key in ("vocab_size", "feed_forward_length"):
-        rows = said[key]
-        if isinstance(rows, int) and isinstance(width, int) and rows * width > header.parameters:
-            raise ModelError(f"{path.name} says {rows} for {key}, and the weights are too few: download it again.")
-
-
-def _check_gguf_model(header: GgufHeader) -> None:
-    """Make sure that the architecture and the types of numbers are known."""
-    from engine.gguf.config import configuration  # only here: numpy and gguf take a while to import
-    from engine.gguf.dequantise import unreadable_types
-
-    configuration(header)
-    if unknown := unreadable_types(header.tensors.values()):
-        raise GgufForeignError(
-            f"has weights of the type {unknown[0]}, which is not read here: get this model as Q8_0 or Q4_K_M."
-        )
 
 
 def check_folder(folder: Path) -> None:
@@ -274,7 +177,7 @@ def numbers_in_weights(folder: Path) -> float:
 
 def check_safetensors(path: Path) -> list[float]:
     """Make sure that a safetensors file is as long as its header says; return how many numbers each tensor can hold."""
-    _refuse_pointer(path)
+    refuse_pointer(path)
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -288,7 +191,7 @@ def check_safetensors(path: Path) -> list[float]:
         raise unreadable(path, error) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"{path.name} is not a readable safetensors file: download it again.", str(error)) from error
-    _refuse_short(path, 8 + length + max(ends, default=0))
+    refuse_short(path, 8 + length + max(ends, default=0))
     return sizes
 
 
@@ -306,7 +209,8 @@ def _end(entry: Mapping[str, Any]) -> int:
     return end
 
 
-def _refuse_short(path: Path, expected: int) -> None:
+def refuse_short(path: Path, expected: int) -> None:
+    """Raise ModelError where a file has fewer bytes than `expected`."""
     size = path.stat().st_size
     if size < expected:
         raise ModelError(
@@ -314,16 +218,18 @@ def _refuse_short(path: Path, expected: int) -> None:
         )
 
 
-def _refuse_pointer(path: Path) -> None:
+def refuse_pointer(path: Path) -> None:
+    """Raise ModelError where a file is none, cannot be read, or stands for weights that Git LFS would fetch."""
     try:
         require_file(path)
     except OSError as error:
         raise unreadable(path, error) from error
-    if _first_bytes(path, len(_LFS_POINTER)) == _LFS_POINTER:
+    if first_bytes(path, len(_LFS_POINTER)) == _LFS_POINTER:
         raise ModelError(f"{path.name} is a Git LFS pointer, not the weights: run `git lfs pull` in its folder.")
 
 
-def _first_bytes(path: Path, count: int = 4) -> bytes:
+def first_bytes(path: Path, count: int = 4) -> bytes:
+    """How a file begins. Raises ModelError where it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(count)
@@ -363,7 +269,7 @@ def without_marks(folder: Path) -> Iterator[Path]:
 
     Raises ModelError where the system allows no links.
     """
-    marked = [file for file in folder.glob("*.json") if _first_bytes(file, len(BOM_UTF8)) == BOM_UTF8]
+    marked = [file for file in folder.glob("*.json") if first_bytes(file, len(BOM_UTF8)) == BOM_UTF8]
     if not marked:
         yield folder
         return
@@ -425,7 +331,7 @@ def _check_config(folder: Path, has_weights: bool) -> dict[str, Any]:
             f"The config.json in {model_name(folder)} names no model type: it does not belong to a language model."
         )
     for name, value in _counts(config):
-        check_count(name, value, _MOST_COUNTED[name], f"The config.json in {model_name(folder)}")
+        check_count(name, value, MOST_COUNTED[name], f"The config.json in {model_name(folder)}")
     return config
 
 
@@ -463,7 +369,7 @@ def _counts(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     inside = [config]
     while inside:
         for name, value in inside.pop().items():
-            if name in _MOST_COUNTED:
+            if name in MOST_COUNTED:
                 yield from (
                     (name, each) for each in (value if isinstance(value, list) else [value]) if each is not None
                 )

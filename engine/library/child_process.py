@@ -18,7 +18,12 @@ POLL_S = 0.2
 
 
 def run_python(arguments: list[str], env: Mapping[str, str], log: Path, tick: Callable[[], None]) -> int:
-    """Run the Python file `arguments[0]` with what follows it, its output going to `log`; return its exit status.
+    """Run the Python file `arguments[0]` with what follows it, as `run_program` does."""
+    return run_program(python_command(arguments), env, log, tick)
+
+
+def run_program(command: list[str], env: Mapping[str, str], log: Path, tick: Callable[[], None]) -> int:
+    """Run a program, its output going to `log`; return its exit status.
 
     `tick` is called every 0.2 s. What it raises ends the program and is passed on: that is how a wait is cancelled.
     The program's standard input closes when this process dies, so the program can notice that and end, too.
@@ -26,7 +31,7 @@ def run_python(arguments: list[str], env: Mapping[str, str], log: Path, tick: Ca
     no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # exists on Windows only
     with log.open("wb") as output:
         process = subprocess.Popen(
-            python_command(arguments),
+            command,
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,

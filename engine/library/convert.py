@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.gguf.header import GgufDamagedError, GgufForeignError
-from engine.library.check import check_gguf, refuse_gguf
+from engine.library.check_gguf import check_gguf, refuse_gguf
 from engine.library.child_process import Progress, run_python
 from engine.library.places import disk_full
 from engine.types import ModelError

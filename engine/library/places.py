@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir, user_data_dir
 
 from engine.library.child_process import POLL_S, Progress
-from engine.side_programs import is_frozen
+from engine.side_programs import installed_folder
 from engine.types import DiskFullError, ModelError
 
 SNAPSHOTS, CACHED = "snapshots", "models--"
@@ -45,14 +45,19 @@ def models_dir() -> Path:
     return data_dir() / "models"
 
 
+def runtimes_dir() -> Path:
+    """Where software for the graphics card lies, which the user had installed."""
+    return data_dir() / "runtimes"
+
+
 def installed_models_dir() -> Path | None:
     """Where a model lies that was installed with Headstart: HEADSTART_MODEL_DIR where that is set, else the folder
     `models` beside the frozen program. None where Headstart was not installed by an installer."""
     if chosen := os.environ.get("HEADSTART_MODEL_DIR"):
         return Path(chosen).expanduser().absolute()
-    if not is_frozen():
+    beside = installed_folder()
+    if beside is None:
         return None
-    beside = Path(sys.executable).resolve().parent
     return beside.parent / "Resources" / "models" if sys.platform == "darwin" else beside / "models"
 
 

@@ -19,17 +19,8 @@ from typing import Any
 from engine.gguf.header import GgufHeader
 from engine.gguf.parts import is_later_part
 from engine.library import download
-from engine.library.check import (
-    check_folder,
-    check_gguf,
-    holds_model,
-    is_gguf,
-    read_gguf,
-    read_json,
-    refuse_foreign,
-    require_file,
-    unreadable,
-)
+from engine.library.check import check_folder, read_json, refuse_foreign, require_file, unreadable
+from engine.library.check_gguf import check_gguf, holds_model, is_gguf, read_gguf
 from engine.library.child_process import Progress
 from engine.library.convert import run_converter
 from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space

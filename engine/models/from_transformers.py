@@ -26,6 +26,8 @@ from engine.models.support import check_reusable, classify
 from engine.types import ModelError, ReuseClass
 from engine.weights.quantise import Bits
 
+GROUPED_BYTES = 16
+
 
 class TransformersNetwork:
     """A model of a transformers class as a `Network`, which writes its keys and values into our lanes.
@@ -36,6 +38,7 @@ class TransformersNetwork:
 
     def __init__(self, model: PreTrainedModel, bits: Bits | None = None, *, is_fast: bool = True) -> None:
         self.model = model
+        _choose_experts(model)
         self.layout: KVLayout = probe_layout(model)
         config = model.config.get_text_config()
         self.architecture = type(model).__name__
@@ -171,6 +174,14 @@ def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:
 def fits(model: PreTrainedModel) -> bool:
     """Whether our forward pass for Llama-like models computes what the model's own does."""
     return type(model).__name__ in CLASSES.values() and has_plain_layers(model.config.to_dict())
+
+
+def _choose_experts(model: PreTrainedModel) -> None:
+    """Have the experts of a mixture computed one by one where torch cannot multiply all at once, as transformers would:
+    its product of groups takes matrices whose rows are a multiple of 16 bytes."""
+    stacks = [parameter for parameter in model.parameters() if parameter.dim() == 3]
+    if any(size * stack.element_size() % GROUPED_BYTES for stack in stacks for size in stack.shape[1:]):
+        model.set_experts_implementation("eager")
 
 
 def weights_of(model: Any, bits: Bits | None) -> Weights:

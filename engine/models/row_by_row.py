@@ -1,8 +1,9 @@
 """transformers' own forward pass, computed so that a token's numbers do not hang on what is read with it.
 
 `RowByRow` is around the forward pass of a prompt. Of the calls of torch made meanwhile, it takes the products and the
-functions of single numbers, and hands them to `engine.weights.row_products`. Attention is ours in any case
-(`engine.models.attention_hook`), and norms and softmaxes treat each row for itself.
+functions of single numbers, and hands them to `engine.weights.row_products`; products of complex numbers (positions in
+Llama-4) it takes apart. Attention is ours in any case (`engine.models.attention_hook`), and norms and softmaxes treat
+each row for itself.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ class RowByRow(TorchFunctionMode):
         given = kwargs or {}
         if func in OF_NUMBERS:
             return in_vectors(lambda some: func(some, *args[1:], **given), args[0])
+        if func in _TIMES and all(isinstance(each, Tensor) and each.is_complex() for each in args):
+            return _of_complex(*args)
         product = _PRODUCTS.get(func)
         if product is None or (func is functional.linear and args[1] is self._head):
             return func(*args, **given)
@@ -66,13 +69,14 @@ class RowByRow(TorchFunctionMode):
 
 
 def _linear(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    return multiply(rows.reshape(-1, rows.shape[-1]), weight.t(), bias).view(*rows.shape[:-1], -1)
+    found = multiply(rows.reshape(-1, rows.shape[-1]), weight.t(), bias)
+    return found.view(*rows.shape[:-1], len(weight))  # of no rows, too: an expert may get none
 
 
 def _matmul(one: Tensor, other: Tensor) -> Tensor:
     if other.dim() != 2 or one.dim() < 2:
         return torch.matmul(one, other)
-    return multiply(one.reshape(-1, one.shape[-1]), other).view(*one.shape[:-1], -1)
+    return multiply(one.reshape(-1, one.shape[-1]), other).view(*one.shape[:-1], other.shape[1])
 
 
 def _added(bias: Tensor, rows: Tensor, matrix: Tensor) -> Tensor:
@@ -94,6 +98,15 @@ def _grouped(rows: Tensor, matrices: Tensor, offs: Tensor, bias: Tensor | None =
         start = end
     return out
 
+
+def _of_complex(one: Tensor, other: Tensor) -> Tensor:
+    """Each number times one other, by real numbers: torch's loops over complex ones round many at a time otherwise than
+    what is left over at their end."""
+    real = one.real * other.real - one.imag * other.imag
+    return torch.complex(real, one.real * other.imag + one.imag * other.real)
+
+
+_TIMES = {torch.mul, Tensor.mul, Tensor.__mul__}
 
 _PRODUCTS: dict[Callable[..., Any], Callable[..., Tensor]] = {
     functional.linear: _linear,

@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from engine.events import Divergence
 from engine.prompt.comparing import common_end, common_length
-from engine.prompt.template import Prompt, Setting, thought_of
-from engine.types import BLOCK_TOKENS, Cause, Cure, Message, TokenSpan, ToolCall
+from engine.prompt.template import Prompt
+from engine.prompt.thoughts import parted
+from engine.types import BLOCK_TOKENS, Cause, Cure, Message, TemplateSettings, TokenSpan, ToolCall
 
 CONTEXT_TOKENS = 6
 """Tokens from the first difference on whose text is shown; half as many before it."""
@@ -28,7 +29,7 @@ _DATE = re.compile(
 )
 
 
-Rebuild = Callable[[Setting], Prompt]
+Rebuild = Callable[[TemplateSettings], Prompt]
 
 _BY_FORM: tuple[Cause, ...] = ("reasoning removed", "empty thought", "answer frame")
 """Causes that lie in how a template writes earlier answers."""
@@ -63,7 +64,7 @@ def with_answer(prompt: Prompt, answer: Message) -> Prompt:
         ids=ids,
         spans=(*prompt.spans, TokenSpan(number, "assistant", len(prompt.ids), len(ids))),
         messages=(*prompt.messages, answer),
-        thoughts=prompt.thoughts | ({number} if thought_of(answer) else set()),
+        thoughts=prompt.thoughts | ({number} if parted(answer).thought else set()),
     )
 
 
@@ -84,7 +85,7 @@ def explain(
     the newest turn of another conversation with the same system prompt, shows why not even that was reused. Reuse goes
     in blocks, so a loss of up to one block needs no explanation. `has_same_positions` is False where the
     model computes this prompt in another regime (`ReuseClass`) than the turn before. `rebuild` makes the prompt of the
-    same messages with another `Prompt.setting`; with it a cure has its price.
+    same messages with another `Prompt.settings`; with it a cure has its price.
     """
     if past is None:
         told = _new_chat(relative, prompt, reused, namespace, decode) if relative else None
@@ -131,7 +132,7 @@ def _new_chat(
     cause: Cause | None = None
     if old.tools != prompt.tools:
         cause = "tools"
-    elif old.setting != prompt.setting:
+    elif old.settings != prompt.settings:
         cause = "settings"
     elif all(_is_date(ids, parted, decode) for ids in (old.ids, prompt.ids)):
         cause = "date"
@@ -159,11 +160,11 @@ def _divergence(
 def _with_cure(told: Divergence, prompt: Prompt, rebuild: Rebuild | None) -> Divergence:
     """What is told, with what the user may choose so that it does not happen again, and what that costs."""
     cure: Cure | None = None
-    cured = prompt.setting
+    cured = prompt.settings
     if told.cause in _BY_FORM and not cured.keep_thoughts:
-        cure, cured = "keep thoughts", cured._replace(keep_thoughts=True)
+        cure, cured = "keep thoughts", replace(cured, keep_thoughts=True)
     elif told.cause == "system moved" and cured.system_place != "question":
-        cure, cured = "system in question", cured._replace(system_place="question")
+        cure, cured = "system in question", replace(cured, system_place="question")
     if cure is None or rebuild is None:
         return replace(told, cure=cure)
     other = rebuild(cured)
@@ -234,14 +235,14 @@ def _cause(
         return "trimmed" if _is_trimmed(said_old, said_new) else "edited"
     if _has_moved(old, new):
         return "system moved"
-    if old.setting != new.setting and _is_setting(old, new, parted, rebuild):
+    if old.settings != new.settings and _is_setting(old, new, parted, rebuild):
         return "settings"
     return _cause_by_form(old, new, places, is_date, parted, decode)
 
 
 def _is_setting(old: Prompt, new: Prompt, parted: int, rebuild: Rebuild | None) -> bool:
     """Whether two prompts part because of their settings: with the old ones they would agree for longer."""
-    return rebuild is None or common_length(old.ids, rebuild(old.setting).ids) > parted
+    return rebuild is None or common_length(old.ids, rebuild(old.settings).ids) > parted
 
 
 def _cause_by_form(

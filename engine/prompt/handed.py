@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from engine.prompt.sent import Sent, as_sent
+from engine.prompt.thoughts import CLOSES, in_marks
 from engine.prompt.written import Written
 from engine.types import InvalidRequestError, Message, Role, ToolCall
 
@@ -52,7 +53,7 @@ class Form:
     `thoughts` are taken as a "field" (`reasoning_content` and its other names), as a "part" of the content, or
     "inline", as the model wrote them. `is_text`: arguments of tool calls are taken as text. `is_short`: ids of tool
     calls have nine letters or digits. `has_tools`, `has_calls`: tools and calls come out at all. `has_marks`: the
-    template knows `</think>`.
+    template knows the usual marks of thoughts.
     """
 
     as_parts: frozenset[Role] = frozenset()
@@ -66,7 +67,7 @@ class Form:
 
 def find_form(template: str, render: Render) -> Form:
     """What the template takes, by trying."""
-    form = Form(thoughts=_thoughts(template), has_marks="</think>" in template)
+    form = Form(thoughts=_thoughts(template), has_marks=CLOSES in template)
     roles: tuple[Role, ...] = ("system", "user", "assistant")
     form = replace(form, as_parts=frozenset(role for role in roles if _needs_parts(role, form, render)))
     form = _with_calls(form, render)
@@ -132,7 +133,7 @@ def handed(chat: Sequence[Sent], form: Form, written: Mapping[int, Written], aro
         if message.thought and form.thoughts == "field":
             thought = around(message.thought, 2 * sent.index + 1)
             said |= dict.fromkeys(_THOUGHTS, thought)
-        elif message.role == "assistant" and "</think>" in message.content and form.thoughts == "field":
+        elif message.role == "assistant" and CLOSES in message.content and form.thoughts == "field":
             said |= dict.fromkeys(_THOUGHTS, "")  # said, so that the template looks for none in a text about such marks
         if message.tool_calls and form.has_calls:
             said["tool_calls"] = [
@@ -195,7 +196,7 @@ def _text(sent: Sent, form: Form, written: Mapping[int, Written], around: Around
         )
         return before + core + (own.text[end:] if has_calls else "")
     if is_inline and form.has_marks:
-        content = f"<think>\n{around(message.thought, 2 * sent.index + 1)}\n</think>\n\n{content}"
+        content = in_marks(around(message.thought, 2 * sent.index + 1), content)
     if has_calls:
         calls = [json.dumps({"name": call.name, "arguments": _object(call.arguments)}) for call in message.tool_calls]
         content = "\n".join([*([content] if content else []), *calls])

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from engine.prompt.token_text import CONTROL, TokenText, as_control
+from engine.prompt.thoughts import CLOSES, tags_in
+from engine.prompt.token_text import CONTROL, CONTROL_END, TokenText, as_control
 
 Kind = Literal["thought", "answer", "call", "header"]
 
@@ -25,6 +26,8 @@ class Marks:
     In both, special tokens stand as `as_control` writes them. `is_first`: the part can only be the first behind the
     thought. `is_last`: what closes it ends the answer. A "header" names the part that follows it. `per_tool`: the name
     of a tool and a line break follow what opens it. `begins` is how the call itself begins, where that opens it.
+    `is_behind_end`: what opens it begins with the token that ends an answer, so that only what follows on that token
+    tells whether the answer goes on.
     """
 
     kind: Kind
@@ -34,11 +37,17 @@ class Marks:
     is_last: bool = False
     per_tool: bool = False
     begins: str = ""
+    is_behind_end: bool = False
 
     @property
     def is_control(self) -> bool:
         """Whether a special token opens it: then it can stand anywhere."""
         return CONTROL in (self.opens or self.closes)
+
+    @property
+    def inside(self) -> str:
+        """What of that which opens it stands within an answer."""
+        return re.sub(f"^{CONTROL}[^{CONTROL_END}]*{CONTROL_END}", "", self.opens) if self.is_behind_end else self.opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,7 @@ class AnswerFormat:
 
     def is_inside(self, name: str) -> bool:
         """Whether a token stands within answers, as a mark of theirs or between the parts of a tool call."""
-        return name in INSIDE or any(name in marks.opens + marks.closes for marks in self.marks)
+        return name in INSIDE or any(name in marks.inside + marks.closes for marks in self.marks)
 
 
 HARMONY = (
@@ -116,6 +125,9 @@ TO_THE_END = (
 )
 """Tool calls that nothing closes."""
 
+BEHIND_END = Marks("call", "<|message_sep|>\n\nfunction call<|role_sep|>\n", is_behind_end=True)
+"""A tool call in a message of its own, behind the end of the answer, as of GigaChat-3."""
+
 SOLAR = (
     Marks("thought", "<|think|>", "<|end|>"),
     Marks("thought", "<|begin|>assistant<|think|>", "<|end|>"),
@@ -139,9 +151,7 @@ INSIDE = frozenset(
 BARE_JSON = Marks("call", "{", is_first=True, begins="{")
 """A tool call that is a JSON object and nothing else, as of Llama-3.1."""
 
-_WORD = r"(?:\w+[:_])?"
-_THOUGHTS = re.compile(rf"</?({_WORD}(?:think|thinking|thought|thoughts|reasoning)(?::\w+)?)>", re.IGNORECASE)
-_CALL_ENDS = re.compile(rf"</({_WORD}tool_?calls?(?::\w+)?)>", re.IGNORECASE)
+_CALL_ENDS = re.compile(r"</((?:\w+[:_])?tool_?calls?(?::\w+)?)>", re.IGNORECASE)
 
 
 def _known(template: str, names: Mapping[int, str], added: str) -> Iterator[Marks]:
@@ -164,6 +174,8 @@ def _control(template: str, special: list[str]) -> Iterator[Marks]:
     for marks in TO_THE_END:
         if marks.opens in template or marks.opens in special:
             yield marks
+    if "'function call'" in template and "<|message_sep|>" in template:
+        yield BEHIND_END
     if "<|tool_call|>" in template:  # Phi-4, Granite-3
         yield Marks("call", "<|tool_call|>", "<|/tool_call|>" if "<|/tool_call|>" in template else "")
 
@@ -171,10 +183,10 @@ def _control(template: str, special: list[str]) -> Iterator[Marks]:
 def _tags(template: str, added: str) -> Iterator[Marks]:
     """Marks as XML has them. Of a thought's many templates name only one: they open it when they ask for an
     answer, or cut it off. Some say nothing about thoughts, although there are tokens for these marks."""
-    for name in dict.fromkeys(_THOUGHTS.findall(template + added)):
+    for name in tags_in(template + added):
         yield Marks("thought", f"<{name}>", f"</{name}>")
     for name in ("response", "answer"):  # Granite-3 and ERNIE, Hunyuan
-        if "</think>" in template and f"<{name}>" in template and f"</{name}>" in template:
+        if CLOSES in template and f"<{name}>" in template and f"</{name}>" in template:
             yield Marks("answer", f"<{name}>", f"</{name}>", is_first=True)
     for name in dict.fromkeys(_CALL_ENDS.findall(template)):
         yield Marks("call", f"<{name}>", f"</{name}>")

@@ -85,9 +85,21 @@ class AnswerReader:
         """Whether it is within a thought now."""
         return self._place.marks.kind == "thought"
 
+    @property
+    def is_call(self) -> bool:
+        """Whether it is within a tool call now."""
+        return self._place.marks.kind == "call"
+
     def is_end(self, piece: str) -> bool:
         """Whether this special token, as `as_control` writes it, ends the answer where it stands."""
         return self._place.marks.is_last and piece == self._place.marks.closes
+
+    def may_go_on(self, text: str) -> bool:
+        """Whether a tool call may stand behind the end token with which what is not read yet begins, after this text:
+        as far as it is there, it opens one."""
+        said = self._unread + text
+        opens = [marks.opens for marks in self._openings() if marks.is_behind_end]
+        return any(said.startswith(one) or one.startswith(said) for one in opens)
 
     def add(self, piece: str) -> list[Part]:
         """What can be shown after one more piece of what the model wrote."""
@@ -318,6 +330,6 @@ def _offered(known: Sequence[Marks], tools: Sequence[Tool], has_tools: bool) -> 
         if one.per_tool:
             names = [f"{one.opens}{tool.name}\n" for tool in tools]
             marks += [replace(one, opens=name, begins=name) for name in names]
-        elif one.kind != "call" or one.is_control or has_tools:
+        elif one.kind != "call" or has_tools or (one.is_control and not one.is_behind_end):
             marks.append(one)
     return tuple(marks)

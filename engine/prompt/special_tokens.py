@@ -9,7 +9,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from engine.prompt.comparing import common_end
+
 _JOINER = "\u2060"
+_PRIVATE = 0xF0000
+"""From here on characters have no meaning of their own."""
+
 _SHORTEST = 3
 """Characters of the shortest token that counts: some tokenizers have added tokens for runs of blanks."""
 
@@ -27,8 +32,18 @@ class ControlTokens:
         found = {index: str(token) for index, token in added if token.special or _is_written(str(token), between)}
         self.names = list(found.values())
         self.ids = frozenset(found)
-        broken = (re.escape(f"{name[0]}{_JOINER}{name[1:]}") for name in sorted(self.names, key=len, reverse=True))
+        longest_first = sorted(self.names, key=len, reverse=True)
+        self._any = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        broken = (re.escape(f"{name[0]}{_JOINER}{name[1:]}") for name in longest_first)
         self._broken = re.compile("|".join(broken) or r"(?!)")
+
+    def own_words(self, text: str, usual: str) -> str:
+        """What a text says before the end that it has in common with the `usual` one; without these tokens, which count
+        as one character each."""
+        numbers = {name: chr(_PRIVATE + number) for number, name in enumerate(self.names)}
+        short, other = (self._any.sub(lambda found: numbers[found[0]], one) for one in (text, usual))
+        own = short[: len(short) - common_end(short, other)]
+        return "".join(char for char in own if ord(char) < _PRIVATE).strip()
 
     def are_in(self, text: str) -> bool:
         """Whether a text spells out one of them."""

@@ -43,7 +43,9 @@ def thinking_switches(template: str) -> dict[str, Switch]:
 def _is_asked_for(name: str, template: str) -> bool:
     """Whether a template asks if this variable is there, or takes a default where it is not."""
     return (
-        re.search(rf"\b{name}\s+is\s+(not\s+)?(defined|undefined)|\bnot {name}\b|\b{name}\s*\|\s*default", template)
+        re.search(
+            rf"(?<![.\w])({name}\s+is\s+(not\s+)?(defined|undefined)|{name}\s*\|\s*default)|\bnot {name}\b", template
+        )
         is not None
     )
 

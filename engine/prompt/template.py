@@ -14,16 +14,14 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from engine.prompt.alignment import Frames, Stretch
-from engine.prompt.comparing import common_end
+from engine.prompt.chat_template import ChatTemplate, Context
+from engine.prompt.encoding import Encoder
 from engine.prompt.framing import Framing, Rendered, first_tool
-from engine.prompt.handed import ID_LENGTH, PROBE_NAME, Form, find_form, handed
-from engine.prompt.rendering import RENDERER, TemplateEndlessError
+from engine.prompt.handed import ID_LENGTH, PROBE_NAME, handed
 from engine.prompt.sent import (
     Sent,
     as_sent,
@@ -37,27 +35,22 @@ from engine.prompt.sent import (
 )
 from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Answer, Splice, splice
-from engine.prompt.switches import Switch, thinking_switches
+from engine.prompt.switches import Switch
+from engine.prompt.thoughts import parted
 from engine.prompt.token_text import TokenText, readable
 from engine.prompt.written import Written, locate, token_at
 from engine.remembered import Remembered
 from engine.types import (
-    HeadstartError,
+    NOTHING_CHOSEN,
     InvalidRequestError,
     Message,
-    ModelError,
     Role,
     SystemPlace,
+    TemplateSettings,
     TokenSpan,
     Tool,
     ToolCall,
 )
-
-PLAIN_TEMPLATE = (
-    "{% for message in messages %}{{ message['role'].capitalize() + ': ' + message['content'] + '\\n\\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ 'Assistant: ' }}{% endif %}"
-)
-"""For models without a chat template of their own."""
 
 NO_TEXT = "A message holds half of a character, which cannot be read. Delete it, or write the message anew."
 NO_TOOLS = (
@@ -78,27 +71,11 @@ LATER_SYSTEM_MOVED = (
 )
 EMPTY_LEFT_OUT = "An answer without a word, and its question, are not sent to the model again."
 PART_LEFT_OUT = "This model's chat template leaves out a part of an earlier answer."
-ENDLESS_TEMPLATE = (
-    "This model's chat template takes more time or memory than any should, so it was stopped. Download the model "
-    "again, or choose another one."
-)
-NO_PROCESS = "Chat templates are read by a process of its own, which could not be started. Start Headstart again."
 REMEMBERED_BYTES = 64_000_000
 """Memory for texts that were encoded, with their tokens; and a quarter as much each for answers that were looked
 through and for renderings."""
 
-_TOOL = -2
-"""In place of a message's number: the name of a tool."""
-
 log = logging.getLogger("headstart")
-
-
-class Setting(NamedTuple):
-    """What a request chooses of how its prompt is rendered; each as in `Request`."""
-
-    thinking: str = ""
-    keep_thoughts: bool = False
-    system_place: SystemPlace = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +84,7 @@ class Prompt:
 
     `notices` are sentences for the user on what became of the messages. `thoughts` holds the numbers of the answers
     whose thought is in the prompt. `tools_at` is the token at which the names of tools begin, -1 without any.
-    `setting` says with what the template was rendered besides messages, tools and the day. `has_own_text`: without a
+    `settings` are those with which the template was rendered. `has_own_text`: without a
     system prompt the template begins with a text of its own.
     """
 
@@ -118,7 +95,7 @@ class Prompt:
     notices: tuple[str, ...] = ()
     thoughts: frozenset[int] = frozenset()
     tools_at: int = -1
-    setting: Setting = Setting()  # noqa: RUF009 - a tuple
+    settings: TemplateSettings = NOTHING_CHOSEN
     has_own_text: bool = False
 
     def end_of(self, messages: int) -> int:
@@ -139,28 +116,6 @@ class Prompt:
         return self.spans[0].end if has_system else 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A stretch of rendered text, or of generated ids. `message` is its message's number, -1 for the template's text.
-
-    `is_plain` text spells out a special token, and is encoded as the characters that it is made of.
-    """
-
-    text: str
-    message: int
-    ids: tuple[int, ...] = ()
-    is_plain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """What a template gets to see beside the messages. `now` is the same for all renderings of one prompt."""
-
-    now: datetime
-    tools: tuple[dict[str, Any], ...] = ()
-    switch: Switch = field(default_factory=Switch)
-
-
 class PromptBuilder:
     """Builds prompts with one tokenizer (a transformers fast tokenizer) and its chat template.
 
@@ -170,17 +125,12 @@ class PromptBuilder:
     def __init__(self, tokenizer: Any, vocabulary: int = sys.maxsize) -> None:
         self.tokenizer = tokenizer
         self._vocabulary = vocabulary
-        if not tokenizer.chat_template:
-            tokenizer.chat_template = _beside(tokenizer) or PLAIN_TEMPLATE
+        self._template = ChatTemplate(tokenizer, REMEMBERED_BYTES // 4)
         self._text = TokenText(tokenizer)
-        self._rendering = Remembered(self._render_text, REMEMBERED_BYTES // 4)
-        self._forms: dict[str, Form] = {}
         self._changes_names: set[str] = set()
         self._asking: dict[tuple[object, ...], str] = {}
-        self._control = ControlTokens(tokenizer, self._between_messages())
-        self.tokenizer("", add_special_tokens=False)  # sets truncation and padding once: after that calls may overlap
-        self._bos = _own_bos(tokenizer)
-        self._encode = Remembered(self._encode_text, REMEMBERED_BYTES)
+        self._control = ControlTokens(tokenizer, self._template.between_messages())
+        self._encoder = Encoder(tokenizer, self._control, REMEMBERED_BYTES)
         self._locate = Remembered(self._located, REMEMBERED_BYTES // 4)
         self._token_at = Remembered(
             lambda ids, at: token_at(ids, self._read(ids), at, self._read), REMEMBERED_BYTES // 8
@@ -189,23 +139,18 @@ class PromptBuilder:
     @property
     def nbytes(self) -> int:
         """What is remembered of texts that were encoded, rendered, and looked through."""
-        remembered = (self._encode, self._locate, self._rendering, self._token_at)
+        remembered = (self._encoder, self._locate, self._template, self._token_at)
         return sum(one.nbytes for one in remembered)
 
     @property
     def thinking(self) -> tuple[str, ...]:
-        """What the template lets one choose about thoughts: what makes a difference when it is rendered."""
-        with suppress(InvalidRequestError):
-            switches = self._switches()
-            chat = [Message("system", "x"), Message("user", "x")]
-            texts = {name: self._tried(chat, switch) for name, switch in switches.items()}
-            return tuple(switches) if len(set(texts.values()) - {None}) > 1 else ()
-        return ()
+        """What the template lets one choose about thoughts."""
+        return self._template.thinking
 
     @property
     def has_tools(self) -> bool:
         """Whether the template takes tools."""
-        return self._form(has_tools=True).has_tools
+        return self._template.has_tools
 
     def plain(self, message: Message) -> Prompt:
         """A prompt that is this message's ids, or else its text as the tokenizer reads it: without a template, and with
@@ -219,40 +164,41 @@ class PromptBuilder:
         messages: Sequence[Message],
         day: date | None = None,
         tools: Sequence[Tool] = (),
-        *,
-        thinking: str = "",
-        keep_thoughts: bool = False,
-        system_place: SystemPlace = "auto",
+        settings: TemplateSettings = NOTHING_CHOSEN,
     ) -> Prompt:
-        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see; the others
-        are what `Request` says of them.
+        """The prompt that asks for the next answer. `day` is what a template that prints a date gets to see.
 
         Raises InvalidRequestError where the template refuses the messages, or leaves out one of them, or tools, or what
         these returned; where a text cannot be encoded, and where it knows no such `thinking`.
         """
         _check_encodable(messages, tools)
         now = datetime.combine(day, time(12)) if day else datetime.now()
-        context = _Context(now, self._described(tools), self._switch(thinking))
-        knows = self._form(has_tools=bool(context.tools)).has_marks
-        chat = without_empty_answers(as_sent([_parted(message, is_opened=knows) for message in messages]))
+        context = Context(now, self._described(tools), self._template.switch(settings.thinking))
+        knows = self._template.form(has_tools=bool(context.tools)).has_marks
+        chat = without_empty_answers(as_sent([parted(message, is_opened=knows) for message in messages]))
         notices = [EMPTY_LEFT_OUT] if len(chat) < len(messages) else []
         if context.switch.words:
             chat = with_words(chat, context.switch.words)
-        rendered, moved = self._placed(chat, context, system_place)
+        rendered, moved = self._placed(chat, context, settings.system_place)
         notices += [moved] if moved else []
         notices += self._left_out(rendered, context)
-        prompt = self._encoded(rendered, self._splices(rendered, context, keep=keep_thoughts))
-        return replace(
-            prompt,
+        splices = self._splices(rendered, context, keep=settings.keep_thoughts)
+        encoded = self._encoder.encoded(rendered, splices)
+        return Prompt(
+            ids=encoded.ids,
+            spans=_spans(rendered, encoded.places),
             messages=tuple(messages),
             tools=tuple(tools),
             notices=tuple(notices),
-            setting=Setting(thinking, keep_thoughts, system_place),
+            thoughts=frozenset(s.index for s in rendered.chat if s.message.thought and _is_kept(s, rendered, splices)),
+            tools_at=encoded.tools_at,
+            settings=settings,
+            has_own_text=self._has_own_text(rendered),
         )
 
     # what the template makes of the messages
 
-    def _placed(self, chat: list[Sent], context: _Context, place: SystemPlace) -> tuple[Rendered, str]:
+    def _placed(self, chat: list[Sent], context: Context, place: SystemPlace) -> tuple[Rendered, str]:
         """The rendered prompt with its system prompts where the template takes them, and a sentence where one had to be
         moved."""
         refusal: InvalidRequestError | None = None
@@ -273,27 +219,30 @@ class PromptBuilder:
             raise InvalidRequestError(LEFT_OUT)
         raise self._refused(chat, context, refusal)
 
-    def _rendered(self, chat: Sequence[Sent], context: _Context) -> Rendered:
+    def _rendered(self, chat: Sequence[Sent], context: Context) -> Rendered:
         """The rendered prompt, cut at the messages' texts; where the template treats framed texts otherwise, only at
         those that are not around that place."""
         written = {sent.index: own for sent in chat if (own := self._own(sent.message)) is not None}
-        form, template = self._form(has_tools=bool(context.tools)), self._template(bool(context.tools))
+        form, template = (
+            self._template.form(has_tools=bool(context.tools)),
+            self._template.source(has_tools=bool(context.tools)),
+        )
         framing = Framing(chat, context.tools, written, self._control)
         if template in self._changes_names:
             framing.leave_names()
         found: Rendered | None = None
         while found is None:
-            text = self._render(handed(chat, form, written, framing.plain), context.tools, context)
+            text = self._template.render(handed(chat, form, written, framing.plain), context.tools, context)
             framed: str | None = None
             with suppress(InvalidRequestError):  # it looks at names of tools, or at the length of a text
                 said = handed(chat, form, written, framing.framed)
-                framed = self._render(said, framing.framed_tools(), context)
+                framed = self._template.render(said, framing.framed_tools(), context)
             found = framing.cut(text, framed)
         if framing.has_bare_names:
             self._changes_names.add(template)
         return found
 
-    def _left_out(self, rendered: Rendered, context: _Context) -> list[str]:
+    def _left_out(self, rendered: Rendered, context: Context) -> list[str]:
         """Sentences on parts that the template left out. Raises InvalidRequestError where that is a whole message, or
         the tools."""
         if not rendered.text.strip():
@@ -314,12 +263,14 @@ class PromptBuilder:
         text = rendered.text
         return [PART_LEFT_OUT] if "assistant" in roles or any(name not in text for name in calls) else []
 
-    def _shows_tools(self, rendered: Rendered, context: _Context) -> bool:
-        form = self._form(has_tools=True)
+    def _shows_tools(self, rendered: Rendered, context: Context) -> bool:
+        form = self._template.form(has_tools=True)
         bare = handed(rendered.chat, form, rendered.written, lambda text, number: text)
-        return self._render(bare, context.tools, context) != self._render(bare, (), replace(context, tools=()))
+        return self._template.render(bare, context.tools, context) != self._template.render(
+            bare, (), replace(context, tools=())
+        )
 
-    def _refused(self, chat: list[Sent], context: _Context, refusal: InvalidRequestError) -> InvalidRequestError:
+    def _refused(self, chat: list[Sent], context: Context, refusal: InvalidRequestError) -> InvalidRequestError:
         """A refusal that names the part without which the template takes the messages, and says it in its words."""
         trials = (
             ("Try without tools.", without_tools(chat), replace(context, tools=())),
@@ -335,46 +286,6 @@ class PromptBuilder:
                     return InvalidRequestError(f"{refusal} {advice}", refusal.detail)
         return InvalidRequestError(f"{refusal} It says: {refusal.detail[:200]}", refusal.detail)
 
-    def _between_messages(self) -> list[str]:
-        """What the template writes between one message and the next; nothing where it refuses plain questions."""
-        frames = Frames([])
-        said = [
-            {"role": role, "content": frames.around("x", n)} for n, role in enumerate(("user", "assistant", "user"))
-        ]
-        try:
-            stretches, _ = frames.read(self._render(said, (), _Context(datetime(2025, 1, 1))))
-        except InvalidRequestError:
-            return []
-        return [stretch.text for stretch in stretches[2:-1:2]]
-
-    def _form(self, *, has_tools: bool) -> Form:
-        template = self._template(has_tools)
-        if template not in self._forms:
-            context = _Context(datetime(2025, 1, 1))
-            self._forms[template] = find_form(template, lambda said, tools: self._render(said, tools, context))
-        return self._forms[template]
-
-    def _switches(self) -> dict[str, Switch]:
-        return thinking_switches(self._template(has_tools=False))
-
-    def _switch(self, thinking: str) -> Switch:
-        if not thinking:
-            return Switch()
-        switches = self._switches()
-        if thinking not in switches:
-            known = f"It knows {', '.join(switches)}." if switches else "It knows no such choice: leave it out."
-            raise InvalidRequestError(f"This model's chat template cannot set thinking to {thinking[:40]!r}. {known}")
-        return switches[thinking]
-
-    def _tried(self, messages: Sequence[Message], switch: Switch) -> str | None:
-        with suppress(InvalidRequestError):
-            chat = as_sent(messages)
-            chat = with_words(chat, switch.words) if switch.words else chat
-            context = _Context(datetime(2025, 1, 1), switch=switch)
-            form = self._form(has_tools=False)
-            return self._render(handed(chat, form, {}, lambda text, number: text), (), context)
-        return None
-
     # where what the model wrote stands for its text
 
     def _own(self, message: Message) -> Written | None:
@@ -387,7 +298,7 @@ class PromptBuilder:
         return found
 
     def _located(self, ids: tuple[int, ...], content: str, thought: str, calls: tuple[str, ...]) -> Written | None:
-        text, template = self._read(ids), self._template(has_tools=True)
+        text, template = self._read(ids), self._template.source(has_tools=True)
         if (found := locate(ids, text, thought, content, calls, template)) is not None:
             return found
         is_all = not thought and not calls and readable(self._text.marked(ids)).strip() == content.strip()
@@ -397,7 +308,7 @@ class PromptBuilder:
         """What ids say, special tokens by name, as it was shown."""
         return readable(self._text.with_special(ids))
 
-    def _splices(self, rendered: Rendered, context: _Context, *, keep: bool) -> dict[int, Splice]:
+    def _splices(self, rendered: Rendered, context: Context, *, keep: bool) -> dict[int, Splice]:
         """Where ids stand for the text, by the number of the answer."""
         found: dict[int, Splice] = {}
         for at, sent in enumerate(rendered.chat):
@@ -405,9 +316,9 @@ class PromptBuilder:
                 found[sent.index] = made
         return found
 
-    def _spliced(self, at: int, rendered: Rendered, context: _Context, *, keep: bool) -> Splice | None:
-        """How the ids of an answer stand for its text. It may have been asked for with another choice about thoughts
-        than this prompt is: the way in which most ids stand."""
+    def _spliced(self, at: int, rendered: Rendered, context: Context, *, keep: bool) -> Splice | None:
+        """How the ids of an answer stand for its text: the way in which most ids stand. What is kept whole stands
+        behind what it was asked with."""
         if (answer := self._answer_at(at, rendered, context)) is None:
             return None
         best: Splice | None = None
@@ -419,14 +330,17 @@ class PromptBuilder:
                 break
         return best
 
-    def _ways_to_ask(self, answer: Answer, role: str, context: _Context) -> Iterator[str]:
-        """The texts with which the template may have asked for an answer behind a message of this role, the likeliest
-        first."""
-        yield answer.asked
-        for switch in [Switch(), *self._switches().values()] if answer.asked else ():
+    def _ways_to_ask(self, answer: Answer, role: str, context: Context) -> Iterator[str]:
+        """The texts with which the template may have asked for an answer behind a message of this role, first that of
+        the choice about thoughts that was made then."""
+        switches = self._template.switches()
+        then = switches.get(answer.message.thinking, Switch())
+        if not answer.asked or then == context.switch:
+            yield answer.asked
+        for switch in [then, Switch(), *switches.values()] if answer.asked else ():
             yield self._asked_behind(role, replace(context, switch=switch))
 
-    def _answer_at(self, at: int, rendered: Rendered, context: _Context) -> Answer | None:
+    def _answer_at(self, at: int, rendered: Rendered, context: Context) -> Answer | None:
         """One answer in the rendered text, between the texts of other messages; None where its place is not known."""
         sent = rendered.chat[at]
         mine = rendered.of(sent)
@@ -444,7 +358,7 @@ class PromptBuilder:
         content, thought = (rendered.places.get(2 * sent.index + part) for part in (0, 1))
         return Answer(sent.message, rendered.written[sent.index], start, end, content, thought, asked)
 
-    def _asked(self, role: str, rendered: Rendered, context: _Context) -> str:
+    def _asked(self, role: str, rendered: Rendered, context: Context) -> str:
         """What the template writes behind a last message of this role, to ask for an answer; "" where that is not
         known."""
         last = rendered.chat[-1]
@@ -453,14 +367,19 @@ class PromptBuilder:
             return rendered.text[max(ends) :]
         return self._asked_behind(role, context)
 
-    def _asked_behind(self, role: str, context: _Context) -> str:
+    def _asked_behind(self, role: str, context: Context) -> str:
         """The same for a short conversation."""
-        key = (self._template(bool(context.tools)), role, str(context.switch), bool(context.tools))
+        key = (
+            self._template.source(has_tools=bool(context.tools)),
+            role,
+            str(context.switch),
+            bool(context.tools),
+        )
         if key not in self._asking:
             self._asking[key] = self._asked_anew(role, context)
         return self._asking[key]
 
-    def _asked_anew(self, role: str, context: _Context) -> str:
+    def _asked_anew(self, role: str, context: Context) -> str:
         call = ToolCall(PROBE_NAME, "{}", "a" * ID_LENGTH)
         chats = {
             "user": [Message("user", "x")],
@@ -473,48 +392,21 @@ class PromptBuilder:
         if role not in chats:
             return ""
         with suppress(InvalidRequestError):
-            rendered = self._rendered(as_sent(chats[role]), context)
+            chat = as_sent(chats[role])
+            chat = with_words(chat, context.switch.words) if context.switch.words else chat
+            rendered = self._rendered(chat, context)
             place = rendered.places.get(2 * (len(chats[role]) - 1))
             return rendered.text[place[1] :] if place else ""
         return ""
-
-    # from text to ids
-
-    def _encoded(self, rendered: Rendered, splices: Mapping[int, Splice]) -> Prompt:
-        """The prompt of a rendered text, with ids in place of what they stand for."""
-        pieces = [replace(p, is_plain=self._spells_special(p)) for p in _pieces(rendered, splices)]
-        text = rendered.text
-        bos = self.tokenizer.bos_token if self._bos else None
-        ids: list[int] = [] if bos is None or text.lstrip().startswith(bos) else list(self._bos)
-        places: list[tuple[int, int, int]] = []
-        for run in _runs(pieces):
-            if run[0].ids:
-                places.append((run[0].message, len(ids), len(ids) + len(run[0].ids)))
-                ids += run[0].ids
-            else:
-                self._add_text(ids, places, run)
-        systems = [index for sent in rendered.chat for index, _ in sent.texts[:-1]]
-        roles: dict[int, Role] = dict.fromkeys(systems, "system")
-        roles |= {sent.index: sent.message.role for sent in rendered.chat}
-        kept = {sent.index for sent in rendered.chat if sent.message.thought and _is_kept(sent, rendered, splices)}
-        return Prompt(
-            tuple(ids),
-            tuple(TokenSpan(index, roles[index], start, end) for index, start, end in _joined(places)),
-            (),
-            thoughts=frozenset(kept),
-            tools_at=min((start for message, start, _ in places if message == _TOOL), default=-1),
-            has_own_text=self._has_own_text(rendered),
-        )
 
     def _has_own_text(self, rendered: Rendered) -> bool:
         """Whether a prompt without a system prompt begins with a text of the template's own, besides what begins a
         question."""
         first = rendered.stretches[0].text
-        between = self._between_messages()
+        between = self._template.between_messages()
         if not between or len(rendered.stretches) < 2 or rendered.chat[0].message.role != "user":
             return False
-        own = first[: len(first) - common_end(first, between[-1])].strip()
-        return own not in ("", self.tokenizer.bos_token)
+        return len(self._control.own_words(first, between[-1]).split()) > 1  # one may name the role
 
     def _described(self, tools: Sequence[Tool]) -> tuple[dict[str, Any], ...]:
         """Tools as chat templates expect them; special tokens that they spell out are broken up."""
@@ -530,97 +422,6 @@ class PromptBuilder:
             for tool in tools
         )
 
-    def _spells_special(self, piece: _Piece) -> bool:
-        return piece.is_plain or (piece.message >= 0 and not piece.ids and self._control.are_in(piece.text))
-
-    def _add_text(self, ids: list[int], places: list[tuple[int, int, int]], run: Sequence[_Piece]) -> None:
-        """Encode neighbouring pieces of text as one, and find each message's tokens by its characters."""
-        new, starts = self._encode("".join(piece.text for piece in run), run[0].is_plain)
-        at = 0
-        for piece in run:
-            if piece.message != -1:
-                start, end = bisect_left(starts, at), bisect_left(starts, at + len(piece.text))
-                places.append((piece.message, len(ids) + start, len(ids) + end))
-            at += len(piece.text)
-        ids += new
-
-    def _encode_text(self, text: str, is_plain: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Ids of a text, and for each the character it begins at. Plain text is one piece: then all are 0."""
-        if is_plain:
-            ids = self._control.as_characters(text)
-            return tuple(ids), (0,) * len(ids)
-        encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-        return tuple(encoded["input_ids"]), tuple(start for start, _ in encoded["offset_mapping"])
-
-    # rendering
-
-    def _template(self, has_tools: bool) -> str:
-        """The source of the template. Of several with names, the one for tools, the default one, or the first."""
-        source = self.tokenizer.chat_template
-        if not isinstance(source, Mapping):
-            return str(source)
-        names = ["tool_use", "default", *sorted(source)] if has_tools else ["default", *sorted(source)]
-        return str(source[next(name for name in names if name in source)])
-
-    def _render(self, said: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]], context: _Context) -> str:
-        """The text that the template makes of these messages. `apply_chat_template` takes no clock from us."""
-        seen = {
-            **self.tokenizer.special_tokens_map,
-            "messages": said,
-            "tools": list(tools) or None,
-            "documents": None,
-            "add_generation_prompt": True,
-            "date_string": context.now.strftime("%d %b %Y"),
-            **context.switch.variables,
-        }
-        text: str = self._rendering(self._template(bool(tools)), json.dumps(seen, default=str), context.now.isoformat())
-        return text
-
-    @staticmethod
-    def _render_text(template: str, seen: str, now: str) -> str:
-        try:
-            return RENDERER.render(template, json.loads(seen), datetime.fromisoformat(now))
-        except TemplateEndlessError as error:
-            raise ModelError(ENDLESS_TEMPLATE, str(error)) from error
-        except OSError as error:
-            raise HeadstartError(NO_PROCESS, str(error)) from error
-        except Exception as error:  # what the template says is for whoever wrote the messages
-            raise InvalidRequestError(
-                "This model's chat template does not accept these messages.", str(error)
-            ) from error
-
-
-def _beside(tokenizer: Any) -> str:
-    """The template in `chat_template.json`, where models with images keep it; "" where there is none."""
-    path = Path(str(getattr(tokenizer, "name_or_path", ""))) / "chat_template.json"
-    with suppress(OSError, ValueError, AttributeError):
-        return str(json.loads(path.read_text(encoding="utf-8-sig")).get("chat_template") or "")
-    return ""
-
-
-def _own_bos(tokenizer: Any) -> tuple[int, ...]:
-    """The BOS where the tokenizer itself begins every text with it."""
-    ids = tokenizer("").input_ids
-    return tuple(ids[:1]) if ids and ids[0] == tokenizer.bos_token_id else ()
-
-
-def thought_of(message: Message) -> str:
-    """The thought of an answer, also of one that was stored before answers had parts."""
-    return _parted(message).thought
-
-
-def _parted(message: Message, *, is_opened: bool = False) -> Message:
-    """An answer with the thought that stands in its text, as it was stored before answers had parts, told apart. It
-    begins with its mark; or a template that knows such marks opened it, and the end of a line is where it was closed.
-    Else the text is about such marks."""
-    head, mark, rest = message.content.partition("</think>")
-    is_closed = head.endswith("\n") or not rest or rest.startswith("\n")
-    is_thought = (is_opened and is_closed) or head.lstrip().startswith("<think>")
-    if message.role != "assistant" or message.thought or not mark or not is_thought:
-        return message
-    thought = head.lstrip().removeprefix("<think>").strip()
-    return replace(message, thought=thought, content=rest)
-
 
 def _places(chat: list[Sent], place: SystemPlace) -> Iterator[tuple[list[Sent], str]]:
     """The orders of messages to try, with what to say where they are not as they were."""
@@ -635,54 +436,12 @@ def _places(chat: list[Sent], place: SystemPlace) -> Iterator[tuple[list[Sent], 
         yield system_in_question(chat), SYSTEM_MOVED
 
 
-def _pieces(rendered: Rendered, splices: Mapping[int, Splice]) -> list[_Piece]:
-    """The rendered text in pieces, with ids in place of what they stand for."""
-    pieces: list[_Piece] = []
-    tools = first_tool(rendered.chat)
-    waiting = sorted(splices.items(), key=lambda item: item[1].start)
-    at = 0
-
-    def add(text: str, stretch: Stretch) -> None:
-        number = stretch.number
-        message = -1 if number < 0 else number // 2 if number < tools else _TOOL
-        pieces.append(_Piece(text, message, is_plain=stretch.is_plain))
-
-    for stretch in rendered.stretches:
-        text, end = stretch.text, at + len(stretch.text)
-        is_whole = True
-        while waiting and waiting[0][1].start < end:
-            index, splice = waiting[0]
-            is_whole = False
-            if splice.start >= at:
-                add(text[len(text) - (end - at) : len(text) - (end - splice.start)], stretch)
-                add(splice.before, Stretch(""))
-                pieces.append(_Piece("", index, splice.ids))
-            at = max(at, min(end, splice.end))
-            if splice.end > end:
-                break
-            waiting.pop(0)
-        if is_whole or at < end:
-            add(text[len(text) - (end - at) :] if end > at else "", stretch)
-        at = end
-    for index, splice in waiting:
-        add(splice.before, Stretch(""))
-        pieces.append(_Piece("", index, splice.ids))
-    return [piece for piece in pieces if piece.text or piece.ids or piece.message != -1]
-
-
-def _joined(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """The places of messages, one for each: those that follow each other as one, of others the first."""
-    found: dict[int, tuple[int, int, int]] = {}
-    before = -1
-    for message, start, end in places:
-        if message < 0:
-            continue
-        if message not in found:
-            found[message] = (message, start, end)
-        elif message == before:
-            found[message] = (message, found[message][1], end)
-        before = message
-    return list(found.values())
+def _spans(rendered: Rendered, places: Sequence[tuple[int, int, int]]) -> tuple[TokenSpan, ...]:
+    """Where each message lies; of what was put together in one, the earlier ones are system prompts."""
+    systems = [index for sent in rendered.chat for index, _ in sent.texts[:-1]]
+    roles: dict[int, Role] = dict.fromkeys(systems, "system")
+    roles |= {sent.index: sent.message.role for sent in rendered.chat}
+    return tuple(TokenSpan(index, roles[index], start, end) for index, start, end in places)
 
 
 def _is_kept(sent: Sent, rendered: Rendered, splices: Mapping[int, Splice]) -> bool:
@@ -700,14 +459,3 @@ def _check_encodable(messages: Sequence[Message], tools: Sequence[Tool]) -> None
         "".join(texts).encode()
     except UnicodeEncodeError as error:
         raise InvalidRequestError(NO_TEXT, str(error)) from error
-
-
-def _runs(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
-    """The pieces in groups that are encoded at once: neighbouring texts together, every other piece on its own."""
-    runs: list[list[_Piece]] = []
-    for piece in pieces:
-        if runs and not any(part.ids or part.is_plain for part in (piece, runs[-1][0])):
-            runs[-1].append(piece)
-        else:
-            runs.append([piece])
-    return runs

@@ -11,15 +11,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from engine.prompt.thoughts import WORDS
+
 Span = tuple[int, int]
 _CLOSING = re.compile(r"(?:\s*(?:<[^<>\s]+>|\[[^\[\]\s]+\])\s*)?")
 """The mark behind a thought."""
 
 _ENDS = 16
 """Characters by which the first and the last of several thoughts of one answer are found."""
-
-_MARKS = frozenset({"think", "thought", "thinking"})
-"""Words of marks around thoughts: a template that leaves thoughts out may not know them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def locate(
             return None
         at += len(name)
     rest = [text[: thought_place[0]], text[thought_place[1] : place[0]], "" if calls else text[place[1] :]]
-    if any(word not in _MARKS and word not in template for part in rest for word in re.findall(r"[^\W_]+", part)):
+    if any(word not in WORDS and word not in template for part in rest for word in re.findall(r"[^\W_]+", part)):
         return None
     return Written(ids, text, thought_place, place, at if calls else 0)
 

@@ -15,7 +15,9 @@ class WrittenAnswer:
     """Reads an answer token by token. `decode` maps ids to marked text (`TokenText.marked`), `reader` finds the parts;
     None for a model that writes none. Stop strings are looked for in the answer's text, not in its thought.
 
-    `is_stopped` says that one was met, `is_thought` that the last token belonged to the thought.
+    `is_stopped` says that one was met, `is_thought` that the last token belonged to the thought. Some models call tools
+    behind the token that ends their answers. `is_over` says that something else came there: the answer is its first
+    `length` tokens.
     """
 
     def __init__(
@@ -30,30 +32,52 @@ class WrittenAnswer:
         self._reader = reader
         self._text = StopStrings(stop)
         self._thought: list[str] = []
+        self._count = 0
+        self._end: int | None = None  # the tokens before an end behind which a tool call may yet come
         self.is_thought = False
+        self.is_over = False
 
     @property
     def is_stopped(self) -> bool:
         return self._text.is_met
+
+    @property
+    def length(self) -> int:
+        """How many of the tokens are the answer."""
+        return self._count if self._end is None else self._end
 
     def is_end(self, token: int) -> bool:
         """Whether this token ends the answer where it stands, although it stands within answers elsewhere."""
         name = self._names.get(token)
         return name is not None and self._reader is not None and self._reader.is_end(as_control(name))
 
+    def goes_on(self, token: int) -> bool:
+        """Whether a tool call may follow behind this token, which ends answers: only the next ones tell."""
+        name = self._names.get(token)
+        is_open = name is not None and self._reader is not None and self._reader.may_go_on(as_control(name))
+        if is_open:
+            self._end = self._count
+        return is_open
+
     def add(self, token: int) -> list[Part]:
         """What can be shown after one more token."""
         text = self._characters.add(token)
+        self._count += 1
         if self._reader is None:
             return list(self._shown([Part(text)]))
+        if self._end is not None and not self._reader.may_go_on(text):
+            self.is_over = True
+            return []
         was_thought = self._reader.is_thought
         parts = list(self._shown(self._reader.add(text)))
         self.is_thought = was_thought or self._reader.is_thought
+        if self._reader.is_call:
+            self._end = None
         return parts
 
     def finish(self) -> list[Part]:
         """What was held back, at the end of the answer."""
-        parts = [Part(self._characters.finish())]
+        parts = [Part(self._characters.finish() if self._end is None else "")]
         if self._reader is not None:
             parts = [*self._reader.add(parts[0].text), *self._reader.finish()]
         shown = list(self._shown(parts))

@@ -25,7 +25,7 @@ from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.parts import AnswerReader
-from engine.prompt.template import Prompt, PromptBuilder, Setting
+from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered, size_of
 from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait_for
 from engine.turn.answer import WrittenAnswer
@@ -34,7 +34,7 @@ from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.turn.sampling import KnownTokens, Penalty, best_scores, make_generator, margin, sample
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
-from engine.types import BLOCK_TOKENS, Message, Request
+from engine.types import BLOCK_TOKENS, Message, Request, TemplateSettings
 
 if TYPE_CHECKING:
     from engine.turn.constrained import Constraint, Schemas
@@ -118,7 +118,16 @@ class Responder:
         """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
         view = self.cache.view(request_id, with_nodes=with_nodes)
         beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self._held_past_bytes
-        return replace(view, overhead_bytes=view.overhead_bytes + beside)
+        return replace(view, overhead_bytes=view.overhead_bytes + beside, unread_tokens=self._unread_tokens())
+
+    def _unread_tokens(self) -> int:
+        """Tokens that `settle` would make reusable."""
+        newest = next(reversed(self._past.values()), None)
+        if self.near or newest is None or newest.namespace != self.cache.namespace:
+            return 0
+        if len(newest.ids) >= self.cache.context_length:  # no next turn begins with all of it
+            return 0
+        return len(newest.ids) - newest.reusable
 
     def warm_up(self) -> None:
         """Read a made-up prompt that leaves nothing in the cache, in two pieces and then at once: that measures the
@@ -207,7 +216,7 @@ class Responder:
     def _build(self, request: Request, listen: Listen) -> Prompt:
         """The prompt of a request. A long one is built in a thread of its own, one at a time, while this one listens.
         What `listen` raises leaves it to itself there, and short ones do not wait for it."""
-        build = partial(self._prompt, request, _setting(request))
+        build = partial(self._prompt, request, request.template)
         if sum(len(message.content) for message in request.messages) <= LONG_TEXT:
             if self._long_text and self._long_text[1].done():  # nobody came back for it
                 self._long_text = None
@@ -220,10 +229,10 @@ class Responder:
         self._end_long_text(mine)
         return mine[1].result()
 
-    def _prompt(self, request: Request, setting: Setting) -> Prompt:
+    def _prompt(self, request: Request, settings: TemplateSettings) -> Prompt:
         if request.is_plain:
             return self.builder.plain(request.messages[0])
-        return self.builder.build(request.messages, request.day, request.tools, **setting._asdict())
+        return self.builder.build(request.messages, request.day, request.tools, settings)
 
     def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""
@@ -321,7 +330,7 @@ class Responder:
             token = sample(logits, sampling, generator)
             if turn.request.record_margins:
                 turn.margins.append(margin(logits))
-            if token in self.end_ids or text.is_end(token):
+            if (token in self.end_ids or text.is_end(token)) and not text.goes_on(token):
                 turn.clock.token(is_end=True)
                 turn.reason = "end"
                 break
@@ -338,17 +347,19 @@ class Responder:
                 yield self._stats(turn)
             if turn.constraint is not None:
                 turn.constraint.see(token)
-            is_over = text.is_stopped or (turn.constraint is not None and turn.constraint.is_over)
-            if is_over or len(turn.ids) >= limit:
-                turn.reason = "end" if is_over else "length"
+            is_full = turn.constraint is not None and turn.constraint.is_over
+            if text.is_stopped or text.is_over or is_full or len(turn.ids) >= limit:
+                is_end = text.is_stopped or is_full or text.length < len(turn.ids)
+                turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
                 break
             logits = following
         yield from turn.deltas(text.finish())
+        turn.cut(text.length)
         if text.is_stopped:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return text.message(turn.ids)
+        return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
 
     def _scored(self, turn: Turn, logits: Tensor, token: int) -> Scored:
         own, best = best_scores(logits, token, turn.request.scores or 0)
@@ -541,12 +552,9 @@ class Responder:
                 self._past[conversation] = replace(past, reusable=reusable)
 
         chunks = self.chunk_tokens, self.rate.estimate
-        if (yield from settle(self.model, self._cache_of(past.salt), conversation, past, note, listen, *chunks)):
+        yield from settle(self.model, self._cache_of(past.salt), conversation, past, note, listen, *chunks)
+        if self._past.get(conversation) != past:
             yield self.view()
-
-
-def _setting(request: Request) -> Setting:
-    return Setting(request.thinking, request.keep_thoughts, request.system_place)
 
 
 def _system(messages: Sequence[Message]) -> str:
@@ -557,8 +565,7 @@ def _system(messages: Sequence[Message]) -> str:
 def _is_same_text(one: Request, other: Request) -> bool:
     """Whether two requests have the same prompt."""
     same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
-    same = same and one.is_plain == other.is_plain
-    return same and _setting(one) == _setting(other)
+    return same and (one.template, one.is_plain) == (other.template, other.is_plain)
 
 
 def _numbers(run: Run, count: int) -> list[Tensor]:

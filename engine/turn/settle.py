@@ -38,7 +38,10 @@ def settle(
     """
     ids = past.ids
     new_tokens = max(0, past.length - len(ids) - 1)
-    if len(ids) >= cache.context_length or cache.peek((*ids, 0), new_tokens, past.length) == len(ids):
+    if len(ids) >= cache.context_length:
+        return 0
+    if cache.peek((*ids, 0), new_tokens, past.length) == len(ids):  # another conversation may have read the same
+        note(len(ids))
         return 0
     pieces = 0
     run = cache.begin((*ids, 0), new_tokens, owner, past.length)

@@ -62,6 +62,11 @@ class Turn:
         for text, is_thought in parts:
             yield TextDelta(self.request_id, text, is_thought)
 
+    def cut(self, length: int) -> None:
+        """What the model wrote behind this many tokens and the end is none of the answer's."""
+        del self.ids[length:], self.margins[length + 1 :]
+        self.clock.written = min(self.clock.written, length)
+
     def finished(self, answer: Message, stats: TurnStats) -> Finished:
         """The end of the turn with this answer."""
         return Finished(

@@ -33,7 +33,8 @@ in another way, whose last bit may differ."""
 ONE_THREAD = 32768 - VECTORS
 """So many numbers torch gives to one thread. Where the parts of two threads meet is an end of a loop, too."""
 
-_counts: dict[tuple[object, ...], tuple[int, ...]] = {}
+known_counts: dict[str, tuple[int, ...]] = {}
+"""What was measured, by shape, number type and threads."""
 
 
 def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -87,10 +88,11 @@ def counts_for(matrix: Tensor, bias: Tensor | None = None) -> tuple[int, ...]:
     and where the matrix is not on the CPU: there nothing was measured yet."""
     if matrix.device.type != "cpu":
         return ()
-    key = (*matrix.shape, matrix.is_contiguous(), matrix.dtype, bias is None, torch.get_num_threads())
-    if key not in _counts:
-        _counts[key] = _measured(matrix, bias)
-    return _counts[key]
+    lies, more = matrix.is_contiguous(), "" if bias is None else "+bias"
+    key = f"{tuple(matrix.shape)} {matrix.dtype} {lies} {more} {torch.get_num_threads()}"
+    if key not in known_counts:
+        known_counts[key] = _measured(matrix, bias)
+    return known_counts[key]
 
 
 @torch.inference_mode()

@@ -20,6 +20,8 @@ from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
+from engine.weights.row_products import known_counts
+from engine.worker.known_products import recall_products, remember_products
 
 
 def open_model(
@@ -37,7 +39,11 @@ def open_model(
         model = load(path, spec.device, spec.dtype)
         responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
+        recall_products()
+        known = len(known_counts)
         responder.warm_up()
+        if len(known_counts) > known:
+            remember_products()
     except (MemoryError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise OutOfMemoryError(

@@ -54,6 +54,9 @@ def main() -> int:
         run_side_program(sys.argv[2:], Path(sys._MEIPASS))
         return 0
     from app.__main__ import main
+    from engine.runtimes import launch
+
+    launch.start(sys.argv[1:])
 
     return main()
 

@@ -14,18 +14,9 @@ from collections.abc import Iterable
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-TEXTS = ROOT / "packaging" / "licences"
-MISSING_TEXTS = {
-    "PySide6_Essentials": (TEXTS / "LGPL-3.0.txt", TEXTS / "GPL-3.0.txt"),
-    "shiboken6": (TEXTS / "LGPL-3.0.txt", TEXTS / "GPL-3.0.txt"),
-    "tokenizers": (ROOT / "LICENSE",),
-    "sentencepiece": (ROOT / "LICENSE",),
-}
-"""Licence texts that a wheel does not bring: those under Apache-2.0 have the same as Headstart."""
-WORDS = ("LICEN", "COPYING", "NOTICE", "AUTHORS")
-QT = """Qt and PySide6 are used under the LGPL, version 3. Their libraries are files of their own in the folder of the
-program and may be replaced by other builds of the same version."""
+import headstart  # noqa: F401 - makes `app` importable
+
+from app.licences import together
 
 
 def bundled(modules: Iterable[str], bundle: Path) -> list[Distribution]:
@@ -40,47 +31,13 @@ def bundled(modules: Iterable[str], bundle: Path) -> list[Distribution]:
     return [found[name] for name in sorted(found)]
 
 
-def licence_texts(parts: Iterable[Distribution]) -> str:
-    """Every part with its licence and the texts that go with it. Raises ValueError where one has no text."""
-    sections, bare = [], []
-    for each in parts:
-        name = each.metadata["Name"]
-        files = [Path(str(each.locate_file(file))) for file in each.files or () if is_licence(str(file))]
-        texts = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file()]
-        texts += [path.read_text(encoding="utf-8") for path in MISSING_TEXTS.get(name, ())]
-        if not texts:
-            bare.append(name)
-        sections.append("\n".join(["=" * 100, f"{name} {each.version}: {licence(each)}", "=" * 100, *texts]))
-    if bare:
-        raise ValueError(f"No licence text for {', '.join(bare)}: add them to MISSING_TEXTS in {Path(__file__).name}.")
-    return "\n\n".join([QT, *sections, *system_texts()])
-
-
-def is_licence(file: str) -> bool:
-    """Whether a file of a distribution is one of its licence texts."""
-    return ".dist-info/" in file and any(word in file.rpartition(".dist-info/")[2].upper() for word in WORDS)
-
-
-def licence(part: Distribution) -> str:
-    """What a distribution says its licence is, in one line."""
-    said = part.metadata.get("License-Expression") or part.metadata.get("License") or ""
-    classified = [
-        line.rpartition("::")[2].strip() for line in part.metadata.get_all("Classifier") or () if "License ::" in line
-    ]
-    return said.splitlines()[0] if said else "; ".join(classified) or "see below"
-
-
-def system_texts() -> list[str]:
-    """Python's own licence, and that of system libraries that went along, where this system keeps them."""
-    found = []
+def system_texts() -> list[tuple[str, str]]:
+    """Python's own licence, where this system keeps it."""
     for folder in (Path(sys.base_prefix), Path(sys.base_prefix, "lib", f"python3.{sys.version_info.minor}")):
         path = folder / "LICENSE.txt"
         if path.exists():
-            found.append(
-                f"{'=' * 100}\nPython {sys.version.split()[0]}\n{'=' * 100}\n{path.read_text(encoding='utf-8')}"
-            )
-            break
-    return found
+            return [(f"Python {sys.version.split()[0]}: PSF-2.0", path.read_text(encoding="utf-8"))]
+    return []
 
 
 def system_libraries(bundle: Path) -> dict[str, str]:
@@ -121,7 +78,7 @@ def bill(parts: Iterable[Distribution], libraries: dict[str, str]) -> dict:
 def main(bundle: Path, modules: Path, licences: Path, sbom: Path) -> None:
     """Write both files."""
     parts = bundled(modules.read_text(encoding="utf-8").split(), bundle)
-    licences.write_text(licence_texts(parts), encoding="utf-8")
+    licences.write_text(together(parts, system_texts()), encoding="utf-8")
     made = bill(parts, system_libraries(bundle))
     sbom.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"{len(made['components'])} components, {licences.stat().st_size:,} bytes of licences")

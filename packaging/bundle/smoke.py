@@ -69,7 +69,9 @@ def play(player: Player, folder: Path, python: str = "", seen: str = "") -> dict
         script = Path(__file__).with_name("tiny_model.py")
         inside = folder / Path(model).relative_to(place) if Path(model).is_relative_to(place) else Path(model)
         shutil.rmtree(folder / "gemma", ignore_errors=True)
-        subprocess.run([python, script, inside, folder / "gemma"], check=True, capture_output=True)
+        made = subprocess.run([python, script, inside, folder / "gemma"], capture_output=True, text=True)
+        if made.returncode:
+            player.wrong.append(f"the model of another family was not made: {made.stderr[-2000:]}")
         said["family through transformers"] = demo(player, folder, place, "gemma", "--model", place / "gemma")
     said["wrong"] = player.wrong
     return said

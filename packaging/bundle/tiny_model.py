@@ -6,6 +6,7 @@ so that it is not known to be harmless and is rendered by the program beside Hea
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ def write(default: Path, folder: Path) -> None:
     folder.mkdir(parents=True)
     for name in ("tokenizer.json", "tokenizer_config.json", "generation_config.json"):
         shutil.copy(default / name, folder)
-    template = (default / "chat_template.jinja").read_text(encoding="utf-8")
+    template = json.loads((default / "tokenizer_config.json").read_text(encoding="utf-8"))["chat_template"]
     (folder / "chat_template.jinja").write_text(template + "{# not known #}", encoding="utf-8")
     torch.manual_seed(0)
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "head_dim": 16}

@@ -202,6 +202,7 @@ def archive(build: Build, program: Path) -> Path:
     shutil.copytree(build.model, tree / "headstart" / "models")
     share(build, tree / "share")
     put(tree / "LICENCES", licence_file(build))
+    put(tree / "glibc", ".".join(map(str, build.glibc)) + "\n")  # install.sh compares it with the system's
     for script in ("install.sh", "uninstall.sh"):
         copy(HERE / script, tree / script)
     settle(tree, build.epoch, {tree / "headstart" / "headstart", tree / "install.sh", tree / "uninstall.sh"})

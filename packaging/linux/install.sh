@@ -17,6 +17,11 @@ fail() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
 [ -x "$here/headstart/headstart" ] || fail "unpack the whole archive, and run install.sh where it lies."
 mkdir -p "$(dirname "$target")" "$bin" || fail "$(dirname "$target") cannot be written."
 
+needs=$(cat "$here/glibc" 2> /dev/null || true)
+has=$(getconf GNU_LIBC_VERSION 2> /dev/null | awk '{ print $2 }' || true)
+if [ -n "$needs" ] && [ -n "$has" ] && [ "$(printf '%s\n' "$needs" "$has" | sort -V | head -n 1)" != "$needs" ]; then
+	fail "Headstart needs the C library glibc $needs or newer, and this system has $has: it runs on a newer release of your system."
+fi
 needed=$(du -sk "$here/headstart" | cut -f1)
 free=$(df -Pk "$(dirname "$target")" | awk 'NR == 2 { print $4 }')
 [ "$free" -gt "$needed" ] || fail "Headstart needs $((needed / 1000)) MB in $(dirname "$target"), and $((free / 1000)) MB are free."

@@ -73,6 +73,10 @@ Name: "{autodesktop}\Headstart"; Filename: "{app}\headstart.exe"; AppUserModelID
 Root: HKA; Subkey: "Software\Classes\.gguf\OpenWithProgids"; ValueType: none; ValueName: "Headstart.gguf"; Flags: uninsdeletevalue; Tasks: gguf
 Root: HKA; Subkey: "Software\Classes\Headstart.gguf"; ValueType: string; ValueData: "GGUF language model"; Flags: uninsdeletekey; Tasks: gguf
 Root: HKA; Subkey: "Software\Classes\Headstart.gguf\shell\open\command"; ValueType: string; ValueData: """{app}\headstart.exe"" ""%1"""; Tasks: gguf
+; Exported conversations are ours.
+Root: HKA; Subkey: "Software\Classes\.headstart"; ValueType: string; ValueData: "Headstart.conversations"; Flags: uninsdeletevalue
+Root: HKA; Subkey: "Software\Classes\Headstart.conversations"; ValueType: string; ValueData: "Headstart conversations"; Flags: uninsdeletekey
+Root: HKA; Subkey: "Software\Classes\Headstart.conversations\shell\open\command"; ValueType: string; ValueData: """{app}\headstart.exe"" ""%1"""
 
 [Run]
 Filename: "{app}\headstart.exe"; Description: "{cm:LaunchProgram,Headstart}"; Flags: postinstall nowait skipifsilent

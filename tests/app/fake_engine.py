@@ -32,7 +32,7 @@ from engine import (
     TtftParts,
     TurnStats,
 )
-from tests.app.fake_script import FIRST_ID, MODEL, Script, common_length, many_tokens, spans_of, template_of, words
+from tests.app.fake_script import FIRST_ID, MODEL, Script, common_length, many_tokens, spans_of, words
 
 __all__ = ["FIRST_ID", "MODEL", "FakeEngine", "Script", "many_tokens", "words"]
 
@@ -323,7 +323,7 @@ class FakeEngine:
         token_ids = tuple(range(FIRST_ID, FIRST_ID + turn.written))
         if turn.request.use_cache:
             answer = Message("assistant", text, token_ids, thought, calls)
-            self._seen.append((template_of(turn.request), (*turn.request.messages, answer)))
+            self._seen.append((turn.request.template, (*turn.request.messages, answer)))
             self._tokens = max(self._tokens, turn.prompt + turn.written)
         yield self._view(turn.request_id)
         margins = (1.0,) * turn.written if turn.request.record_margins else ()
@@ -354,7 +354,7 @@ class FakeEngine:
         sizes = [span.end - span.start for span in spans_of(request)]
         if not request.use_cache:
             return sum(sizes), 0
-        alike = [seen for template, seen in self._seen if template == template_of(request)]
+        alike = [seen for template, seen in self._seen if template == request.template]
         shared = max((common_length(seen, request.messages) for seen in alike), default=0)
         return sum(sizes), min(sum(sizes[:shared]), sum(sizes) - 1)
 

@@ -69,11 +69,6 @@ def spans_of(request: Request) -> tuple[TokenSpan, ...]:
     return tuple(spans)
 
 
-def template_of(request: Request) -> tuple[object, ...]:
-    """What makes another prompt of the same messages."""
-    return (request.thinking, request.keep_thoughts, request.system_place)
-
-
 def common_length(seen: Sequence[Message], messages: Sequence[Message]) -> int:
     """How many messages are equal from the start on."""
     count = 0

@@ -19,6 +19,7 @@ from tests.bench.chat import WRITTEN, Player
 from tests.bench.engine_rows import SHORT, endless
 from tests.bench.rows import Row, Side, alternate, ratio_row
 
+TURNS = 200
 QUESTIONS = 120
 TOPICS = ("a river", "bread", "the moon", "a bicycle", "tea", "winter", "a library", "salt", "bees", "a lighthouse")
 ASKED = (
@@ -31,11 +32,23 @@ ASKED = (
 
 def measure(player: Player, count: int, before: Path | None) -> Iterator[Row]:
     """The rows of this module, `count` samples a side; `before` is a checkout of an earlier state."""
+    yield _bit_by_bit()
     yield _repeated(player)
     yield _idle(player, count)
     if before is not None:
         with _earlier(before) as ask:
             yield from _against(player, ask, count)
+
+
+def _bit_by_bit() -> Row:
+    """Turns of real text with everything that may happen between them, on one to four threads: all logits."""
+    equal = 0
+    for threads in range(1, 5):
+        command = [sys.executable, "-m", "tests.engine.exact_turns", "--turns", str(TURNS // 4), "--seed", str(threads)]
+        ran = subprocess.run([*command, "--threads", str(threads)], capture_output=True, text=True, check=False)
+        equal += int(ran.stdout.splitlines()[-1].split()[0])
+    title = f"turns of {TURNS} whose logits are the same bits with the cache and without, 1 to 4 threads"
+    return Row("Z3", title, equal, "", str(TURNS), "")
 
 
 def _repeated(player: Player) -> Row:

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -37,8 +37,8 @@ from engine.events import Divergence
 from engine.prompt.comparing import common_length
 from engine.prompt.divergence import Past, explain, with_answer
 from engine.prompt.switches import Switch, thinking_switches
-from engine.prompt.template import Prompt, PromptBuilder, Setting
-from engine.types import BLOCK_TOKENS, HeadstartError, Message, Tool, ToolCall
+from engine.prompt.template import Prompt, PromptBuilder
+from engine.types import BLOCK_TOKENS, HeadstartError, Message, TemplateSettings, Tool, ToolCall
 
 DAY = date(2025, 3, 9)
 LEAST_LOSS = 24
@@ -48,7 +48,7 @@ COLUMNS = ("ids", "malformed", "false cause", "no cause", "advice", "traceback")
 
 _SPECIAL = re.compile(
     r"<\|[^|<>{}\s'\"]{1,40}\|?>|<[^<>|{}\s'\"]{1,40}\|>|<｜[^｜<>{}\s'\"]{1,40}｜>|〈\|[^|\s'\"]{1,20}\|〉|\[/?[A-Z_]{3,24}\]"
-    r"|</?s>|<(?:start|end)_of_turn>|<[bp]os>|<SPECIAL_\d+>|</?seed:[beop]\w+>|\]~!?b\]|\[e~\["
+    r"|</?s>|<(?:start|end)_of_turn>|<[bp]os>|<SPECIAL_\d+>|</?seed:[beop]\w+>|\]~!?b\]|\[e~\[|\[gMASK\]|<sop>"
 )
 _TAG = re.compile(r"</?(?:seed:)?(?:think|tool_call|tool_response|minimax:tool_call)>")
 _FIRST = ("<|begin_of_text|>", "<｜begin▁of▁sentence｜>", "<bos>", "<|startoftext|>", "]~!b[", "〈|EOS|〉", "<s>")
@@ -168,8 +168,8 @@ class Reference:
     def ids(self, text: str) -> list[int]:
         """The ids of a rendered text, behind exactly one BOS."""
         ids: list[int] = self.tokenizer(text, add_special_tokens=False).input_ids
-        first = self.tokenizer.bos_token_id
-        return ids if ids[:1] == [first] else [first, *ids]
+        has_one = text.lstrip().startswith(str(self.tokenizer.bos_token))
+        return ids if has_one else [self.tokenizer.bos_token_id, *ids]
 
     def structured(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Messages as `apply_chat_template` takes them; what this template knows no field for stands in the content, as
@@ -206,7 +206,8 @@ class Reference:
         prompt = self.text(asked, tools)
         whole = self.text([*asked, answer], tools, asks=False)
         last_said = asked[-1].content.strip()
-        last_said = last_said if last_said in prompt else json.dumps(last_said)[1:-1]
+        forms = (last_said, json.dumps(last_said)[1:-1], last_said.split("\n")[-1])  # some change line breaks
+        last_said = next(form for form in forms if form in prompt)
         behind = self._behind(*(text[text.rfind(last_said) :] for text in (prompt, whole)))
         said, tail = self._cut(behind, answer)
         opening, closing = self.marks
@@ -247,7 +248,7 @@ class Reference:
         """What follows on a question as it asked, where an answer follows. Some templates ask whether they are told to
         or not, and some ask with a text that they leave out later."""
         words = max(_SPECIAL.split(asking[asking.find("<|") :]), key=len)
-        if len(words) > LEAST_LOSS and words in following[len(asking) - len(words) :]:
+        if len(words) > LEAST_LOSS and words in following[len(asking) - len(words) + 1 :]:
             following = following[: following.rfind(words)]
             while ends := [found.start() for found in _SPECIAL.finditer(following) if found.end() == len(following)]:
                 following = following[: ends[0]].rstrip()
@@ -364,13 +365,11 @@ class Step:
     thinking: str = ""
 
     def prompt(
-        self, builder: PromptBuilder, messages: Sequence[Message] = (), setting: Setting | None = None
+        self, builder: PromptBuilder, messages: Sequence[Message] = (), settings: TemplateSettings | None = None
     ) -> Prompt:
         """The prompt that asks for its answer; of other messages, or with another setting."""
-        thinking, keep, place = setting or (self.thinking, False, "auto")
-        return builder.build(
-            messages or self.messages, self.day, self.tools, thinking=thinking, keep_thoughts=keep, system_place=place
-        )
+        chosen = settings or TemplateSettings(self.thinking)
+        return builder.build(messages or self.messages, self.day, self.tools, chosen)
 
 
 @dataclass
@@ -397,6 +396,7 @@ class Trial:
         self.hold("tools", self._with_tools())
         self.hold("thinking", self._with_thinking())
         self._hold_kept()
+        self._hold_switched()
         return self
 
     def hold(self, name: str, steps: Iterator[Step]) -> None:
@@ -424,14 +424,43 @@ class Trial:
             if step.changed:
                 return
             try:
-                prompt = self.builder.build(step.messages, step.day, keep_thoughts=True, system_place="question")
+                prompt = self.builder.build(step.messages, step.day, settings=TemplateSettings("", True, "question"))
             except HeadstartError:  # as it is: it was looked at before
                 return
             if past is not None and prompt.ids[: len(past.ids)] != past.ids:
                 at = common_length(past.ids, prompt.ids)
                 old, new = (self.tokenizer.decode(ids[max(0, at - 20) : at + 20]) for ids in (past.ids, prompt.ids))
                 self._note("ids", f"thoughts kept {number + 1}", f"{old!r} became {new!r}")
-            past = with_answer(prompt, step.answer) if step.answer.content else None
+            past = with_answer(prompt, step.answer) if step.answer.token_ids else None
+
+    def _hold_switched(self) -> None:
+        """Thoughts are kept, and thinking is switched in between: every answer stands there whole, with its thought,
+        behind what asked for it; where thinking was not switched all before is as it was, and elsewhere that is the
+        only reason to read again."""
+        past: Past | None = None
+        asked: list[tuple[int, ...]] = []
+        for number, step in enumerate(self._with_thinking()):
+            where = f"thoughts kept, thinking {number + 1}"
+            settings = TemplateSettings(step.thinking, keep_thoughts=True)
+            try:
+                prompt = step.prompt(self.builder, settings=settings)
+            except HeadstartError:  # as it is: it was looked at before
+                return
+            for ids in asked:
+                if not _holds(prompt.ids, ids):
+                    self._note("ids", where, f"{self.tokenizer.decode(ids)!r} is not whole in the prompt")
+            asked.append(prompt.ids[prompt.spans[-1].end :] + step.answer.token_ids)
+            reused = common_length(past.ids, prompt.ids) if past else 0
+            told = explain(past, prompt, reused, "m", self.tokenizer.decode, rebuild=partial(self._kept, step))
+            if past is not None and told is not None and (told.cause, step.changed) != ("settings", "settings"):
+                self._note("false cause", where, f"{told.cause}: {told.old_text!r} {told.new_text!r}")
+            if past is not None and told is None and reused < len(past.ids) and _read_again(past, prompt, reused):
+                self._note("no cause", where, f"reused {reused} of {len(past.ids)}")
+            whole = with_answer(prompt, step.answer)
+            past = Past(whole, "m", len(whole.ids), len(whole.ids))
+
+    def _kept(self, step: Step, settings: TemplateSettings) -> Prompt:
+        return step.prompt(self.builder, settings=settings)
 
     def _note(self, column: str, where: str, what: str) -> None:
         self.found.append((column, f"{where}: {what}"))
@@ -440,6 +469,7 @@ class Trial:
 
     def _talk(self, system: str) -> Iterator[Step]:
         """Six turns, then a retry, an edit, and a new chat on the next day."""
+        self.reference.thinking = ""
         messages: list[Message] = [Message("system", system)] if system else []
         answers = (
             ("It left the warehouse on Monday, as far as I know.", ""),
@@ -507,7 +537,8 @@ class Trial:
         """An answer with the ids that the model wrote: each character on its own, but for special tokens."""
         if not text and not calls:
             return Message("assistant", "", thought=thought)
-        plain = Message("assistant", text, (), thought if self.reference.thinks else "", calls)
+        thought = thought if self.reference.thinks else ""
+        plain = Message("assistant", text, (), thought, calls, thinking=self.reference.thinking)
         try:
             raw = self.reference.written(self.reference.sent(asked, tools), plain, tools)
         except Exception:  # the template refuses such a conversation, and whoever builds the prompt must see that
@@ -619,7 +650,7 @@ class Trial:
             "m",
             self.tokenizer.decode,
             relative=relative,
-            rebuild=lambda setting: step.prompt(self.builder, setting=setting),
+            rebuild=lambda settings: step.prompt(self.builder, settings=settings),
         )
         if told is not None:
             self.causes[told.cause] += 1
@@ -651,7 +682,7 @@ class Trial:
             differ = any((a.content, a.tool_calls) != (b.content, b.tool_calls) for a, b in both)
             return "" if differ else "no message differs"
         if cause == "settings":
-            kept = step.prompt(self.builder, setting=past.prompt.setting)
+            kept = step.prompt(self.builder, settings=past.prompt.settings)
             longer = common_length(past.ids, kept.ids) > common_length(past.ids, prompt.ids)
             return "" if step.changed == cause and longer else f"not they were changed, but {step.changed or 'nothing'}"
         if cause in ("new", "date"):

@@ -1,4 +1,4 @@
-"""The state machines for as long as one likes: `python -m tests.engine.soak --minutes 30`.
+"""The state machines, and first starts of any model class, for a time: `python -m tests.engine.soak --minutes 30`.
 
 Rounds of each machine, with its own seed, printed before it begins. A round that fails prints its steps and the
 command that repeats it; the exit status is 1 then.
@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from tests.engine.cache_machine import CacheMachine
 from tests.engine.deletion_machine import DeletionMachine
 from tests.engine.engine_machine import EngineMachine
+from tests.engine.fresh_process import play as play_fresh_process
 from tests.engine.responder_machine import ResponderMachine
 
 MACHINES: dict[str, tuple[type[RuleBasedStateMachine], int, int]] = {
@@ -29,9 +30,19 @@ MACHINES: dict[str, tuple[type[RuleBasedStateMachine], int, int]] = {
 }
 """Name -> machine, runs in a round, steps in a run."""
 
+FRESH = "fresh"
+"""The round in which a model of any class is opened in processes of their own."""
+
+FRESH_MODELS = 3
+"""So many in a round."""
+
 
 def play(name: str, seed: int) -> None:
     """One round. Raises what the machine raises."""
+    if name == FRESH:
+        for number in range(FRESH_MODELS):
+            play_fresh_process(seed + number * 1_000_003)
+        return
     machine, runs, steps = MACHINES[name]
     settings = hypothesis.settings(
         max_examples=runs,
@@ -66,11 +77,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Random tests of the engine for a given time.")
     parser.add_argument("--minutes", type=float, default=30.0, help="how long (default 30; 0: one round)")
     parser.add_argument("--seed", type=int, default=None, help="of the first round (default: drawn, and printed)")
-    parser.add_argument("--machine", choices=[*MACHINES, "all"], default="all")
+    parser.add_argument("--machine", choices=[*MACHINES, FRESH, "all"], default="all")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
-    names = list(MACHINES) if arguments.machine == "all" else [arguments.machine]
+    names = [*MACHINES, FRESH] if arguments.machine == "all" else [arguments.machine]
     return soak(names, arguments.minutes, seed)
 
 

@@ -16,12 +16,13 @@ from engine.types import (
     ModelSpec,
     Request,
     Sampling,
+    TemplateSettings,
     Tool,
     check_budget,
     check_disk_budget,
 )
 
-SWITCHES = ("use_cache", "pin_system", "record_margins", "keep_room", "keep_thoughts")
+SWITCHES = ("use_cache", "pin_system", "record_margins", "keep_room")
 QUESTION = Message("user", "Where?")
 WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Sampling, {"seed": 1.5}, r"seed be a whole number; it is 1\.5"),
@@ -43,6 +44,10 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Tool, {"name": 7}, "the name of a tool be text"),
     (Tool, {"name": "find", "description": None}, "the description of a tool be text"),
     (Tool, {"name": "find", "parameters": {}}, "are no JSON"),
+    (Request, {"messages": (QUESTION,), "template": "off"}, "the template settings of a request"),
+    (TemplateSettings, {"thinking": 7}, "the thinking of a request be text"),
+    (TemplateSettings, {"keep_thoughts": "no"}, "keep_thoughts of a request be True or False; it is 'no'"),
+    (TemplateSettings, {"system_place": "attic"}, "Choose a place for the system prompt among auto, question, refuse"),
     (Request, {"messages": (QUESTION,), "stop": "abc"}, "the stop of a request be a tuple; it is 'abc'"),
     (Request, {"messages": (QUESTION,), "stop": (b"a",)}, "each of the stop of a request be text"),
     (Request, {"messages": ("Where?",)}, "each of the messages of a request be a Message"),
@@ -80,6 +85,7 @@ FIELDS = [
     *[(Sampling, name) for name in Sampling.__dataclass_fields__],
     *[(Message, name) for name in Message.__dataclass_fields__],
     *[(Tool, name) for name in Tool.__dataclass_fields__],
+    *[(TemplateSettings, name) for name in TemplateSettings.__dataclass_fields__],
     *[(Request, name) for name in Request.__dataclass_fields__],
     *[(ModelSpec, name) for name in ModelSpec.__dataclass_fields__],
 ]

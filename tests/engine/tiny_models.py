@@ -25,16 +25,21 @@ MORE_SPECIAL = ("<start_of_turn>", "<|start_header_id|>", "<|end_header_id|>", "
 
 
 def make_tokenizer(
-    template: str = CHATML, end: str = "<|im_end|>", *, is_special: bool = True
+    template: str = CHATML,
+    end: str = "<|im_end|>",
+    *,
+    is_special: bool = True,
+    text: str = TRAINING_TEXT,
+    tokens: int = 320,
 ) -> PreTrainedTokenizerFast:
-    """A byte-level BPE of about 330 tokens: every text can be encoded, an emoji takes several tokens. The tokens around
-    messages are added ones; that they are special is said where `is_special`."""
+    """A byte-level BPE of about 330 tokens: every text can be encoded, an emoji takes several tokens. It is trained on
+    a `text` to have so many `tokens`, and those around messages, which are special where `is_special`."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(vocab_size=320, initial_alphabet=alphabet, show_progress=False)
-    tokenizer.train_from_iterator([TRAINING_TEXT], trainer)
+    trainer = trainers.BpeTrainer(vocab_size=tokens, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator([text], trainer)
     added = [AddedToken(token, special=is_special) for token in SPECIAL + MORE_SPECIAL]
     tokenizer.add_special_tokens(added) if is_special else tokenizer.add_tokens(added)
     named = {"eos_token": end, "bos_token": "<s>"} if is_special else {}
@@ -87,4 +92,24 @@ def make_folder(folder: Path, seed: int = 0, template: str = CHATML) -> Path:
     """The tiny model as files, as `Engine.load` opens them."""
     make_llama(seed=seed).save_pretrained(folder)
     make_tokenizer(template).save_pretrained(folder)
+    return folder
+
+
+def make_writer_folder(folder: Path, template: str, begins: str, words: str) -> Path:
+    """A model, as files, that writes `words` behind `begins`, and then its end token, whatever else it reads: each
+    token makes the next one likely. No word may occur twice, and `begins` must end with a token of its own."""
+    tokenizer = make_tokenizer(template, text=words, tokens=600)
+    tokenizer.add_tokens([AddedToken(mark, special=False) for mark in ("<think>", "</think>")])
+    script = tokenizer(begins, add_special_tokens=False).input_ids[-1:]
+    script += [*tokenizer(words, add_special_tokens=False).input_ids, tokenizer.eos_token_id]
+    assert len(set(script)) == len(script)
+    model = make_llama(len(tokenizer), heads={"hidden_size": 128, "head_dim": 32})
+    rows = model.get_input_embeddings().weight
+    following = model.get_output_embeddings().weight.zero_()
+    following[script[1:]] = 20 * rows[script[:-1]]
+    for layer in model.model.layers:
+        layer.self_attn.o_proj.weight.mul_(0.01)
+        layer.mlp.down_proj.weight.mul_(0.01)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
     return folder

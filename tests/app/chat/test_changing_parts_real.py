@@ -31,7 +31,8 @@ class Chat:
     def __init__(self, qtbot: QtBot, folder: Path) -> None:
         self.qtbot = qtbot
         self.now = datetime(2026, 11, 29, 14, 3, 20)
-        self.bridge = Bridge(Engine())
+        self.engine = Engine()
+        self.bridge = Bridge(self.engine)
         self.history = History(folder / "history.sqlite3")
         self.session = Session(self.bridge, self.history, Settings(), values=lambda: values_at(self.now, "id"))
         with qtbot.waitSignal(self.session.answers.model_changed):
@@ -42,6 +43,7 @@ class Chat:
 
     def ask(self, question: str) -> StoredMessage:
         self.now += timedelta(seconds=2)
+        self.qtbot.waitUntil(lambda: self.engine.worker.idle_work is None)  # what was written is read once more
         with self.qtbot.waitSignal(self.session.message_finished) as finished:
             assert self.session.send(question)
         answer = finished.args[0]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from app.chat.cures import Culprit, cured_prompt, find_culprit, template_cure
-from app.history.records import Conversation, StoredMessage, TemplateSettings
+from app.history.records import Conversation, StoredMessage
 from app.placeholders import Cure
-from engine import Divergence, Sampling
+from engine import Divergence, Sampling, TemplateSettings
 
 EARLIER = (("date", "2026-11-29"), ("time", "23:59:58"))
 LATER = (("date", "2026-11-30"), ("time", "00:00:02"))

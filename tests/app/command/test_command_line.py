@@ -311,3 +311,12 @@ def test_output_to_a_full_disk_is_said(unbuffered: str) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
 def test_a_refusal_that_cannot_be_said_has_its_status() -> None:
     assert in_shell(["--model", "/nowhere"], "2>/dev/full").returncode == 2
+
+
+def test_a_file_of_conversations_is_known_by_its_name(tmp_path: Path) -> None:
+    exported = tmp_path / "Meine Gespräche.headstart"
+    exported.write_text("{}")
+    assert command_line.as_opened([str(exported)]) == ["--conversations", str(exported)]
+    assert command_line.parse(["--conversations", "x"]).conversations == "x"
+    (tmp_path / "model.headstart").mkdir()
+    assert command_line.as_opened([str(tmp_path / "model.headstart")])[0] == "--model"

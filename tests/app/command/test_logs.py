@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.command.logs import LOG_BYTES, PrivateFileHandler, start_logging
+from app.command.logs import LOG_BYTES, PrivateFileHandler, end_logging, start_logging
 
 
 @pytest.fixture
@@ -61,3 +61,12 @@ def test_a_name_that_is_no_text_is_logged(path: Path, capsys: pytest.CaptureFixt
     handler.handle(record)  # not through the logger: the runner of tests could not pass on what it heard
     assert "No model at caf\\udce9" in path.read_text("utf-8")
     assert capsys.readouterr().err == ""
+
+
+def test_a_log_that_is_ended_can_be_deleted(path: Path) -> None:
+    start_logging(path)
+    logging.getLogger("headstart").info("before")
+    end_logging()
+    path.unlink()
+    logging.getLogger("headstart").info("after")
+    assert not path.exists()

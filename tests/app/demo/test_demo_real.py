@@ -9,13 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from app.__main__ import main
-from app.demo import demo, player
+from app.demo import player
 from app.theme import LIGHT
-from engine import Engine
 from tests.app.colours import colours
 from tests.engine import tiny_models
 
@@ -30,30 +28,12 @@ def own_files(folder: Path) -> list[str]:
     return ["--system", str(folder / "rules.md"), "--questions", str(folder / "questions.txt")]
 
 
-def rest_until_answers_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the demo go on when the engine has nothing left to do, however busy the computer is."""
-    engines: list[Engine] = []
-    rest = player.Player.rest
-
-    def made() -> Engine:
-        engines.append(Engine())
-        return engines[-1]
-
-    def whole_rest(self: player.Player, ms: int | None = None) -> None:
-        rest(self, ms)
-        while any(engine.worker.idle_work is not None for engine in engines):
-            QCoreApplication.processEvents()
-
-    monkeypatch.setattr(demo, "Engine", made)
-    monkeypatch.setattr(player.Player, "rest", whole_rest)
-
-
 @pytest.mark.parametrize("script", ["own files", pytest.param("as shipped", marks=pytest.mark.deep)])
 def test_the_demo_reuses_everything_but_the_new_question(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default_model_dir: Path, script: str
 ) -> None:
     monkeypatch.setattr(player, "GREEDY", replace(player.GREEDY, max_tokens=12))
-    rest_until_answers_are_read_again(monkeypatch)
+    monkeypatch.setattr(player, "LONGEST_REST_MS", 600_000)  # however busy the computer is
     options = ["--model", str(default_model_dir), "--dtype", "fp32", "--out", str(tmp_path / "out"), "--offscreen"]
     options += own_files(tmp_path) if script == "own files" else ["--turns", "3"]
     assert main(["demo", *options]) == 0

@@ -216,3 +216,28 @@ def test_paused_it_waits_for_each_turn(open_room: Callable[..., Room]) -> None:
     room.play(3)
     assert begun == [1, 2, 3]
     assert pace.running
+
+
+def test_a_rest_lasts_until_the_answer_was_read_again(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    room.load()
+    view = room.engine.cache_view()
+    said: list[int] = []
+    for milliseconds, unread in ((0, 7), (1, 3), (40, 0)):
+        later = replace(view, unread_tokens=unread)
+        QTimer.singleShot(
+            milliseconds, lambda later=later: (said.append(later.unread_tokens), room.bridge.cache_view.emit(later))
+        )  # type: ignore[misc]
+    room.bridge.cache_view.emit(replace(view, unread_tokens=9))
+    room.player.rest()
+    assert said == [7, 3, 0]
+
+
+def test_a_rest_is_over_where_the_answer_is_never_read_again(
+    open_room: Callable[..., Room], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_module, "LONGEST_REST_MS", 1)
+    room = open_room()
+    room.load()
+    room.bridge.cache_view.emit(replace(room.engine.cache_view(), unread_tokens=9))
+    room.player.rest()

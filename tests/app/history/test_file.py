@@ -16,9 +16,8 @@ import pytest
 
 from app.history.errors import InUseError
 from app.history.history import History
-from app.history.records import TemplateSettings
 from app.history.schema import MIGRATIONS
-from engine import DiskFullError, HeadstartError, Sampling
+from engine import DiskFullError, HeadstartError, Sampling, TemplateSettings
 from tests.app.odd_rows import make_old_file
 
 DAY = date(2026, 3, 14)

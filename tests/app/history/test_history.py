@@ -14,17 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.history.history import History
-from app.history.records import (
-    StoredMessage,
-    TemplateSettings,
-    pack_ids,
-    read_divergence,
-    read_sampling,
-    read_stats,
-    to_json,
-    unpack_ids,
-)
-from engine import Divergence, HeadstartError, Sampling, ToolCall, TtftParts, TurnStats
+from app.history.records import StoredMessage, pack_ids, read_divergence, read_sampling, read_stats, to_json, unpack_ids
+from engine import Divergence, HeadstartError, Sampling, TemplateSettings, ToolCall, TtftParts, TurnStats
 
 DAY = date(2026, 3, 14)
 STATS = TurnStats(7, 100, 64, 36, 12, 0.25, TtftParts(prefill=0.2, first_token=0.05), 41.5, 1.5, True, 1 << 33)

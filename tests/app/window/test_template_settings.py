@@ -12,9 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 
 from app.composer.sampling import SamplingPopover
-from app.history.records import NOTHING_CHOSEN, TemplateSettings
 from app.settings import Settings
-from engine import Divergence, Sampling
+from engine import NOTHING_CHOSEN, Divergence, Sampling, TemplateSettings
 from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, settle
 
@@ -59,7 +58,7 @@ def test_thinking_is_chosen_per_conversation_and_kept_with_it(make_screen: Calla
     assert screen.composer.sampling.text() == "Temperature 0.2 · top-p 0.9 · thinking off"
     popover.close()
     screen.ask("And why that?")
-    assert [request.thinking for request in screen.engine.requests] == ["", "off"]
+    assert [request.template.thinking for request in screen.engine.requests] == ["", "off"]
     screen.play()
     screen.window.commands.new.trigger()
     assert screen.composer.sampling.text() == "Temperature 0.2 · top-p 0.9"
@@ -84,7 +83,7 @@ def test_a_model_without_such_choices_is_asked_for_none(make_screen: Callable[..
     settle()
     assert other.composer.sampling.text() == "Temperature 0.2 · top-p 0.9"
     other.ask("And now?")
-    assert other.engine.requests[-1].thinking == ""
+    assert other.engine.requests[-1].template.thinking == ""
     assert other.session.conversation.template.thinking == "off"
     other.play()
 
@@ -128,7 +127,7 @@ def test_thoughts_are_kept_on_offer_and_the_switch_undoes_it(make_screen: Callab
     assert list(screen.answer().box.buttons) == ["prove"]
     assert "Thoughts stay in the history of this conversation" in screen.window.notice.text
     screen.ask("Go on")
-    assert screen.engine.requests[-1].keep_thoughts
+    assert screen.engine.requests[-1].template.keep_thoughts
     screen.play()
     popover = open_popover(screen)
     assert popover.template.keep_thoughts.isChecked()
@@ -147,7 +146,7 @@ def test_the_system_prompt_is_kept_in_the_first_question_on_offer(make_screen: C
     assert "Keep the system prompt in the first question: all of it reused." in screen.answer().box.text_shown
     screen.answer().box.buttons["system in question"].click()
     screen.ask("Go on")
-    assert screen.engine.requests[-1].system_place == "question"
+    assert screen.engine.requests[-1].template.system_place == "question"
     screen.play()
     popover = open_popover(screen)
     assert popover.template.system_place.currentText() == "In the first question"
@@ -165,7 +164,7 @@ def test_the_proof_of_an_answer_reads_the_prompt_as_it_was_made(make_screen: Cal
     screen.window.commands.prove.trigger()
     screen.play()
     proofs = screen.engine.requests[-2:]
-    assert [(request.thinking, request.keep_thoughts) for request in proofs] == [("off", True)] * 2
+    assert [request.template for request in proofs] == [TemplateSettings("off", keep_thoughts=True)] * 2
     assert screen.application.proving.dialog is not None
     screen.application.proving.dialog.reject()
 

@@ -475,7 +475,7 @@ def test_the_buttons_of_dialogs_have_no_icons_and_an_unchecked_box_can_be_seen(q
     for shown in (dialog, editor):
         qtbot.addWidget(shown)
         buttons = shown.findChildren(QDialogButtonBox)[0].buttons()
-        assert [button.icon().isNull() for button in buttons] == [True, True]
+        assert all(button.icon().isNull() for button in buttons)
     for colours in (theme.LIGHT, theme.DARK):
         assert f"QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {colours.edge};" in (
             theme.style_sheet(colours)
@@ -492,3 +492,8 @@ def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
         dtype = dialog.dtype.currentData()
         said = f"{figures[dtype]:.1f}" if dtype in figures else "not measured"
         assert said in dialog.quality.text()
+
+
+def test_conversations_that_cannot_be_taken_in_are_named(screen: Screen) -> None:
+    screen.application.open_conversations("/home/me/Meine Gespräche.headstart")
+    assert "cannot take in conversations, so Meine Gespräche.headstart was not opened" in screen.window.notice.text

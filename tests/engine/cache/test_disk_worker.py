@@ -245,7 +245,11 @@ def test_the_namespace_names_all_that_numbers_depend_on(start: Start, monkeypatc
         monkeypatch.setattr(model, "layout", other)
         names.append(loading.namespace_of(model, "weights"))
     monkeypatch.setattr(model, "layout", layout)
+    with monkeypatch.context() as patch:
+        patch.setenv("MKL_CBWR", "COMPATIBLE")
+        names.append(loading.namespace_of(model, "weights"))
     for target, value in (
+        ("engine.machine._cpu_name", "Abacus 9000"),
         ("torch.backends.cpu.get_cpu_capability", "ABACUS"),
         ("torch.get_num_threads", 97),
         ("engine.machine.metadata.version", "0"),

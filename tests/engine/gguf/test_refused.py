@@ -16,7 +16,7 @@ import pytest
 from engine.gguf import rope
 from engine.gguf.config import ARCHITECTURES, configuration
 from engine.gguf.header import GgufDamagedError, GgufForeignError, read_header
-from engine.library.check import check_gguf
+from engine.library.check_gguf import check_gguf
 from engine.library.convert import convert_model
 from engine.library.resolve import check_model
 from engine.types import ModelError

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.gguf.header import GgufDamagedError, read_header
-from engine.library.check import check_gguf
+from engine.library.check_gguf import check_gguf
 from engine.library.resolve import check_model
 from engine.types import ModelError
 from tests.engine.model_files import write_folder, write_gguf, write_safetensors

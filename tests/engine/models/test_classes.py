@@ -29,7 +29,21 @@ from engine.models.loaded import LoadedModel
 from engine.models.support import classify
 from engine.types import BLOCK_TOKENS, ReuseClass
 from tests.depth import cases, some
-from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, SWITCH, TWO_SIDES, UP_TO, VOCABULARY, WINDOW, ModelCase
+from tests.engine.model_zoo import (
+    CASES,
+    CHUNKED,
+    GROUPED,
+    HEADS,
+    LATENT,
+    LENGTH,
+    ROPE_CASES,
+    SWITCH,
+    TWO_SIDES,
+    UP_TO,
+    VOCABULARY,
+    WINDOW,
+    ModelCase,
+)
 
 TOLERANCE = 2e-5
 """Largest difference of a logit, relative to the largest logit: fp32, sums in another order."""
@@ -205,10 +219,25 @@ def read_in_pieces(model: LoadedModel, ids: Sequence[int], cuts: Sequence[int]) 
     return [logits, *lane.keys, *lane.values]
 
 
+MORE = [
+    ModelCase("GPT-2", "gpt2"),  # products by `torch.addmm`
+    ModelCase(
+        "Llama-4 with one KV head", "llama4_text", HEADS | CHUNKED | {"num_key_value_heads": 1}
+    ),  # complex numbers
+    ModelCase("JetMoE", "jetmoe", GROUPED | {"kv_channels": 8, "num_local_experts": 12}),  # products without a row
+    # Experts of a width that torch's product of groups does not take.
+    ModelCase("Mixtral, 50 wide", "mixtral", HEADS | {"num_local_experts": 4, "intermediate_size": 50}),
+    ModelCase("GPT-OSS, 50 wide", "gpt_oss", HEADS | {"num_local_experts": 4, "intermediate_size": 50}),
+    ModelCase("DeepSeek-V3, 50 wide", "deepseek_v3", LATENT | {"n_group": 2, "moe_intermediate_size": 50}),
+]
+"""Classes and sizes whose products come in other ways than those of the zoo."""
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_products_with_a_bias_treat_each_row_for_itself(dtype: torch.dtype) -> None:
-    """GPT-2 has its products from `torch.addmm`: where a prompt was cut changed bits, and the load did not see it."""
-    tested = make_subject(ModelCase("GPT-2", "gpt2"))
+@pytest.mark.parametrize("case", MORE, ids=[case.name for case in MORE])
+def test_other_products_treat_each_row_for_itself(case: ModelCase, dtype: torch.dtype) -> None:
+    """Where a prompt was cut changed bits, and the load did not see it; or an expert without a token was no product."""
+    tested = make_subject(case)
     model = LoadedModel(TransformersNetwork(tested.ours.to(dtype)), SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
     ids = prompt(MANY)
     expected = read_in_pieces(model, ids, [])

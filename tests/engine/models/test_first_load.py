@@ -6,6 +6,7 @@ All other tests share a process that imported everything long ago.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -39,6 +40,23 @@ from engine.models.loaded import load
 found = load(Path(sys.argv[1]), "cpu", "fp32")
 print(json.dumps([found.architecture, Watch.threads]))
 """
+
+DYNAMIC = """
+import ctypes, sys, threading
+from pathlib import Path
+from engine import Engine
+from engine.events import Failed, Loaded
+from engine.types import ModelSpec
+engine = Engine()
+engine.load(ModelSpec(sys.argv[1], "cpu", "fp32"))
+while not any(isinstance(event, Loaded | Failed) for event in engine.poll()):
+    threading.Event().wait(0.01)
+engine.close()
+lines = Path("/proc/self/maps").read_text().splitlines()
+openmp = next(line.split()[-1] for line in lines if "libgomp" in line or "libiomp" in line)
+print(ctypes.CDLL(openmp).omp_get_dynamic())
+"""
+"""Whether OpenMP may choose the number of threads by itself, once a model was loaded."""
 
 
 def case_folder(name: str, folder: Path) -> Path:
@@ -78,6 +96,23 @@ def test_first_load_of_a_process(make: Callable[[Path], Path], architecture: str
     found, threads = json.loads(ran.stdout.splitlines()[-1])
     assert found == architecture
     assert len([thread for thread, _ in groupby(threads)]) == len(set(threads))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="where libraries lie is read from /proc")
+def test_a_busy_computer_does_not_change_the_number_of_threads(tiny_folder: Path) -> None:
+    """Issue 21, bad cases: OpenMP, told so by the environment, takes fewer threads while other programs run. torch does
+    not know of it, and bf16 products come out in other bits."""
+    ran = subprocess.run(
+        [sys.executable, "-c", DYNAMIC, str(tiny_folder)],
+        cwd=Path(__file__).parents[3],
+        env=os.environ | {"OMP_DYNAMIC": "true"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-1] == "0"
 
 
 def test_a_fault_of_ours_is_not_blamed_on_the_model(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,9 @@ HARMONY = Form(
 )
 GEMMA = Form("", ("<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", '<|"|>'), "<|turn>model\n")
 MISTRAL = Form("'[TOOL_CALLS]' '[ARGS]'", ("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"), "[/INST]")
+GIGACHAT = Form(
+    "'role': 'function call' <|message_sep|>", ("<|message_sep|>", "<|role_sep|>"), "assistant<|role_sep|>\n"
+)
 KIMI = Form("<|tool_calls_section_begin|> <|tool_calls_section_end|>")
 DEEPSEEK = Form("<｜tool▁calls▁begin｜> <｜tool▁calls▁end｜> </think>")
 LLAMA = Form("""'{"name": "' + call.name + '", ' '"parameters": '""", ("<|python_tag|>",))
@@ -377,6 +380,14 @@ CASES = {
         "b",
         (ROME,),
     ),
+    "gigachat-3": (
+        GIGACHAT,
+        f'b<|message_sep|>\n\nfunction call<|role_sep|>\n{{"name": "get_weather", "arguments": {JSON}}}',
+        "",
+        "b",
+        (ROME,),
+    ),
+    "gigachat-3, no call": (GIGACHAT, "b<|message_sep|>\n\nfunction", "", "b", ()),
     "command-r": (
         Form("Action:\n```json\n[\n"),
         f'b\nAction:\n```json\n[\n    {{"tool_name": "get_weather", "parameters": {JSON}}}\n]```',

@@ -14,7 +14,7 @@ from engine.prompt.comparing import common_length
 from engine.prompt.divergence import Past, explain, with_answer
 from engine.prompt.switches import thinking_switches
 from engine.prompt.template import Prompt, PromptBuilder
-from engine.types import InvalidRequestError, Message, ToolCall
+from engine.types import InvalidRequestError, Message, TemplateSettings, ToolCall
 from tests.engine import chat_templates
 from tests.engine import kinds_of_templates as kinds
 from tests.engine.tiny_models import make_tokenizer
@@ -37,9 +37,8 @@ def written(builder: PromptBuilder, text: str, answer: Message) -> Message:
 def told(old: Prompt, new: Prompt, builder: PromptBuilder, messages: list[Message]):  # type: ignore[no-untyped-def]
     """What is told of a turn that reuses all that both prompts begin with."""
 
-    def rebuild(setting: tuple[str, bool, str]) -> Prompt:
-        thinking, keeps, place = setting
-        return builder.build(messages, DAY, thinking=thinking, keep_thoughts=keeps, system_place=place)  # type: ignore[arg-type]
+    def rebuild(settings: TemplateSettings) -> Prompt:
+        return builder.build(messages, DAY, settings=settings)
 
     reused = common_length(old.ids, new.ids)
     return explain(Past(old, "m", 10**6), new, reused, "m", builder.tokenizer.decode, rebuild=rebuild)
@@ -52,7 +51,7 @@ def test_the_ids_behind_a_dropped_thought_stand_for_the_answer() -> None:
     answer = written(builder, f"<think>\n{THOUGHT}\n</think>\n\nIn the warehouse.", answer)
     messages = [SYSTEM, QUESTION, answer, Message("user", "And now?")]
     old = with_answer(builder.build(messages[:2], DAY), answer)
-    new, kept = (builder.build(messages, DAY, keep_thoughts=keeps) for keeps in (False, True))
+    new, kept = (builder.build(messages, DAY, (), TemplateSettings(keep_thoughts=keeps)) for keeps in (False, True))
     span = next(span for span in new.spans if span.role == "assistant")
     assert new.ids[span.start : span.end] == answer.token_ids[-len("In the warehouse.") :]
     assert kept.ids[: len(old.ids)] == old.ids
@@ -99,13 +98,16 @@ def test_a_new_chat_on_the_next_day_is_explained() -> None:
 def test_thinking_is_switched_as_the_template_knows_it() -> None:
     builder = PromptBuilder(make_tokenizer(SWITCH))
     assert builder.thinking == ("on", "off")
-    texts = [builder.tokenizer.decode(builder.build([QUESTION], DAY, thinking=name).ids) for name in ("on", "off")]
+    texts = [
+        builder.tokenizer.decode(builder.build([QUESTION], DAY, (), TemplateSettings(name)).ids)
+        for name in ("on", "off")
+    ]
     assert [text.count("</think>") for text in texts] == [0, 1]
     with pytest.raises(InvalidRequestError, match="It knows on, off"):
-        builder.build([QUESTION], DAY, thinking="high")
+        builder.build([QUESTION], DAY, settings=TemplateSettings("high"))
     assert PromptBuilder(make_tokenizer()).thinking == ()
     with pytest.raises(InvalidRequestError, match="leave it out"):
-        PromptBuilder(make_tokenizer()).build([QUESTION], DAY, thinking="on")
+        PromptBuilder(make_tokenizer()).build([QUESTION], DAY, settings=TemplateSettings("on"))
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,7 @@ def test_thinking_is_switched_as_the_template_knows_it() -> None:
         ("{{ 'Reasoning: ' + reasoning_effort }}", ("low", "medium", "high")),
         ("{% if reasoning_effort == 'max' %}{% elif reasoning_effort == 'low' %}{% endif %}", ("low", "max")),
         ("{% set ns.enable_thinking = 1 %}{{ messages }}", ()),
+        ("{% if ns.enable_thinking is defined %}{% elif '/no_think' in content %}{% endif %}", ("on", "off")),
     ],
 )
 def test_what_a_template_lets_one_choose(template: str, choices: tuple[str, ...]) -> None:
@@ -129,8 +132,8 @@ def test_what_switching_thinking_changes_is_called_settings() -> None:
     builder = PromptBuilder(make_tokenizer(late))
     answer = written(builder, "In the warehouse.", Message("assistant", "In the warehouse."))
     messages = [SYSTEM, QUESTION, answer, Message("user", "And now?")]
-    old = with_answer(builder.build(messages[:2], DAY, thinking="on"), answer)
-    assert told(old, builder.build(messages, DAY, thinking="off"), builder, messages).cause == "settings"
+    old = with_answer(builder.build(messages[:2], DAY, (), TemplateSettings("on")), answer)
+    assert told(old, builder.build(messages, DAY, (), TemplateSettings("off")), builder, messages).cause == "settings"
 
 
 def test_a_tool_call_stands_as_it_was_written() -> None:

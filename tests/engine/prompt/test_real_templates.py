@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine import family_table
 from tests.engine import kinds_of_templates as kinds
 from tests.engine.real_templates import Trial
 
@@ -25,6 +26,12 @@ def test_small_templates(name: str) -> None:
     assert trial.found == []
     assert all("tools 1" in refused for refused in trial.refused)
     assert kinds.CAUSES.get(name, set()) <= set(trial.causes)
+
+
+@pytest.mark.skipif(not REAL, reason="there are no real templates here")
+def test_the_table_of_families_says_what_happens() -> None:
+    """What README says of thoughts, system prompts and tools is what the templates of this folder do."""
+    assert family_table.table(Path(str(FOLDER))) in Path("README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)

@@ -19,7 +19,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.prompt.token_text import TokenText
 from engine.turn.detokenize import Detokenizer
-from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, Tool
+from engine.types import BLOCK_TOKENS, InvalidRequestError, Message, Role, TemplateSettings, Tool
 from tests.depth import fewer
 from tests.engine import chat_templates
 from tests.engine.chat_templates import FAMILIES
@@ -200,14 +200,16 @@ def test_a_system_prompt_that_a_template_does_not_take_stands_in_the_first_quest
     assert [span.message_index for span in prompt.spans] == [0, 1, 2, 3]
     assert starts_with(prompt, tokens.build(messages[:2], DAY).ids + messages[2].token_ids)
     with pytest.raises(InvalidRequestError, match="takes no system prompt"):
-        tokens.build(messages, DAY, system_place="refuse")
+        tokens.build(messages, DAY, settings=TemplateSettings(system_place="refuse"))
 
 
 def test_a_system_prompt_may_always_stand_in_the_first_question() -> None:
     """A template that moves it on with every turn has it at one place then, and all of the chat can be reused."""
     tokens = PromptBuilder(make_tokenizer(chat_templates.MISTRAL_LATE_SYSTEM, "</s>"))
     messages = [SYSTEM, Message("user", "Where?"), generated(tokens, "Here."), Message("user", "So?")]
-    first, then = (tokens.build(chat, DAY, system_place="question") for chat in (messages[:2], messages))
+    first, then = (
+        tokens.build(chat, DAY, settings=TemplateSettings(system_place="question")) for chat in (messages[:2], messages)
+    )
     assert starts_with(then, first.ids + messages[2].token_ids)
     assert then.notices == ()
 

@@ -59,6 +59,13 @@ class Case:
     end: str = "<|im_end|>"
 
 
+GIGACHAT = (
+    "{{ tools | tojson if tools else '' }}"
+    "{% for m in messages %}{{ m.role + '<|role_sep|>\n' + m.content + '<|message_sep|>\n\n' }}"
+    "{% for call in m.tool_calls or [] %}{{ 'function call' + '<|role_sep|>\n' }}{{ call.function | tojson }}"
+    "{{ '<|message_sep|>\n\n' }}{% endfor %}{% endfor %}{{ 'assistant<|role_sep|>\n' }}"
+)
+SEPARATORS = ("<|role_sep|>", "<|message_sep|>")
 CALL = ToolCall("track", '{"number": 7}')
 CASES = {
     "qwen3": Case(QWEN3, "<think>\nWhere? 🙂\n</think>\n\nIt left 🙂.", "Where? 🙂", "It left 🙂."),
@@ -154,6 +161,32 @@ def test_the_end_of_a_final_part_ends_the_answer() -> None:
 def tokenizer_with_holes() -> PreTrainedTokenizerFast:
     backend = Tokenizer(models.WordLevel({"a": 0, "b": 1, "c": 7, "d": 350}, unk_token="a"))
     return PreTrainedTokenizerFast(tokenizer_object=backend)
+
+
+BEHIND_END = "I look.<|message_sep|>\n\nfunction call<|role_sep|>\n"
+
+
+@pytest.mark.parametrize("end", ["<|message_sep|>", "<|im_end|>"])
+def test_a_call_behind_the_token_that_ends_answers(end: str) -> None:
+    """GigaChat-3 calls tools in a message of their own: whether one follows shows behind the end only."""
+    written = BEHIND_END + '{"name": "track", "arguments": {"number": 7}}'
+    called = play(GIGACHAT, written, SEPARATORS, end, tools=(TOOL,))
+    assert (called.text, called.tool_calls, called.reason) == ("I look.", (CALL,), "end")
+    assert called.stats.written_tokens == len(called.token_ids)
+
+
+@pytest.mark.parametrize(
+    "behind", ["<|im_end|>", "\n\nuser<|role_sep|>\nAnd?", "\n\nfunction call<|message_sep|>", "\n\n\n"]
+)
+@pytest.mark.parametrize("tools", [(TOOL,), ()])
+def test_what_follows_on_the_end_and_is_no_call(behind: str, tools: tuple[Tool, ...]) -> None:
+    """The answer ends where its end token stood, with that many tokens, however far the model wrote on."""
+    own = len(make_tokenizer(GIGACHAT)("I look.", add_special_tokens=False).input_ids)
+    for most in (LONG.max_tokens, own + 1, own + 3):
+        sampling = replace(LONG, max_tokens=most)
+        ended = play(GIGACHAT, "I look.<|message_sep|>" + behind, SEPARATORS, tools=tools, sampling=sampling)
+        assert (ended.text, ended.tool_calls, ended.reason) == ("I look.", (), "end")
+        assert ended.stats.written_tokens == len(ended.token_ids) == own
 
 
 def test_a_row_that_no_token_has_is_never_drawn() -> None:

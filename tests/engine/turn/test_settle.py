@@ -19,11 +19,11 @@ from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import LoadedModel
 from engine.turn import settle as settling
 from engine.turn.responder import Responder
-from engine.types import Message
-from tests.engine.inside import build_prompt
+from engine.types import BLOCK_TOKENS, Message
+from tests.engine.inside import build_prompt, forget_lanes
 from tests.engine.model_zoo import GROUPED, LONGROPE, ModelCase
 from tests.engine.tiny_models import make_tokenizer
-from tests.engine.turns import GREEDY, NAN, Chat, SpyModel, Ticks, cold_answer, events, finish
+from tests.engine.turns import GREEDY, NAN, Chat, SpyModel, Ticks, cold_answer, events, finish, make_responder
 from tests.engine.worker_driver import PATIENCE_S, Driver, request
 
 SWITCH = 192
@@ -70,6 +70,27 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     assert chat.reused == total
     assert warm.token_ids == cold.token_ids
     assert torch.equal(spy.logits[-1], expected)  # type: ignore[attr-defined]
+
+
+def test_what_another_conversation_has_read_is_not_left_unread(tiny: LoadedModel) -> None:
+    """The same question in another conversation gets the same answer, all of it in the cache: idle work has nothing to
+    do, and says so, or the demo would wait for it. Nor is anything left of a conversation that fills the context."""
+    first = Chat(make_responder(tiny), "You answer questions about parcels.")
+    length = len(build_prompt(first.responder, [*first.messages, Message("user", "Where is it?")]).ids)
+    first.sampling = replace(GREEDY, max_tokens=-length % BLOCK_TOKENS or BLOCK_TOKENS)
+    first.ask("Where is it?")
+    list(first.responder.settle())
+    again = Chat(first.responder, "You answer questions about parcels.", "other", first.sampling)
+    again.ask("Where is it?")
+    assert len(first.responder.past["other"].ids) % BLOCK_TOKENS == 0
+    forget_lanes(first.responder.cache)
+    list(first.responder.settle())
+    assert first.responder.view().unread_tokens == 0
+    assert list(first.responder.settle()) == []
+    full = Chat(make_responder(tiny, context=64), sampling=replace(GREEDY, max_tokens=1000))
+    full.ask("Where is it?")
+    list(full.responder.settle())
+    assert full.responder.view().unread_tokens == 0
 
 
 @pytest.mark.parametrize("near", ["", "made up"])

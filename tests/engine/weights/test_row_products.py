@@ -55,7 +55,7 @@ def test_counts_that_give_other_bits_are_not_used(is_like_measure, counts, monke
         found = rows @ matrix if is_like_measure(rows) else (rows.double() @ matrix.double()).float() * 1.000001
         return found if out is None else out.copy_(found)
 
-    monkeypatch.setattr(row_products, "_counts", {})
+    monkeypatch.setattr(row_products, "known_counts", {})
     monkeypatch.setattr(row_products, "_product", product)
     matrix, rows = torch.randn(32, 48), torch.randn(500, 32)
     assert counts_for(matrix) == counts
@@ -66,7 +66,7 @@ def test_where_a_rows_place_matters_nothing_is_promised(monkeypatch: pytest.Monk
     def product(rows: Tensor, matrix: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:
         return rows @ matrix + torch.arange(len(rows))[:, None] * 1e-3
 
-    monkeypatch.setattr(row_products, "_counts", {})
+    monkeypatch.setattr(row_products, "known_counts", {})
     monkeypatch.setattr(row_products, "_product", product)
     assert counts_for(torch.randn(32, 48)) == ()
 

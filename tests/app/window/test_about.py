@@ -1,0 +1,16 @@
+"""The About box, from the menu."""
+
+from __future__ import annotations
+
+from tests.app.window.conftest import Screen, settle
+
+
+def test_it_names_the_version_and_shows_each_licence(screen: Screen) -> None:
+    screen.window.commands.about.trigger()
+    settle()
+    dialog = screen.application.dialogs.open_dialog
+    assert dialog.list.item(0).text().startswith("Headstart ")
+    assert "Apache License" in dialog.text.toPlainText()
+    titles = [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    dialog.list.setCurrentRow(next(row for row, title in enumerate(titles) if title.startswith("PySide6")))
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in dialog.text.toPlainText()
