@@ -127,7 +127,7 @@ class Application(QObject):
             session,
             bridge,
             self.history,
-            SavedTotal(bridge, self.settings, self),
+            SavedTotal(session.answers, self.settings, self),
             show_message=show_message,
             say=window.notice.show_notice,
             say_error=window.notice.show_error,
@@ -150,6 +150,10 @@ class Application(QObject):
             action.triggered.connect(partial(self.choose_theme, name))
         self.window.commands.themes[self.settings.theme].setChecked(True)
         _app().styleHints().colorSchemeChanged.connect(self._on_system_scheme)
+        self.window.transcript.wishes.figures.connect(self._on_figures)
+        self.window.transcript.show_figures(self.settings.show_figures)
+        self.window.charts.set_folded(self.settings.folded)
+        self.window.charts.folded_changed.connect(self._on_folded)
         self.window.commands.tree.triggered.connect(self.tree_presenter.open)
         self.window.commands.prove.triggered.connect(self.proving.prove_newest)
         self.window.transcript.wishes.prove.connect(self.proving.prove)
@@ -229,6 +233,15 @@ class Application(QObject):
     def _colour_charts(self) -> None:
         self.window.charts.set_theme(theme.current())
         self.tree_presenter.set_theme()
+
+    def _on_figures(self) -> None:
+        self.settings.show_figures = not self.settings.show_figures
+        self.window.transcript.show_figures(self.settings.show_figures)
+        self._save_settings()
+
+    def _on_folded(self, folded: str) -> None:
+        self.settings.folded = folded
+        self._save_settings()
 
     def _save_settings(self) -> None:
         try:

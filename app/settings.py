@@ -98,6 +98,8 @@ class Settings:
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
+    show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
+    folded: str = option("prefixes", "Names of the charts that are folded, with commas between them.")
     show_sidebar: bool = option(True, "Show the list of conversations.")
     window_geometry: str = option("", "Place and size of the window, in Qt's own form as base64.")
 

@@ -52,30 +52,115 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
+LEAST_ESTIMATE_S = 0.5
+"""What reading from scratch would take is not said where the estimate is below this: nobody waits for so little."""
+ERROR = 0.25
+"""The share of an estimate that it may be off (row E1 of tests/bench)."""
+
+
 def about_seconds(value: float) -> str:
-    """An estimated duration, with a digit less: "1.7 s", "0.10 s"; never less than "0.01 s"."""
-    return f"{max(value, 0.01):.2f} s" if value < 1 else f"{value:,.1f} s"
+    """An estimated duration without false digits: "0.2 s", "1.7 s", "14 s", "3 min"; never less than "0.01 s"."""
+    value = max(value, 0.01)
+    return f"{_rounded(value)} s" if value < 120 else f"{_rounded(value / 60)} min"
 
 
-def turn_parts(stats: TurnStats, finish_reason: str = "") -> tuple[str, str, str]:
-    """What the strip under an answer says: reused, computed, and the rest in one phrase."""
-    rest = [f"{stats.written_tokens:,} written"]
-    if stats.ttft_s is not None:
-        rest.append(f"first token {seconds(stats.ttft_s)}{_cold(stats)}")
-    if stats.tokens_per_s:
-        rest.append(f"{stats.tokens_per_s:,.0f} tok/s")
-    rest += [ENDINGS[finish_reason]] if finish_reason in ENDINGS else []
-    reused = f"{stats.reused_tokens:,} reused{from_disk(stats.disk_tokens)}"
-    return reused, f"{stats.computed_tokens:,} computed", " · ".join(rest)
+def estimated_seconds(value: float) -> str:
+    """An estimated duration as the span in which it lies: "3 to 5 s", "1.5 to 2 min"."""
+    unit, name = (1.0, "s") if value < 120 else (60.0, "min")
+    low, high = _rounded((1 - ERROR) * value / unit), _rounded((1 + ERROR) * value / unit)
+    return f"{low} to {high} {name}" if low != high else f"{low} {name}"
+
+
+def _rounded(value: float) -> str:
+    """One digit that says something, two behind a leading 1 and above 10: "0.2", "1.7", "14", "140"."""
+    power = math.floor(math.log10(value))
+    leading = f"{value:.1e}"[:3]
+    digits = 2 if power >= 1 or (leading[0] == "1" and leading != "1.0") else 1
+    places = digits - 1 - power
+    return f"{round(value, places):,.{max(0, places)}f}"
+
+
+def knows_cold(stats: TurnStats) -> bool:
+    """Whether it is said what a turn would have taken from scratch: it was measured, or the estimate is worth it."""
+    return stats.cold_measured or stats.cold_ttft_s >= LEAST_ESTIMATE_S
+
+
+def cold_time(stats: TurnStats) -> str:
+    """What a turn would have taken from scratch: "3.45 s" where that was measured, else "about 3 to 5 s"."""
+    return seconds(stats.cold_ttft_s) if stats.cold_measured else f"about {estimated_seconds(stats.cold_ttft_s)}"
+
+
+def times_sooner(ttft_s: float, cold_s: float, measured: bool) -> str:
+    """How much sooner the first word came: "19 times sooner", "about 20 times sooner"; "" where that is too little to
+    tell it from an error of measurement or of the estimate."""
+    ratio = cold_s / ttft_s if ttft_s > 0 else 0.0
+    if ratio < (1.1 if measured else 1 / (1 - ERROR)):
+        return ""
+    if measured:
+        return f"{ratio:.1f} times sooner" if ratio < 3 else f"{ratio:,.0f} times sooner"
+    step = 0.5 if ratio < 3 else 1 if ratio < 10 else 5 if ratio < 100 else 50
+    return f"about {round(ratio / step) * step:,.{1 if step < 1 else 0}f} times sooner"
+
+
+def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
+    """The line under an answer: what came of it, and behind it what that is to be compared with."""
+    ending = ENDINGS.get(finish_reason, "")
+    if stats.ttft_s is None:
+        return "", ending
+    after = f"irst word after {seconds(stats.ttft_s)}"
+    if not stats.reused_tokens:
+        is_long = stats.ttft_s >= LEAST_ESTIMATE_S
+        return (
+            (f"F{after}", _joined("", ending)) if not is_long else ("", _joined(f"Read from scratch: f{after}", ending))
+        )
+    if not knows_cold(stats):
+        return f"F{after}", _joined("", ending)
+    share = f"{percent(stats.reused_tokens, stats.prompt_tokens)} remembered{_disk_words(stats)}"
+    if times_sooner(stats.ttft_s, stats.cold_ttft_s, stats.cold_measured):
+        return f"F{after}", _joined(f"instead of {cold_time(stats)}, {share}", ending)
+    return f"F{after}", _joined(f"no sooner than from scratch, {share}", ending)
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def _disk_words(stats: TurnStats) -> str:
+    return ", from disk" if 2 * stats.disk_tokens > stats.reused_tokens else ""
+
+
+def figures(stats: TurnStats) -> str:
+    """The figures of a turn in one line: tokens remembered, read and written, and how quickly."""
+    parts = [
+        f"{stats.reused_tokens:,} of {tokens(stats.prompt_tokens)} remembered{from_disk(stats.disk_tokens)}",
+        f"{stats.computed_tokens:,} read",
+        f"{stats.written_tokens:,} written",
+    ]
+    parts += [f"{stats.tokens_per_s:,.0f} tokens a second"] if stats.tokens_per_s else []
+    return " · ".join(parts)
+
+
+def percent(part: int, whole: int) -> str:
+    """A share of tokens: "<1%" below 1%; 100% only where it is all of them, 0% only where it is none."""
+    if not whole:
+        return "0%"
+    share = 100 * part / whole
+    if 0 < share < 1:
+        return "<1%"
+    return f"{min(share, 99.0) if part < whole else share:.0f}%"
 
 
 def thought(stats: TurnStats | None, is_running: bool) -> str:
     """The line over a thought: "Thinking… 2.1 s", "Thought for 3.2 s, 140 tokens"; less where less is known."""
     if is_running:
-        return f"Thinking… {about_seconds(stats.thought_s)}" if stats and stats.thought_s else "Thinking…"
+        return f"Thinking… {_short(stats.thought_s)}" if stats and stats.thought_s else "Thinking…"
     if stats is None or not stats.thought_tokens:
         return "Thought"
-    return f"Thought for {about_seconds(stats.thought_s)}, {tokens(stats.thought_tokens)}"
+    return f"Thought for {_short(stats.thought_s)}, {tokens(stats.thought_tokens)}"
+
+
+def _short(value: float) -> str:
+    return f"{max(value, 0.01):.2f} s" if value < 1 else f"{value:,.1f} s"
 
 
 def shortened_line(text: str, most: int) -> str:
@@ -85,7 +170,7 @@ def shortened_line(text: str, most: int) -> str:
 
 
 def from_disk(count: int) -> str:
-    """What is said behind a number of reused tokens: " (512 from disk)", or nothing where none were."""
+    """What is said behind a number of remembered tokens: " (512 from disk)", or nothing where none were."""
     return f" ({count:,} from disk)" if count else ""
 
 
@@ -98,37 +183,31 @@ ENDINGS = {
 """How an answer ended, where it is not its own end."""
 
 
-def _cold(stats: TurnStats) -> str:
-    """What it would have been cold; nothing to compare where nothing was reused."""
-    if not stats.reused_tokens or stats.cold_ttft_s <= 0:
-        return ""
-    about = "" if stats.cold_measured else "about "
-    return f" (cold {about}{about_seconds(stats.cold_ttft_s)})"
-
-
 def next_prompt(preview: Preview) -> str:
     """What sending now would cost, or that it does not fit."""
     too_many = preview.prompt_tokens - preview.context_length + 1
     if too_many > 0:
         return f"{tokens(too_many)} too long for this model"
-    return (
-        f"{preview.reused_tokens:,} reused{from_disk(preview.disk_tokens)} · {preview.computed_tokens:,} to compute"
-        f" · estimated {about_seconds(preview.seconds)}"
-    )
+    return f"{_remembered(preview)} · first word in about {about_seconds(preview.seconds)}"
 
 
 def this_prompt(preview: Preview, done: int) -> str:
     """What became of the prompt that is being answered, of which `done` tokens are computed by now."""
-    reused = f"{preview.reused_tokens:,} reused{from_disk(preview.disk_tokens)}"
     total = preview.computed_tokens
     if not done:
-        return f"{reused} · {total:,} to compute"
-    return f"{reused} · {f'{done:,} of ' if done < total else ''}{total:,} computed"
+        return f"{_remembered(preview)} · {total:,} to read"
+    return f"{_remembered(preview)} · {f'{done:,} of ' if done < total else ''}{total:,} read"
+
+
+def _remembered(preview: Preview) -> str:
+    disk = from_disk(preview.disk_tokens)
+    return f"{preview.reused_tokens:,} of {tokens(preview.prompt_tokens)} remembered{disk}"
 
 
 def recomputes(preview: Preview) -> str:
     """What a change of an earlier message costs."""
-    return f"recomputes {tokens(preview.computed_tokens)}, about {about_seconds(preview.seconds)}"
+    are = "is" if preview.computed_tokens == 1 else "are"
+    return f"{tokens(preview.computed_tokens)} {are} read again, about {about_seconds(preview.seconds)}"
 
 
 def tokens(count: int) -> str:
@@ -151,7 +230,7 @@ def raised_budget(model: ModelInfo, asked_bytes: int) -> str:
     """A sentence where the budget asked for is too little for this model; "" where it is enough, or 0 for automatic."""
     if not 0 < asked_bytes < model.context_length * model.kv_bytes_per_token:
         return ""
-    return f"{size(asked_bytes)} is too little for the cache of {model.name}. It takes {least_budget(model)}."
+    return f"{size(asked_bytes)} is too little memory for {model.name}. It takes {least_budget(model)}."
 
 
 def ordinal(number: int) -> str:
@@ -172,13 +251,15 @@ def ordinal_message(role: Role, number: int) -> str:
 
 
 def context(preview: Preview) -> str:
-    """How full the model's context is with the next prompt."""
-    return f"Context {preview.prompt_tokens:,} of {preview.context_length:,}"
+    """How much of the model's context is left with the next prompt."""
+    left = max(0, preview.context_length - preview.prompt_tokens)
+    return f"Room left: {percent(left, preview.context_length)} of {tokens(preview.context_length)}"
 
 
 def reading(done: int, total: int, seconds_left: float) -> str:
     """How far the prompt is read."""
-    return f"reading {done:,} of {total:,} tokens, {seconds_left:.1f} s left"
+    left = f", about {about_seconds(seconds_left)} left" if done < total else ""
+    return f"reading {done:,} of {total:,} tokens{left}"
 
 
 def sampling(values: Sampling, thinking: str = "") -> str:

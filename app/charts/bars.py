@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.charts.axes import Mark, scale_end
 from app.charts.plot import PixelItem, Plot, mixed
@@ -20,11 +20,6 @@ FEWEST_SLOTS = 8
 MOST_SLOTS = 32
 MINIMUM_PIXELS = 2
 """A value that is not zero stays visible."""
-SPLIT_PIXELS = 24
-"""A bar lower than this is not split into its parts, and a part lower than SEGMENT_PIXELS is none of its own."""
-SEGMENT_PIXELS = 3
-PART_STRENGTHS = (0.25, 0.4, 0.25, 0.4, 1.0, 0.6)
-"""How strongly the parts of the time to first token are filled, in the order of series.TTFT_PARTS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +27,11 @@ class Layer:
     """One bar for each turn, from 0 to `top`, in the theme colour called `color`, at this `strength` (opacity).
 
     Where `top` is nan there is no bar.
-
-    `split` says what each bar consists of, from the ground up: a row for each turn, a column for each part.
     """
 
     color: str
     top: NDArray[np.float64]
     strength: float = 1.0
-    split: NDArray[np.float64] | None = None
 
 
 class BarsPlot(Plot):
@@ -133,42 +125,3 @@ class BarsItem(PixelItem):
             if height:
                 inset = 0.5 if layer.strength < 1 else 0
                 painter.drawRoundedRect(bar.adjusted(inset, inset, -inset, -inset), radius, radius)
-            if layer.split is not None and height >= SPLIT_PIXELS:
-                self._paint_parts(painter, bar, full, layer.split[slot])
-
-    def _paint_parts(self, painter: QPainter, bar: QRectF, full: QColor, parts: NDArray[np.float64]) -> None:
-        painter.save()
-        outline = QPainterPath()
-        outline.addRoundedRect(bar, 2, 2)
-        painter.setClipPath(outline)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for low, high, part in segments(parts, bar.height()):
-            piece = QRectF(bar.left(), bar.bottom() - high, bar.width(), high - low)
-            painter.fillRect(piece, QColor(self.theme.panel))
-            painter.fillRect(piece.adjusted(0, 0 if high == bar.height() else 1, 0, 0), part_color(self.theme, part))
-        painter.restore()
-
-
-def part_color(theme: Theme, part: int) -> QColor:
-    """The colour of a part of the time to first token: computing has the full colour, all other parts are lighter."""
-    return mixed(theme.computed, theme.panel, PART_STRENGTHS[part])
-
-
-def segments(parts: NDArray[np.float64], height: float) -> list[tuple[int, int, int]]:
-    """Cut a bar of this height into its parts: each as (from, to, index of the part), in pixels above the ground.
-
-    Parts too low to be seen are joined with their neighbours, under the index of the largest. Empty for nan.
-    """
-    whole = float(parts.sum())
-    if not whole > 0:
-        return []
-    found: list[tuple[int, int, int]] = []
-    low, members = 0, list[int]()
-    for part, top in enumerate((np.cumsum(parts) * height / whole).tolist()):
-        members.append(part)
-        last = part == len(parts) - 1
-        if last or (top - low >= SEGMENT_PIXELS and height - top >= SEGMENT_PIXELS):
-            high = round(height) if last else round(top)
-            found.append((low, high, max(members, key=lambda member: float(parts[member]))))
-            low, members = high, []
-    return found

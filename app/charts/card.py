@@ -1,4 +1,4 @@
-"""One chart with its words: a quiet name and legend, one large number, one plain sentence, then the plot."""
+"""One chart with its words: its name, which folds it, one number, a sentence and the legend, then the plot."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from html import escape
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QContextMenuEvent, QEnterEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QContextMenuEvent, QEnterEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QSizePolicy, QToolButton, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.axes import Axis, Scale
 from app.charts.plot import Plot, mixed
 from app.charts.saving import SaveButton, Table, as_csv, as_png, as_svg
-from app.theme import LARGE, SMALL, Theme, text_font
+from app.theme import SMALL, Theme, text_font
 from app.widgets.explain import Explain
-from app.widgets.plain import Label
+from app.widgets.icons import icon
+from app.widgets.plain import Label, tool_tip
 
 PICTURE_MARGIN = 16
 """Pixels around a chart that is saved as a picture."""
@@ -26,48 +27,45 @@ class Card(QWidget):
     What is said is the accessible description, too.
 
     Attributes: scale, axis: the words beside and under the plot, which runs over `across`; place: which row the words
-    are about, -1 for the newest; hovering: whether the user chose it; theme.
-    Signals: chosen(int): the place that was clicked; save_wanted(str): the chart is wanted as a file of this kind.
+    are about, -1 for the newest; hovering: whether the user chose it; theme; fold: the button that folds it.
+    Signals: chosen(int): the place that was clicked; save_wanted(str): the chart is wanted as a file of this kind;
+    folded(bool): the user folded it, or unfolded it.
     """
 
     chosen = Signal(int)
+    folded = Signal(bool)
     save_wanted = Signal(str)
 
     def __init__(
         self,
         name: str,
         theme: Theme,
-        plot: Plot | None = None,
-        legend: Sequence[tuple[str, str, float]] = (),
-        about: str = "",
+        plot: Plot,
+        legend: Sequence[tuple[str, str, float]],
+        about: str,
         across: str = "turn",
     ) -> None:
         super().__init__()
         self.plot, self.theme = plot, theme
         self.place, self.hovering = -1, False
-        self._name = label(SMALL, text=name)
-        self._number = label(LARGE, bold=True)
-        self._note, self._more = label(SMALL), label(SMALL)
+        self.fold = FoldButton(name)
+        self.fold.turned.connect(self._on_fold)
+        self._number, self._note, self._more = label(SMALL), label(SMALL), label(SMALL)
+        self._note.hide()
         self._legend = Legend(legend, theme)
-        self._explain = Explain(about) if about else None
+        self._explain = Explain(about)
         self.scale, self.axis = Scale(theme), Axis(theme, across)
-        self._save = SaveButton(self) if plot is not None else None
-        if self._save is not None:
-            self._save.save_wanted.connect(self.save_wanted)
-        self._hint = Label(plot or self)
-        self._hint.setFont(text_font(SMALL))
-        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._hint.setWordWrap(True)
-        self._hint.hide()
+        self._save = SaveButton(self)
+        self._save.save_wanted.connect(self.save_wanted)
         self.setAccessibleName(name)
         self._lay_out()
         self.set_theme(theme)
-        if plot is not None:
-            plot.hovered.connect(self._hover)
-            plot.chosen.connect(self.chosen)
+        plot.hovered.connect(self._hover)
+        plot.chosen.connect(self.chosen)
 
     def draw(self) -> None:
-        """Hand the series to the plot; a card without a plot has nothing to draw."""
+        """Hand the series to the plot."""
+        raise NotImplementedError
 
     def speak(self) -> None:
         """Say, through `say`, what the row at `place` shows."""
@@ -87,65 +85,75 @@ class Card(QWidget):
 
     def redraw(self) -> None:
         """Draw and say what the series hold now."""
-        if self.plot is not None:
-            self.draw()
-            self.scale.show_marks(self.plot.scale)
-            self.axis.show_marks(self.plot.axis)
-            self.plot.forget_lost_place()
+        self.draw()
+        self.scale.show_marks(self.plot.scale)
+        self.axis.show_marks(self.plot.axis)
+        self.plot.forget_lost_place()
         self.speak()
 
     @property
     def name(self) -> str:
-        """The quiet name as shown; the hovered place's name while there is one."""
-        return self._name.text()
+        """The name as shown; the hovered place's name while there is one."""
+        return self.fold.text()
 
     @property
     def number(self) -> str:
-        """The large number as shown."""
+        """The number as shown."""
         return self._number.text()
 
     @property
     def note(self) -> str:
-        """The sentence as shown; it may have two lines."""
+        """The sentence, shown on hovering in place of the legend."""
         return self._note.text()
 
     @property
     def more(self) -> str:
-        """The line under the number as shown, "" where there is none."""
+        """The line under it as shown, "" where there is none."""
         return self._more.text()
 
-    @property
-    def hint(self) -> str:
-        """The sentence in an empty plot, "" where there is something to see."""
-        return self._hint.text()
-
-    def say(self, name: str, number: str, note: str, hint: str = "", more: str = "") -> None:
-        """Show these words. `hint` stands in the middle of an empty plot, `more` on a line of its own."""
-        words = ((self._name, name), (self._number, number), (self._note, note), (self._hint, hint), (self._more, more))
-        for line, text in words:
+    def say(self, name: str, number: str, note: str, more: str = "") -> None:
+        """Show these words, `more` on a line of its own."""
+        self.fold.setText(name)
+        for line, text in ((self._number, number), (self._note, note), (self._more, more)):
             if line.text() != text:
                 line.setText(text)
-        self._hint.setVisible(bool(hint))
-        self._more.setVisible(bool(more))
-        self._legend.setVisible(not hint)
+        self._number.setToolTip(tool_tip("\n".join(part for part in (number, note, more) if part)))
+        self._show_rows()
         details = [text for _, text in self.details()] if self.hovering else []
-        spoken = ", ".join(part for part in (number, note.replace("\n", ", "), more, hint, *details) if part)
+        spoken = ", ".join(part for part in (number, note, more, *details) if part)
         if spoken != self.accessibleDescription():
             self.setAccessibleDescription(spoken)
-            if self.plot is not None:
-                self.plot.setAccessibleName(f"{name}: {spoken}")
+            self.plot.setAccessibleName(f"{name}: {spoken}")
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether only the name and the number show."""
+        return self.fold.is_folded
+
+    def set_folded(self, is_folded: bool) -> None:
+        """Show the name and the number only, or all of it."""
+        self.fold.turn(is_folded)
+        for widget in (self.plot, self.scale, self.axis):
+            widget.setVisible(not is_folded)
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        """The legend, or in its place what is said of a hovered place; and the line that is not always there."""
+        self._note.setVisible(self.hovering and not self.is_folded)
+        self._legend.setVisible(not self.hovering and not self.is_folded)
+        self._more.setVisible(bool(self.more) and not self.is_folded)
+
+    def _on_fold(self, is_folded: bool) -> None:
+        self.set_folded(is_folded)
+        self.folded.emit(is_folded)
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of this theme from now on."""
         self.theme = theme
-        self._number.setStyleSheet(f"color: {theme.text}; background: transparent;")
-        for line in (self._name, self._note, self._more):
+        for line in (self._number, self._note, self._more):
             line.setStyleSheet(f"color: {theme.soft}; background: transparent;")
-        self._hint.setStyleSheet(f"color: {theme.soft}; background: {theme.panel};")
-        for part in (self._legend, self.scale, self.axis):
+        for part in (self._legend, self.scale, self.axis, self.plot):
             part.set_theme(theme)
-        if self.plot is not None:
-            self.plot.set_theme(theme)
 
     def rendered(self, kind: str) -> bytes:
         """The chart as the bytes of a file of this kind: the newest state, whatever is hovered, without buttons."""
@@ -166,27 +174,21 @@ class Card(QWidget):
         self.setPalette(palette)
         self.setAutoFillBackground(True)
         self.setContentsMargins(*[PICTURE_MARGIN] * 4)
-        for button in (self._explain, self._save):
-            if button is not None:
-                button.hide()
-        if self.plot is not None:
-            self.plot.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)  # its ground would be an image in an SVG
+        name = label(SMALL, text=self.accessibleName(), bold=True)
+        name.setStyleSheet(f"color: {self.theme.text}; background: transparent;")
+        self._names.insertWidget(0, name)
+        for button in (self.fold, self._explain, self._save):
+            button.hide()
+        self.plot.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)  # its ground would be an image in an SVG
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        if self._save is not None:
-            self._save.set_awake(True)
+        self._save.set_awake(True)
 
     def leaveEvent(self, event: QEvent) -> None:
-        if self._save is not None:
-            self._save.set_awake(False)
+        self._save.set_awake(False)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if self._save is not None:
-            self._save.menu_to_save().popup(event.globalPos())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        if self.plot is not None:
-            self._hint.setGeometry(self.plot.rect().adjusted(0, 1, 0, -1))
+        self._save.menu_to_save().popup(event.globalPos())
 
     def _hover(self, place: int) -> None:
         self.place, self.hovering = place, place >= 0
@@ -195,7 +197,7 @@ class Card(QWidget):
 
     def _show_details(self) -> None:
         lines = self.details() if self.hovering else []
-        if self.plot is None or not lines:
+        if not lines:
             QToolTip.hideText()
             return
         squares = (f'<span style="color: {colour}">■</span> {escape(text)}' for colour, text in lines)
@@ -204,34 +206,54 @@ class Card(QWidget):
     def _lay_out(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        names = QHBoxLayout()
+        column.setSpacing(2)
+        names = self._names = QHBoxLayout()
         names.setSpacing(4)
-        for widget in (self._name, self._explain, self._save):
-            if widget is not None:
-                names.addWidget(widget)
-        names.addStretch(1)
-        names.addWidget(self._legend)
+        for widget in (self.fold, self._explain, self._save):
+            names.addWidget(widget)
+        self._number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        names.addWidget(self._number, 1)
         column.addLayout(names)
-        column.addSpacing(2)
-        self._note.setContentsMargins(0, 0, 0, 3)
-        self._note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
-        self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        numbers = QHBoxLayout()
-        numbers.setSpacing(8)
-        numbers.addWidget(self._number)
-        numbers.addWidget(self._note, 1)
-        column.addLayout(numbers)
-        self._more.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         column.addWidget(self._more)
-        if self.plot is not None:
-            column.addSpacing(6)
-            beside = QHBoxLayout()
-            beside.setSpacing(0)
-            beside.addWidget(self.plot, 1)
-            beside.addWidget(self.scale)
-            column.addLayout(beside, 1)
-            column.addWidget(self.axis)
+        column.addWidget(self._legend)
+        column.addWidget(self._note)
+        for line in (self._number, self._note, self._more):
+            line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        beside = QHBoxLayout()
+        beside.setSpacing(0)
+        beside.addWidget(self.plot, 1)
+        beside.addWidget(self.scale)
+        column.addLayout(beside, 1)
+        column.addWidget(self.axis)
+
+
+class FoldButton(QToolButton):
+    """The name of a part of the panel, in bold behind a small arrow; pressing it folds that part, or unfolds it.
+
+    Signals: turned(bool): whether it is to be folded now.
+    """
+
+    turned = Signal(bool)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.is_folded = False
+        self.setObjectName("fold")
+        self.setText(name)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setFont(text_font(SMALL, bold=True))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setIconSize(QSize(10, 10))
+        self.setFixedHeight(20)
+        self.clicked.connect(lambda: self.turned.emit(not self.is_folded))
+        self.turn(False)
+
+    def turn(self, is_folded: bool) -> None:
+        """Show whether the part is folded."""
+        self.is_folded = is_folded
+        self.setIcon(icon("next" if is_folded else "down"))
+        self.setToolTip(tool_tip("Show this part" if is_folded else "Fold this part"))
+        self.setAccessibleDescription("folded" if is_folded else "")
 
 
 class Legend(QWidget):

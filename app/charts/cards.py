@@ -1,4 +1,4 @@
-"""The four cards of the panel: what each one says and draws of the series, and what it says of a hovered place."""
+"""The three charts of the panel: what each one says and draws of the series, and what it says of a hovered place."""
 
 from __future__ import annotations
 
@@ -7,83 +7,92 @@ from typing import Any
 import numpy as np
 
 from app.charts import words
-from app.charts.bars import MOST_SLOTS, BarsPlot, Layer, part_color
+from app.charts.bars import MOST_SLOTS, BarsPlot, Layer
 from app.charts.card import Card
+from app.charts.headline import stats_of
 from app.charts.memory import PARTS, MemoryPlot
 from app.charts.saving import Table
-from app.charts.series import TTFT_PARTS, MemorySeries, Savings, TurnSeries, used_bytes
-from app.prices import Used, in_words
+from app.charts.series import TTFT_PARTS, MemorySeries, TurnSeries, used_bytes
 from app.theme import Theme
-from app.widgets.plain import tool_tip
-from app.words import beside_cache, counted, scaled, seconds, size, time_ago
+from app.words import (
+    LEAST_ESTIMATE_S,
+    beside_cache,
+    knows_cold,
+    percent,
+    scaled,
+    seconds,
+    shortened_line,
+    size,
+    time_ago,
+)
 
 WINDOW_S = 600.0
 """How much of the past the memory chart shows."""
 
-MOST_PRICED = 512
-"""So many of the newest turns are priced as if elsewhere."""
-
 NOTHING = "–"
-EMPTY = "Send a message to see what its answer costs."
-READING = "The prompt is being read. What that costs is shown here with the first token."
-LONG_NUMBER = 10
-"""Beside a number of so many characters there is no room for a sentence in one line."""
+MOST_LETTERS = 24
+"""Of the title of a conversation, which has to leave room for the figures beside it."""
 PART_NAMES = ("queue", "template", "look-up", "restore", "prefill", "first token")
 """The parts of the time to first token in words, in the order of TTFT_PARTS."""
 
 
 class FirstTokenCard(Card):
-    """The time to first token of each turn, split into what it was spent on, in front of the time of a cold run.
-
-    Attributes: reading: whether an answer is on its way of which there are no figures yet.
-    """
+    """The wait for the first word of each turn, blue where most of the prompt was remembered, before a grey bar for
+    what it would have been from scratch, where that is known."""
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.bars, self.turns, self.reading = BarsPlot(theme, words.scale_seconds), turns, False
-        legend = [("measured", "computed", 1.0), ("cold", "cold", 0.5)]
-        super().__init__("First token", theme, self.bars, legend, about="first token")
+        self.bars, self.turns = BarsPlot(theme, words.scale_seconds), turns
+        legend = [("with Headstart", "reused", 1.0), ("from scratch", "cold", 1.0), ("instead of", "cold", 0.5)]
+        super().__init__("First word", theme, self.bars, legend, about="first token")
 
     def copy(self) -> FirstTokenCard:
         return FirstTokenCard(self.turns, self.theme)
 
     def draw(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
-        parts = np.stack([rows[part] for part in TTFT_PARTS], axis=1)
-        measured = Layer("computed", rows["ttft_s"], split=parts)
-        self.bars.set_layers([Layer("cold", rows["cold_ttft_s"], 0.5), measured], first_number(self.turns))
+        is_warm = 2 * rows["reused_tokens"] >= rows["prompt_tokens"]
+        is_known = (rows["reused_tokens"] > 0) & (rows["cold_measured"] | (rows["cold_ttft_s"] >= LEAST_ESTIMATE_S))
+        layers = [
+            Layer("cold", np.where(is_known, rows["cold_ttft_s"], np.nan), 0.5),
+            Layer("cold", np.where(is_warm, np.nan, rows["ttft_s"])),
+            Layer("reused", np.where(is_warm, rows["ttft_s"], np.nan)),
+        ]
+        self.bars.set_layers(layers, first_number(self.turns))
 
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
         if not len(rows):
-            self.say("First token", NOTHING, "", READING if self.reading else EMPTY)
+            self.say("First word", NOTHING, "")
             return
         row = rows[self.place]
+        stats = stats_of(row)
+        cold = (
+            words.cold(row["cold_ttft_s"], row["cold_measured"]) if knows_cold(stats) and row["reused_tokens"] else ""
+        )
         if self.hovering:
-            cold = words.cold(row["cold_ttft_s"], row["cold_measured"])
             self.say(turn_name(self.turns, self.place), words.exact_seconds(row["ttft_s"]), cold)
         else:
-            note = words.sooner(row["ttft_s"], row["cold_ttft_s"], row["cold_measured"], row["reused_tokens"])
-            self.say("First token", seconds(row["ttft_s"]), note)
+            self.say("First word", f"after {seconds(row['ttft_s'])}" if row["ttft_s"] == row["ttft_s"] else "…", cold)
 
     def details(self) -> list[tuple[str, str]]:
         row = self.turns.rows(MOST_SLOTS)[self.place]
         if not sum(row[part] for part in TTFT_PARTS):
             return []
-        parts = enumerate(zip(TTFT_PARTS, PART_NAMES, strict=True))
-        return [(part_color(self.theme, n).name(), f"{name} {row[part]:.3f} s") for n, (part, name) in parts]
+        parts = zip(TTFT_PARTS, PART_NAMES, strict=True)
+        return [(self.theme.soft, f"{name} {row[part]:.3f} s") for part, name in parts]
 
     def table(self) -> Table:
         return turn_table(self.turns)
 
 
 class TokensCard(Card):
-    """Prompt tokens per turn: reused, and computed on top of them. `miss` says when something was last read again, and
+    """Prompt tokens per turn: remembered, and read on top of them. `miss` says when something was last read again, and
     why; "" where nothing was."""
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
         self.bars, self.turns, self.miss = BarsPlot(theme, words.scale_tokens), turns, ""
-        legend = [("computed", "computed", 1.0), ("reused", "reused", 1.0)]
-        super().__init__("Tokens this turn", theme, self.bars, legend, about="tokens")
+        legend = [("read now", "computed", 1.0), ("remembered", "reused", 1.0)]
+        super().__init__("Tokens", theme, self.bars, legend, about="tokens")
 
     def copy(self) -> TokensCard:
         made = TokensCard(self.turns, self.theme)
@@ -99,30 +108,26 @@ class TokensCard(Card):
     def speak(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
         if not len(rows):
-            self.say("Tokens this turn", NOTHING, "")
+            self.say("Tokens", NOTHING, "")
             return
         row = rows[self.place]
-        number = f"{words.percent(row['reused_tokens'], row['prompt_tokens'])} reused"
-        if self.hovering:
-            note = f"{row['reused_tokens']:,} reused, {row['computed_tokens']:,} computed"
-            self.say(turn_name(self.turns, self.place), number, note, more=self.miss)
-        else:
-            note = f"{row['reused_tokens']:,} of {row['prompt_tokens']:,}"
-            self.say("Tokens this turn", number, note, more=self.miss)
+        number = f"{percent(row['reused_tokens'], row['prompt_tokens'])} remembered"
+        note = f"{row['reused_tokens']:,} remembered, {row['computed_tokens']:,} read"
+        self.say(turn_name(self.turns, self.place) if self.hovering else "Tokens", number, note, more=self.miss)
 
     def table(self) -> Table:
         return turn_table(self.turns)
 
 
 class MemoryCard(Card):
-    """Bytes in the cache over time, by what keeps them there. The weights, which are no cache, are a line of text."""
+    """Bytes that are remembered, over time, by what keeps them there. The weights, which are no cache, are words."""
 
     def __init__(self, memory: MemorySeries, theme: Theme, weights_bytes: int = 0) -> None:
         self.areas, self.memory = MemoryPlot(theme), memory
         self.weights_bytes = weights_bytes
-        names = ("reusable", "in use", "pinned")
+        names = ("can go", "in use", "kept")
         legend = [(word, color, share) for word, (_, color, share) in zip(names, PARTS, strict=True)]
-        super().__init__("Cache memory", theme, self.areas, legend, about="memory", across="time")
+        super().__init__("Memory", theme, self.areas, legend, about="memory", across="time")
 
     def copy(self) -> MemoryCard:
         return MemoryCard(self.memory, self.theme, self.weights_bytes)
@@ -132,76 +137,28 @@ class MemoryCard(Card):
 
     def speak(self) -> None:
         rows = self.areas.rows
-        weights = f"weights apart: {size(self.weights_bytes)}" if self.weights_bytes else ""
+        weights = f"the model itself takes {size(self.weights_bytes)}" if self.weights_bytes else ""
         if not len(rows):
-            self.say("Cache memory", NOTHING, weights)
+            self.say("Memory", NOTHING, weights)
             return
         row, used = rows[self.place], int(used_bytes(rows)[self.place])
-        beside = beside_cache(row["overhead_bytes"])
         if self.hovering:
-            evicted = f"\nevicted {size(row['evicted_bytes'])}" if row["evicted_bytes"] else ""
+            evicted = f", {size(row['evicted_bytes'])} dropped" if row["evicted_bytes"] else ""
             age_s = rows["time_s"][-1] - row["time_s"]
-            name = "Newest" if age_s < 1 else time_ago(age_s)
-            self.say(name, size(used), _parts(row, used) + evicted, more=beside)
+            self.say("Now" if age_s < 1 else time_ago(age_s), size(used), _parts(row, used) + evicted)
         else:
-            budget = f"budget {size(row['budget_bytes'])}"
-            self.say("Cache memory", size(used), f"{budget}\n{weights}" if weights else budget, more=beside)
+            beside = beside_cache(row["overhead_bytes"])
+            note = ", ".join(part for part in (weights, beside) if part)
+            self.say("Memory", f"{size(used)} of {size(row['budget_bytes'])}", note)
 
     def table(self) -> Table:
         return Table(*_columns(self.memory.rows()))
 
 
-class SavedCard(Card):
-    """The sums over the conversation and since the program was installed; no plot.
-
-    Attributes: total: since installation; all_turns: whether that is the large number.
-    """
-
-    def __init__(self, turns: TurnSeries, theme: Theme) -> None:
-        self.turns = turns
-        self.total, self.all_turns = Savings(), False
-        self._priced = 0
-        super().__init__("Saved in this conversation", theme, about="saved")
-
-    def speak(self) -> None:
-        if self.all_turns:
-            saved, name, more = self.total, "Saved since installation", "in all conversations together"
-            known = bool(saved.tokens)
-        else:
-            saved, name, more = self.turns.saved(), "Saved in this conversation", since_installation(self.total)
-            known = len(self.turns) > 0
-        number = _seconds(saved)
-        between = " " if len(number) < LONG_NUMBER else "\n"
-        note = f"{saved.tokens:,} tokens{between}not read again" if known else "nothing yet"
-        self.say(name, number, note, more=more)
-        self._price(is_shown=known and not self.all_turns)
-
-    def _price(self, *, is_shown: bool) -> None:
-        """On hovering: what the conversation's prompts would have cost elsewhere. Worked out once for each turn."""
-        turns = len(self.turns) if is_shown else 0
-        if turns != self._priced:
-            self._priced = turns
-            self.setToolTip(tool_tip(elsewhere(self.turns)) if turns else "")
-
-
-def elsewhere(turns: TurnSeries) -> str:
-    """What the prompts of the conversation would have cost at hosted APIs; answers cost the same with a cache and
-    without."""
-    rows = turns.rows(MOST_PRICED)
-    used = [Used(int(row["prompt_tokens"]), int(row["reused_tokens"])) for row in rows]
-    return f"The prompts of its last {counted(len(used), 'turn')} elsewhere:\n{in_words(used)}"
-
-
-def since_installation(total: Savings) -> str:
-    """The sum since installation as a line; "" while there is none."""
-    if not total.tokens:
-        return ""
-    return f"since installation: {_seconds(total)}, {words.many(total.tokens)} tokens"
-
-
 def turn_name(turns: TurnSeries, place: int) -> str:
     """Which turn a place among the newest MOST_SLOTS is: "Turn 5", or the conversation it is of."""
-    return turns.rows(MOST_SLOTS)[place]["conversation"] or f"Turn {first_number(turns) + place}"
+    title = turns.rows(MOST_SLOTS)[place]["conversation"]
+    return shortened_line(title, MOST_LETTERS) if title else f"Turn {first_number(turns) + place}"
 
 
 def first_number(turns: TurnSeries) -> int:
@@ -223,11 +180,7 @@ def _columns(rows: Any) -> tuple[list[str], list[tuple[object, ...]]]:
     return names, rows.tolist()
 
 
-def _seconds(saved: Savings) -> str:
-    return words.duration(saved.shown_seconds, saved.estimated)
-
-
 def _parts(row: Any, used: int) -> str:
-    """ "70 pinned, 24 in use, 120 reusable", in the unit of the whole."""
-    names = (("pinned_bytes", "pinned"), ("live_bytes", "in use"), ("reusable_bytes", "reusable"))
+    """ "70 kept, 24 in use, 120 can go", in the unit of the whole."""
+    names = (("pinned_bytes", "kept"), ("live_bytes", "in use"), ("reusable_bytes", "can go"))
     return ", ".join(f"{scaled(row[field], used)[0]} {word}" for field, word in names)

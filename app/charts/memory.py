@@ -115,7 +115,7 @@ class MemoryItem(PixelItem):
         painter.setPen(pen)
         painter.drawLine(QPointF(area.left(), y + 0.5), QPointF(area.right(), y + 0.5))
         if not self.to_scale:
-            self._paint_text(painter, QPointF(area.left(), y + 4), "↑ budget, not to scale", self.theme.soft)
+            self._paint_text(painter, QPointF(area.left(), y + 4), "↑ most it may take, not to scale", self.theme.soft)
 
     def _paint_evictions(self, painter: QPainter) -> None:
         """Paint a triangle at each eviction. The newest one also says how much was evicted."""

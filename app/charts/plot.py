@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -60,6 +60,9 @@ class Plot(pg.GraphicsView):
         bounds = QRectF(left, 0, right - left, top)
         self.item.set_bounds(bounds)
         self._box.setRange(bounds, padding=0, disableAutoRange=True)
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, LEAST_HEIGHT)
 
     def mark(self, scale: Sequence[Mark], axis: Sequence[Mark]) -> None:
         """Set the words beside and under the plot. The last ones are left out first."""

@@ -10,8 +10,9 @@ from app.charts.panel import ChartPanel
 from app.charts.series import ShownTurn
 from app.charts.words import read_again
 from app.chat.bridge import Bridge
-from app.chat.savings import SavedTotal
+from app.chat.savings import SavedTotal, Savings, sum_of
 from app.chat.session import Session
+from app.chat.turn import Turn
 from app.history.history import History
 from app.history.records import StoredMessage
 from app.words import is_worth_saying
@@ -44,6 +45,9 @@ class ChartPresenter(QObject):
         self._session = session
         self._history = history
         self._show_message = show_message
+        self._total = saved
+        self._here = Savings()
+        self._live: TurnStats | None = None
         self._say_error = say_error
         session.conversation_changed.connect(self.load)
         session.answers.stats_changed.connect(self._on_stats)
@@ -51,20 +55,41 @@ class ChartPresenter(QObject):
         session.message_finished.connect(self._on_finished)
         bridge.cache_view.connect(self._charts.add_cache_view)
         session.answers.model_changed.connect(self._on_model)
-        bridge.finished.connect(self._on_any_finished)
-        saved.changed.connect(self._charts.show_total)
+        session.answers.ended.connect(self._on_any_ended)
+        session.conversations_changed.connect(self._load_saved)
+        saved.changed.connect(self._show_saved)
         saved.error.connect(say_error)
         self._charts.scope.changed.connect(self.load)
         self._charts.turn_chosen.connect(self.show_turn)
         self._charts.saver.saved.connect(lambda path: say(f"The chart is saved as {path}."))
         self._charts.saver.failed.connect(say_error)
-        self._charts.show_total(saved.total)
         self.load()
 
     def load(self, change: object = None) -> None:
         """Show the turns of the conversation in view, or of all conversations."""
         self._charts.load_turns(self._all_turns() if self._charts.scope.shows_all else self._turns_in_view())
+        self._live = None
+        self._load_saved()
         self._show_miss()
+
+    def show_measured(self) -> None:
+        """Measured times took the place of estimates in the file, as in the demo: add all up anew from there."""
+        self.load()
+        self._charts.show_saved(self._here, sum_of(turn.stats for turn in self._all_turns()))
+
+    def _load_saved(self) -> None:
+        """Add up what all versions of all turns of the conversation in view saved."""
+        number = self._session.conversation.id
+        try:
+            self._here = sum_of(self._history.figures(number)) if number else Savings()
+        except HeadstartError as error:
+            self._say_error(str(error), error.detail)
+        self._show_saved()
+
+    def _show_saved(self, change: object = None) -> None:
+        """The sums, with the turn that is being answered."""
+        here, total = self._here, self._total.total
+        self._charts.show_saved(*((each.plus(self._live) if self._live else each) for each in (here, total)))
 
     def show_turn(self, message_id: int) -> None:
         """Scroll to an answer, in whichever conversation and branch it is."""
@@ -103,13 +128,18 @@ class ChartPresenter(QObject):
     def _on_stats(self, message_id: int, stats: TurnStats) -> None:
         title = self._session.conversation.title if self._charts.scope.shows_all else ""
         self._charts.update_turn(stats, message_id, title)
+        if self._live is None or stats.ttft_s != self._live.ttft_s:
+            self._live = stats
+            self._show_saved()
 
     def _on_finished(self, message: StoredMessage) -> None:
         if message.stats and not self._charts.scope.shows_all:
             self._charts.add_turn(message.stats, message.id)
+        self._live = None
+        self._load_saved()
         self._show_miss()
 
-    def _on_any_finished(self, event: object) -> None:
+    def _on_any_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         # The session heard of it first, so that the turn is stored by now.
         if self._charts.scope.shows_all:
             self.load()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from app.chat.savings import Savings
+from app.chat.savings import Savings as Savings
 from engine import CacheView, TtftParts, TurnStats
 
 Rows = NDArray[Any]
@@ -95,7 +95,6 @@ class TurnSeries:
         self._ring = Ring(capacity, TURN)
         self._turns = 0
         self._live = False
-        self._saved = Savings()
 
     def __len__(self) -> int:
         """All turns so far, also those that left the ring."""
@@ -109,7 +108,6 @@ class TurnSeries:
     def add(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
         """A turn that is complete; it takes the place of the live one."""
         self._put(ShownTurn(stats, message_id, conversation), live=False)
-        self._saved = self._saved.plus(stats)
 
     def update(self, stats: TurnStats, message_id: int = 0, conversation: str = "") -> None:
         """The figures so far of the turn that is being answered."""
@@ -118,17 +116,13 @@ class TurnSeries:
     def load(self, turns: Iterable[ShownTurn]) -> None:
         """Other turns are in view: forget everything and take these finished ones, oldest first."""
         self._ring.clear()
-        self._turns, self._live, self._saved = 0, False, Savings()
+        self._turns, self._live = 0, False
         for turn in turns:
             self.add(*turn)
 
     def rows(self, newest: int | None = None) -> Rows:
         """The newest turns as TURN rows, oldest first."""
         return self._ring.rows(newest)
-
-    def saved(self) -> Savings:
-        """The sum over all finished turns."""
-        return self._saved
 
     def _put(self, turn: ShownTurn, live: bool) -> None:
         stats = turn.stats
@@ -157,12 +151,16 @@ class MemorySeries:
     def add(self, view: CacheView) -> None:
         """A picture of the cache, newer than those before. A falling eviction count means another model was loaded."""
         if view.evicted_bytes < self._evicted_bytes:
-            self._ring.clear()
-            self._evicted_bytes = 0
+            self.clear()
         evicted = view.evicted_bytes - self._evicted_bytes if len(self._ring) else 0
         parts = (view.pinned_bytes, view.live_bytes, view.reusable_bytes)
         self._ring.append((view.time_s, view.budget_bytes, *parts, evicted, view.overhead_bytes))
         self._evicted_bytes = view.evicted_bytes
+
+    def clear(self) -> None:
+        """There is no cache any more, because there is no model."""
+        self._ring.clear()
+        self._evicted_bytes = 0
 
     def rows(self, window_s: float = float("inf")) -> Rows:
         """The MEMORY rows of the last `window_s` seconds, and the one before them, oldest first."""

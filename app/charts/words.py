@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from app.words import seconds
+from app.words import about_seconds, estimated_seconds, seconds
 from engine import Divergence
 
 
@@ -28,35 +28,14 @@ def many(number: int) -> str:
     return f"{number:,}" if number < 1_000_000 else f"{number / 1e6:,.1f} million"
 
 
-def percent(part: int, whole: int) -> str:
-    """A share of tokens: "<1%" below 1%; 100% only where it is all of them, 0% only where it is none."""
-    if not whole:
-        return "0%"
-    share = 100 * part / whole
-    if 0 < share < 1:
-        return "<1%"
-    return f"{min(share, 99.0) if part < whole else share:.0f}%"
-
-
-def sooner(ttft_s: float, cold_s: float, measured: bool, reused: int) -> str:
-    """How the first token compares with a cold run, said plainly also when nothing was gained."""
-    if math.isnan(ttft_s):
-        return "waiting"
-    if not reused or cold_s <= 0 or ttft_s <= 0:
-        return "as long as cold"
-    about = "" if measured else "about "
-    if ttft_s > 1.1 * cold_s:
-        return f"{about}{_times(ttft_s / cold_s)} as long as cold"
-    if cold_s < 1.1 * ttft_s:
-        return "as long as cold"
-    return f"{about}{_times(cold_s / ttft_s)} sooner than cold"
+def about_span(value: float) -> str:
+    """An estimate: "about 3 to 5 s"."""
+    return f"about {estimated_seconds(value)}"
 
 
 def cold(cold_s: float, measured: bool) -> str:
-    """The cold reference of one turn, and whether it was measured or estimated."""
-    if measured:
-        return f"cold {exact_seconds(cold_s)}, measured"
-    return f"cold about {cold_s:.2f} s" if cold_s < 1 else f"cold about {cold_s:,.1f} s"
+    """What a turn would have taken from scratch, and whether that was measured or estimated."""
+    return f"from scratch {exact_seconds(cold_s)}" if measured else f"from scratch {about_span(cold_s)}"
 
 
 _WHY_READ_AGAIN = {
@@ -70,10 +49,10 @@ _WHY_READ_AGAIN = {
     "settings": "another setting",
     "tools": "other tools",
     "trimmed": "oldest turns left out",
-    "evicted": "the cache was full",
+    "evicted": "the memory was full",
     "positions": "other positions, once",
     "other model": "another model",
-    "cache off": "the cache was off",
+    "cache off": "remembering was off",
 }
 """Why a prompt was read again, in a few words, by the cause that the engine names."""
 
@@ -88,16 +67,11 @@ def read_again(divergence: Divergence, place: str) -> str:
 
 
 def duration(value: float, estimated: bool = False) -> str:
-    """A sum of waits: "9.80 s", "2 min 41 s", "3 h 12 min"; "about 9.8 s" where it is an estimate."""
-    about = "about " if estimated and value else ""
+    """A sum of waits: "9.80 s", "2 min 41 s", "3 h 12 min"; "about 10 s" where it is an estimate."""
+    if estimated and value > 0:
+        return f"about {about_seconds(value)}" if value < 7200 else f"about {value / 3600:,.0f} h"
     if value < 120:
-        exact = seconds(value) if value else "0 s"
-        rounded = f"{value:.0f} s" if value >= 9.95 else f"{value:.1f} s"
-        return f"{about}{rounded if about and value >= 0.1 else exact}"
+        return seconds(value) if value else "0 s"
     if value < 7200:
-        return f"{about}{int(value) // 60} min {int(value) % 60} s"
-    return f"{about}{int(value) // 3600:,} h {int(value) % 3600 // 60} min"
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.1f} times" if ratio < 3 else f"{ratio:,.0f} times"
+        return f"{int(value) // 60} min {int(value) % 60} s"
+    return f"{int(value) // 3600:,} h {int(value) % 3600 // 60} min"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.bridge import Bridge
+from app.chat.answers import Answers
+from app.chat.turn import Turn
+from app.history.records import StoredMessage
 from app.settings import Settings
-from engine import Finished, HeadstartError, TurnStats
+from app.words import knows_cold
+from engine import HeadstartError, TurnStats
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +30,29 @@ class Savings:
         return max(0.0, self.seconds)
 
     def plus(self, stats: TurnStats) -> Savings:
-        """With one finished turn more. Only a turn that reused something and whose first token came counts: without
-        reuse it was the cold run itself. Its seconds count where the cold time was measured, or where most of the
-        prompt was reused: elsewhere the difference would be little but the estimate's error."""
+        """With one turn more. Only a turn that reused something and whose first token came counts: without reuse it was
+        the cold run itself. Its seconds count where the cold time was measured, or where most of the prompt was reused
+        and the estimate is worth saying: elsewhere the difference would be little but the estimate's error."""
         if stats.ttft_s is None or not stats.reused_tokens:
             return self
         tokens = self.tokens + stats.reused_tokens
-        if not stats.cold_measured and stats.reused_tokens < stats.computed_tokens:
+        is_known = knows_cold(stats) and (stats.cold_measured or stats.reused_tokens >= stats.computed_tokens)
+        if not is_known:
             return Savings(self.seconds, tokens, self.estimated)
         seconds = self.seconds + stats.cold_ttft_s - stats.ttft_s
         return Savings(seconds, tokens, self.estimated or not stats.cold_measured)
 
 
+def sum_of(turns: Iterable[TurnStats]) -> Savings:
+    """What these turns saved together."""
+    saved = Savings()
+    for stats in turns:
+        saved = saved.plus(stats)
+    return saved
+
+
 class SavedTotal(QObject):
-    """Counts every finished turn of the engine once, in whichever conversation it is, as `Savings.plus` does.
+    """Counts every turn once that has ended, in whichever conversation and however, as `Savings.plus` does.
 
     Signals: changed(Savings), error(str sentence, str detail): once, where the total cannot be stored.
     """
@@ -47,11 +60,11 @@ class SavedTotal(QObject):
     changed = Signal(object)
     error = Signal(str, str)
 
-    def __init__(self, bridge: Bridge, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(self, answers: Answers, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
         self._failed = False
-        bridge.finished.connect(self._on_finished)
+        answers.ended.connect(self._on_ended)
 
     @property
     def total(self) -> Savings:
@@ -59,15 +72,19 @@ class SavedTotal(QObject):
         kept = self._settings
         return Savings(kept.saved_seconds, kept.saved_tokens, kept.saved_is_estimate)
 
-    def _on_finished(self, event: Finished) -> None:
-        total, kept = self.total.plus(event.stats), self._settings
+    def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
+        settings = self._settings
+        total = self.total.plus(message.stats) if kept and message.stats else self.total
         if total == self.total:
             return
-        kept.saved_seconds, kept.saved_tokens, kept.saved_is_estimate = total.seconds, total.tokens, total.estimated
+        settings.saved_seconds, settings.saved_tokens = total.seconds, total.tokens
+        settings.saved_is_estimate = total.estimated
         self.changed.emit(total)
         try:
-            kept.save()
+            settings.save()
         except HeadstartError as error:
             if not self._failed:
                 self.error.emit(str(error), error.detail)
             self._failed = True
+            return
+        self._failed = False

@@ -249,6 +249,18 @@ class Session(QObject):
                 self.new_conversation()
             self.conversations_changed.emit()
 
+    def draft(self, conversation_id: int) -> str:
+        """What was written in a conversation and not sent yet; 0 for the one that is not begun."""
+        text = ""
+        with self._reporting():
+            text = self._history.draft(conversation_id)
+        return text
+
+    def keep_draft(self, conversation_id: int, text: str) -> None:
+        """Keep what is written in a conversation for later."""
+        with self._reporting():
+            self._history.keep_draft(conversation_id, repair_text(text))
+
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
         with self._reporting():

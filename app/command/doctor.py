@@ -15,7 +15,7 @@ from app import settings
 from app.command.logs import log_path
 from app.command.system_packages import has_display, install_command, missing_packages
 from app.command.terminal import say
-from engine import DEFAULT_MODEL_BYTES, DeviceReport, data_dir, default_model, describe_devices
+from engine import DEFAULT_MODEL_BYTES, DeviceReport, blocks_dir, data_dir, default_model, describe_devices
 
 LIBRARIES = ("PySide6_Essentials", "pyqtgraph", "markdown-it-py", "Pygments", "platformdirs")
 
@@ -90,6 +90,7 @@ def places() -> Iterator[Finding]:
     needed = 0 if default_model() else DEFAULT_MODEL_BYTES
     yield _place("data", data_dir(), needed, "set HEADSTART_DATA_DIR to a folder on another disk")
     yield _place("settings", settings.default_path().parent, 0, "free some space")
+    yield _place("remembered prompts", blocks_dir(), 0, "free some space")
     yield _place("log", log_path().parent, 0, "free some space")
 
 

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSizeF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFontMetricsF,
+    QInputMethodEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import theme, words
@@ -14,6 +24,10 @@ from app.widgets.plain import SoftLabel, tool_tip
 from engine import Preview, Sampling
 
 FEWEST_LINES, MOST_LINES = 2, 10
+PARAGRAPH_END = "\u2029"
+"""What Qt puts between two lines of a plain text document. Typed or pasted it becomes a line end."""
+LARGEST_FILE = 200_000
+"""Bytes of a text file up to which dropping it inserts what is in it."""
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -93,8 +107,8 @@ class Composer(QWidget):
 
     @property
     def text(self) -> str:
-        """What is typed."""
-        return self.edit.toPlainText()
+        """What is typed, letter by letter: Qt's own plain text has other spaces and line ends."""
+        return self.edit.document().toRawText().replace(PARAGRAPH_END, "\n")
 
     def set_text(self, text: str) -> None:
         """Put this text in the field, the cursor at its end."""
@@ -205,10 +219,28 @@ class PromptEdit(QPlainTextEdit):
         self._composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Where the focus is lost while an input method composes, Qt does not always say that this ended."""
+        self._composing = False
+        super().focusOutEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasUrls() or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """A dropped file becomes what is in it where that is a text of some pages, and its path elsewhere."""
+        files = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
+        if files:
+            self.insertPlainText("\n".join(map(text_of_file, files)))
+        else:
+            super().insertFromMimeData(source)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         breaks_line = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        if event.key() in _ENTER and not breaks_line:
-            if not self._composing:
+        if event.key() in _ENTER:
+            if breaks_line:
+                self.insertPlainText("\n")  # Qt's own break is U+2028, which a text may hold itself
+            elif not self._composing:
                 self.send.emit()
             return
         if event.key() == Qt.Key.Key_Escape:
@@ -229,6 +261,17 @@ class PromptEdit(QPlainTextEdit):
         # A plain text document gives its height in lines.
         lines = min(max(int(size.height()), FEWEST_LINES), MOST_LINES)
         self.setFixedHeight(lines * math.ceil(QFontMetricsF(self.font()).lineSpacing()) + 4)
+
+
+def text_of_file(path: str) -> str:
+    """What a file holds, or its path where it is too large, no text, or cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        text = data.decode("utf-8")
+    except (OSError, ValueError):
+        return path
+    return path if len(data) > LARGEST_FILE or "\0" in text else text
 
 
 class _Frame(QWidget):

@@ -153,8 +153,7 @@ def leave_a_draft(application: Application, player: Player, script: Script, turn
     """Show what comes next in the ribbon, and in the charts the turns of all conversations where there are several."""
     window = application.window
     window.charts.scope.all.setChecked(len(script.titles) > 1)
-    application.chart_presenter.load()
-    window.charts.show_total(window.charts.turns.saved())  # as measured; the sum since installation had estimates
+    application.chart_presenter.show_measured()
     window.notice.hide()
     window.composer.set_text(script.question_after(turns))
     application.bridge.read_cache_view()  # asks for a picture with all runs; it is there after the rest

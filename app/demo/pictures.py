@@ -68,7 +68,7 @@ class Watcher(QObject):
         if self.miss or answer is None or answer.box.isHidden():
             return
         self._window.transcript.follow()
-        self._window.charts.show_total(self._window.charts.turns.saved())  # as measured; it was added up from estimates
+        self._application.chart_presenter.show_measured()
         chosen = self._application.settings.theme
         for name in THEMES:
             change_theme(self._application, name)

@@ -336,6 +336,28 @@ class History:
         found = [(row.id, read_title(row), row.read("stats", read_stats, None)) for row in rows]
         return [(number, title, stats) for number, title, stats in found if stats is not None]
 
+    def draft(self, conversation_id: int) -> str:
+        """What was written in a conversation and not sent yet; 0 for the one that is not begun."""
+        rows = self.file.query("SELECT text FROM draft WHERE conversation_id = ?", conversation_id)
+        return next((text for (text,) in rows if isinstance(text, str)), "")
+
+    def keep_draft(self, conversation_id: int, text: str) -> None:
+        """Keep what is written; "" forgets it. Nothing is kept for a conversation that is gone."""
+        if text == self.draft(conversation_id):
+            return
+        with self.file.erasing():
+            self.file.change("DELETE FROM draft WHERE conversation_id = ?", conversation_id)
+            if text:
+                insert = """INSERT INTO draft(conversation_id, text)
+                    SELECT ?1, ?2 WHERE ?1 = 0 OR EXISTS (SELECT 1 FROM conversation WHERE id = ?1)"""
+                self.file.change(insert, conversation_id, text)
+
+    def figures(self, conversation_id: int) -> list[TurnStats]:
+        """The figures of every ended answer of a conversation, of all versions."""
+        query = "SELECT id, stats FROM message WHERE conversation_id = ? AND stats IS NOT NULL AND finish_reason != ''"
+        found = [row.read("stats", read_stats, None) for row in self.file.rows(query, conversation_id)]
+        return [stats for stats in found if stats is not None]
+
     # The system prompt as an answer was written under it, kept once for each text of a conversation
 
     def note_system_prompt(self, answer_id: int, text: str) -> None:

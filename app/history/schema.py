@@ -106,6 +106,15 @@ def parts_of_answers() -> tuple[str, ...]:
     )
 
 
+def drafts_of_conversations() -> tuple[str, ...]:
+    """Version 7: what was written and not sent yet, of each conversation; 0 stands for the one that is not begun."""
+    return (
+        "CREATE TABLE draft (conversation_id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+        """CREATE TRIGGER draft_goes AFTER DELETE ON conversation
+            BEGIN DELETE FROM draft WHERE conversation_id = OLD.id; END""",
+    )
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -113,6 +122,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     oldest_turns_left_out,
     quick_list,
     parts_of_answers,
+    drafts_of_conversations,
 ]
 
 ERASES_FROM = 5

@@ -36,7 +36,7 @@ class ProofBar(QWidget):
         """Everything the bar says."""
         parts = [seconds(self.seconds) if self.seconds is not None else self._status]
         if self._tokens:
-            parts.append(f"{self._tokens[0]:,} reused, {self._tokens[1]:,} computed")
+            parts.append(f"{self._tokens[0]:,} remembered, {self._tokens[1]:,} read")
         return f"{self._name}: " + ", ".join(part for part in parts if part)
 
     def clear(self) -> None:
@@ -101,14 +101,14 @@ class ProofBar(QWidget):
         colours = theme.current()
         painter.setFont(theme.text_font(theme.SMALL))
         left, top = 0.0, LINE + NUMBER
-        for count, name, colour in zip(tokens, ("reused", "computed"), (colours.reused, colours.computed), strict=True):
+        for count, name, colour in zip(tokens, ("remembered", "read"), (colours.reused, colours.computed), strict=True):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colour))
             painter.drawRoundedRect(QRectF(left, top + 5, 10, 10), 2, 2)
             painter.setPen(QColor(colours.soft))
-            part = QRectF(left + 16, top, 120, LINE)
+            part = QRectF(left + 16, top, 144, LINE)
             painter.drawText(part, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, f"{count:,} {name}")
-            left += 120
+            left += 160
 
 
 class ProofDialog(QDialog):
@@ -123,11 +123,11 @@ class ProofDialog(QDialog):
         self.setModal(True)
         self._running = False
         self.bars: dict[Half, ProofBar] = {
-            "warm": ProofBar("warm", "With the cache, time to first token", self),
-            "cold": ProofBar("cold", "Without the cache", self),
+            "warm": ProofBar("warm", "Remembering, first word", self),
+            "cold": ProofBar("cold", "From scratch", self),
         }
         self.headline, self.says, self.own = Label(self), Label(self), Label(self)
-        self.headline.setFont(theme.text_font(bold=True))
+        self.headline.setFont(theme.text_font(theme.LARGE, bold=True))
         for label in (self.headline, self.says, self.own):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -142,7 +142,7 @@ class ProofDialog(QDialog):
         self.set_running(False)
 
     def _head(self) -> QHBoxLayout:
-        title = Label("The same prompt, with the cache and without", self)
+        title = Label("The same prompt, remembering and from scratch", self)
         title.setFont(theme.text_font(bold=True))
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -168,20 +168,20 @@ class ProofDialog(QDialog):
         column.setContentsMargins(24, 24, 24, 24)
         column.setSpacing(8)
         column.addLayout(self._head())
-        column.addWidget(note)
-        column.addSpacing(8)
+        column.addWidget(self.headline)
+        column.addWidget(self.says)
+        column.addSpacing(4)
         column.addWidget(self.bars["warm"])
         column.addSpacing(8)
         column.addWidget(self.bars["cold"])
         column.addSpacing(8)
         column.addWidget(self.own)
-        column.addWidget(self.headline)
-        column.addWidget(self.says)
+        column.addWidget(note)
         column.addStretch(1)
         column.addLayout(buttons)
         # Room for the longest verdict, so that nothing moves when it comes.
         self.says.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.says.setMinimumHeight(4 * self.says.fontMetrics().lineSpacing())
+        self.says.setMinimumHeight(3 * self.says.fontMetrics().lineSpacing())
         self.own.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.own.setMinimumHeight(2 * self.own.fontMetrics().lineSpacing())
         self.headline.setMinimumHeight(self.headline.fontMetrics().lineSpacing())
@@ -229,7 +229,7 @@ class ProofDialog(QDialog):
         for bar in self.bars.values():
             bar.set_longest(longest)
         self.says.setText(
-            f"{stats.written_tokens:,} tokens written {'with' if half == 'warm' else 'without'} the cache"
+            f"{stats.written_tokens:,} tokens written {'remembering' if half == 'warm' else 'from scratch'}"
         )
 
     def show_result(self, headline: str, sentence: str) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
 from app.proof.compare import FAULT, NEAR_TIE, Half, Parted, compare
-from app.words import seconds
+from app.words import seconds, times_sooner
 from engine import Event, Failed, Finished, HeadstartError, Matched, Prefill, Request, Sampling, TextDelta, TurnStats
 
 QUOTED = 24
@@ -148,14 +148,14 @@ def verdict(result: ProofResult, near: str) -> str:
 
 
 def gain(result: ProofResult) -> str:
-    """How much sooner the first token came with the cache, in a sentence."""
+    """The verdict in one line: whether the answers are the same, and how much sooner the first word came."""
     warm, cold = result.warm.stats, result.cold.stats
     if not warm.reused_tokens:
-        return "Nothing of this prompt was in the cache any more, so both runs read all of it. Prove it once more."
+        return "Nothing was remembered any more"
     if not warm.ttft_s or not cold.ttft_s:
         return ""
-    times = cold.ttft_s / warm.ttft_s
-    return f"{times:.1f} times sooner with the cache" if times >= 1 else "Not sooner with the cache"
+    same = "The same answer" if result.parted is None else "Another answer"
+    return f"{same}, {times_sooner(warm.ttft_s, cold.ttft_s, measured=True) or 'no sooner'}"
 
 
 def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
@@ -164,9 +164,9 @@ def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
         return ""
     waited = f" and waited {seconds(own.ttft_s)}" if own.ttft_s is not None else ""
     more = found.reused_tokens > own.reused_tokens
-    now = "Now its prompt is cached" if more else "Now less of its prompt is cached"
+    now = "Now its prompt is remembered" if more else "Now less of its prompt is remembered"
     reused = "one token" if own.reused_tokens == 1 else f"{own.reused_tokens:,} tokens"
-    return f"Turn {turn} itself reused {reused}{waited}. {now}: this run reuses {found.reused_tokens:,}."
+    return f"Turn {turn} itself remembered {reused}{waited}. {now}: this run remembers {found.reused_tokens:,}."
 
 
 def _parted(result: ProofResult, parted: Parted) -> str:
@@ -174,7 +174,7 @@ def _parted(result: ProofResult, parted: Parted) -> str:
     start = next(
         (place for place, (a, b) in enumerate(zip(warm, cold, strict=False)) if a != b), min(len(warm), len(cold))
     )
-    sides = f"{_quote(warm, start)} with the cache, {_quote(cold, start)} without"
+    sides = f"{_quote(warm, start)} remembering, {_quote(cold, start)} from scratch"
     return f"The same up to token {parted.token:,}, where they part: {sides}."
 
 

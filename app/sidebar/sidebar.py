@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QEnterEvent, QFocusEvent, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QEnterEvent, QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -44,6 +44,7 @@ class Sidebar(QFrame):
         self.search.setAccessibleName("Search conversations")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self.search_changed)
+        self.search.installEventFilter(self)
         self.explain = Explain("badge", self)
         self.list = ConversationList(self)
         self._nothing = SoftLabel(self)
@@ -86,6 +87,19 @@ class Sidebar(QFrame):
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         column.addWidget(self.model_button)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """From the search the Down key goes to the first of what was found, and Enter opens it."""
+        if watched is self.search and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            rows, key = self.list.rows, event.key()
+            if rows and key == Qt.Key.Key_Down:
+                self.list.show_current(rows[0].id)
+                self.list.setFocus()
+                return True
+            if rows and self.search.text() and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.list.opened.emit(rows[0].id)
+                return True
+        return super().eventFilter(watched, event)
 
     def show_rows(self, rows: Sequence[Listed], current: int) -> None:
         """Show these conversations, or what to do where there are none."""
@@ -154,10 +168,10 @@ class ModelButton(QAbstractButton):
 
     def _cache_words(self, model: ModelInfo) -> str:
         if not self._cache_on:
-            return "cache off"
+            return "remembering is off"
         held = self._cache.used_bytes if self._cache else 0
         budget = self._cache.budget_bytes if self._cache else model.cache_budget_bytes
-        return f"cache {size(held)} of {size(budget)}"
+        return f"{size(held)} of {size(budget)} memory"
 
     def _disk_words(self) -> str:
         """What lies on disk, or why nothing does; "" where that is not known or nothing to speak of."""
@@ -169,7 +183,7 @@ class ModelButton(QAbstractButton):
         """`kind` stands behind the name of the model and is never cut."""
         first = name + kind
         self._lines, self._parts = (first, second), ((name, kind), (second, ""))
-        lines = [first, second, *([f"{token_cost(self._model)} in the cache"] if self._model else [])]
+        lines = [first, second, *([f"{token_cost(self._model)} of memory"] if self._model else [])]
         lines += [disk] if (disk := self._disk_words()) else []
         self.setAccessibleName(f"Model: {'. '.join(lines)}")
         self.setToolTip(tool_tip("\n".join([*lines, "Open another model"])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QDialog,
@@ -25,6 +25,7 @@ from app.system_prompt.preset_panel import PresetPanel
 from app.widgets.explain import Explain
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.plain import Label, message_box
+from app.widgets.room import fit
 
 MOST_MARKS = 1_000
 """Places that are underlined; behind so many nobody looks for more."""
@@ -48,7 +49,7 @@ class SystemPromptEditor(QDialog):
         super().__init__(parent)
         self.setWindowTitle("System prompt")
         self.setModal(True)
-        self.resize(864, 600)
+        fit(self, QSize(864, 600))
         self.edit = QPlainTextEdit(text, self)
         self.edit.setObjectName("field")
         self.edit.setAccessibleName("System prompt")
@@ -66,7 +67,7 @@ class SystemPromptEditor(QDialog):
         title = Label("System prompt", self)
         title.setFont(theme.text_font(bold=True))
         note = Label(
-            "It stands before every message of this conversation. It is read once and pinned in the cache; after a"
+            "It stands before every message of this conversation. It is read once and kept; after a"
             " change everything from the changed place on is read again. {{date}}, {{time}}, {{datetime}}, {{weekday}}"
             " and {{uuid}} are filled in when a question is sent.",
             self,

@@ -36,6 +36,8 @@ CODE_HEADER = 32
 LINE_DISTANCE = 5
 """Pixels added between two lines of text."""
 LINE_BREAK = "\u2028"
+HEADINGS = {1: 20, 2: 17, 3: 15}
+"""Pixels of the type of headings, by level; deeper ones are as large as text."""
 
 QUOTE_PROPERTY = QTextFormat.Property.UserProperty + 1
 CODE_PROPERTY = QTextFormat.Property.UserProperty + 2
@@ -107,7 +109,7 @@ class BlockWriter:
             case "rule":
                 pass
             case _:
-                self._write_runs(block.runs, bold=block.kind == "heading")
+                self._write_runs(block.runs, bold=block.kind == "heading", size=HEADINGS.get(block.level, theme.BODY))
         self._after_list = block.depth > 0
 
     def _leave_room_above(self, height: int) -> None:
@@ -151,11 +153,13 @@ class BlockWriter:
             return 4
         return 16 if block.kind == "heading" else 8
 
-    def _write_runs(self, runs: tuple[Run, ...], bold: bool) -> None:
+    def _write_runs(self, runs: tuple[Run, ...], bold: bool, size: int = theme.BODY) -> None:
         for run in runs:
             form = _char_format(run, self._colour)
             if bold:
                 form.setFontWeight(QFont.Weight.DemiBold)
+            if size != theme.BODY:
+                form.setProperty(QTextFormat.Property.FontPixelSize, size)
             self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
 
     def _write_code(self, block: Block) -> None:

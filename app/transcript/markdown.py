@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 BlockKind = Literal["paragraph", "heading", "code", "table", "rule"]
@@ -27,6 +28,9 @@ PART_CELLS = 100
 
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _BARE_LINK = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]")
+
+
+_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,18 @@ def _parser() -> MarkdownIt:
     # References would let a late line change an early block; the HTML rules would only reject. Inline markup is
     # parsed by `_runs`, block by block, so that a paragraph past the limit costs nothing.
     made.disable(["reference", "html_block", "html_inline", "inline"])
+    made.inline.ruler.before("escape", "formula", _formula)
     return made
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    r"""The marks around a formula, \( \) \[ \], stay as they are written: they are no escaped brackets."""
+    if state.src[state.pos : state.pos + 2] not in ("\\(", "\\)", "\\[", "\\]"):
+        return False
+    if not silent:
+        state.pending += state.src[state.pos : state.pos + 2]
+    state.pos += 2
+    return True
 
 
 _PARSER = _parser()
@@ -211,7 +226,8 @@ class _Flattener:
             case "inline" if self.in_table:
                 self.cells.append(_runs(token))
             case "inline":
-                yield self._block("heading" if self.level else "paragraph", runs=_runs(token), level=self.level)
+                runs = _with_box(_runs(token)) if self.marker else _runs(token)
+                yield self._block("heading" if self.level else "paragraph", runs=runs, level=self.level)
             case "fence" | "code_block":
                 yield from self._lone_marker()
                 yield self._block("code", text=token.content.removesuffix("\n"), language=_language(token.info))
@@ -319,6 +335,12 @@ def _runs(inline: Token) -> tuple[Run, ...]:
             case _:
                 _join(runs, replace(look, text=token.content))
     return tuple(piece for run in runs for piece in _with_bare_links(run))
+
+
+def _with_box(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """An item of a task list begins with a box instead of "[ ]" or "[x]"."""
+    box = _BOXES.get(runs[0].text[:4].lower()) if runs else None
+    return (replace(runs[0], text=box + runs[0].text[4:]), *runs[1:]) if box else runs
 
 
 def _join(runs: list[Run], run: Run) -> None:

@@ -132,7 +132,7 @@ class ToolResult(MessageWidget):
         self.fold.say("Result of a tool")
         self._column.addWidget(self.fold)
         self._column.addWidget(self.tools)
-        for button in (self.tools.again, self.tools.edit, self.tools.prove):
+        for button in (self.tools.again, self.tools.edit, self.tools.prove, self.tools.figures):
             button.hide()
         self.fold.set_text(content.text)
         self.fold.set_open(folds.get((content.id, "result"), False))
@@ -163,7 +163,7 @@ class Answer(MessageWidget):
         self.view = AnswerView(self)
         self.note = ReadingNote(self)
         self.strip = StatStrip(self, lambda: self.tools.awake)
-        self.tools.wakes(self.strip.explain)
+        self.tools.add(self.strip.explain)
         self.box = DivergenceBox(self)
         self.box.clicked.connect(lambda: wishes.divergence.emit(content.id))
         self.box.action_wanted.connect(lambda key: wishes.cure.emit(content.id, key))
@@ -186,7 +186,7 @@ class Answer(MessageWidget):
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
         calls = [call.line for call in self.calls]
-        return (self.thought.line, self.view, *calls, self.strip.explain, self.box, *self.tools.buttons)
+        return (self.thought.line, self.view, *calls, self.box, *self.tools.buttons, self.strip.explain)
 
     def _fold(self, name: str, part: str) -> Fold:
         return _remembered(Fold(name, self), self.content.id, part, self._wishes, self._folds)

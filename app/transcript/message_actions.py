@@ -13,22 +13,27 @@ HEIGHT = 24
 
 
 class ActionButton(QToolButton):
-    """A small button that is always there for the keyboard and painted only when its row is awake.
+    """A small button that is always there for the keyboard and painted only when its row is awake. It shows the icon
+    called `name`, or the word `label`.
 
     Signals: pointed(bool) when it is pointed at or focused, and when no longer.
     """
 
     pointed = Signal(bool)
 
-    def __init__(self, name: str, says: str, row: MessageActions, shortcut: str = "") -> None:
+    def __init__(self, name: str, says: str, row: MessageActions, shortcut: str = "", label: str = "") -> None:
         super().__init__(row)
         self._row = row
         self._says = f"{says} ({shortcut})" if shortcut else says
         self._pointed = False
-        self.setObjectName("action")
-        self.setIcon(icon(name))
-        self.setIconSize(QSize(16, 16))
-        self.setFixedSize(HEIGHT, HEIGHT)
+        self.setObjectName("words" if label else "action")
+        if label:
+            self.setText(label)
+            self.setFixedHeight(HEIGHT)
+        else:
+            self.setIcon(icon(name))
+            self.setIconSize(QSize(16, 16))
+            self.setFixedSize(HEIGHT, HEIGHT)
         self.setAccessibleName(says)
         self.setToolTip(tool_tip(self._says))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -76,6 +81,7 @@ class Wishes(QObject):
         edit(id), prove(id): write this question anew; prove what the cache did for this answer.
         sibling(id, step): show the version before (-1) or after (1) this message.
         edit_pointed(id, bool): the edit button is pointed at or focused, or no longer.
+        figures(): show the figures under all answers, or no longer.
         divergence(id): see where the prompt of this answer left what was cached.
         cure(id, key): do what one of the buttons in the warm box of this answer offers.
         unfolded(id): a part of this message was just opened or folded, and is going to take another height.
@@ -86,6 +92,7 @@ class Wishes(QObject):
     prove = Signal(object)
     sibling = Signal(object, int)
     edit_pointed = Signal(object, bool)
+    figures = Signal()
     divergence = Signal(object)
     cure = Signal(object, str)
     unfolded = Signal(object)
@@ -94,7 +101,7 @@ class Wishes(QObject):
 class MessageActions(QWidget):
     """The row of buttons of the message with this id, which say in `wishes` what is wanted of it.
 
-    Attributes: copy, again, edit, prove, before, after: the buttons, in this order `buttons`.
+    Attributes: copy, again, edit, prove, figures, before, after: the buttons, in this order `buttons`.
     """
 
     def __init__(self, message_id: int, is_answer: bool, wishes: Wishes, parent: QWidget | None = None) -> None:
@@ -105,14 +112,16 @@ class MessageActions(QWidget):
         self.copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
         self.again = ActionButton("retry", "Answer again" if is_answer else "Answer this", self, "Ctrl+R")
         self.edit = ActionButton("edit", "Edit this question", self)
-        self.prove = ActionButton("prove", "Prove it: with the cache and without", self)
+        self.prove = ActionButton("", "Answer this once more, remembering and from scratch", self, label="Prove it")
+        self.figures = ActionButton("", "Show the figures under answers, or hide them", self, label="Details")
         self.before = ActionButton("previous", "The version before", self)
         self.after = ActionButton("next", "The next version", self)
         self._count = SoftLabel(self)
-        self.buttons = [self.copy, self.again, self.edit, self.prove, self.before, self.after]
+        self.buttons = [self.copy, self.again, self.edit, self.prove, self.figures, self.before, self.after]
         self._connect(message_id, wishes)
         self.edit.setVisible(not is_answer)
         self.prove.setVisible(is_answer)
+        self.figures.setVisible(is_answer)
         self.set_can_retry(is_answer)
         self._lay_out(is_answer)
         self.set_siblings(1, 1)
@@ -123,11 +132,12 @@ class MessageActions(QWidget):
         self.edit.clicked.connect(lambda: wishes.edit.emit(message_id))
         self.edit.pointed.connect(lambda pointed: wishes.edit_pointed.emit(message_id, pointed))
         self.prove.clicked.connect(lambda: wishes.prove.emit(message_id))
+        self.figures.clicked.connect(lambda: wishes.figures.emit())
         self.before.clicked.connect(lambda: wishes.sibling.emit(message_id, -1))
         self.after.clicked.connect(lambda: wishes.sibling.emit(message_id, 1))
 
     def _lay_out(self, is_answer: bool) -> None:
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         if not is_answer:
@@ -142,8 +152,10 @@ class MessageActions(QWidget):
         """Whether the buttons are painted."""
         return self._hovered or self._always or self._versions > 1 or any(button.hasFocus() for button in self.buttons)
 
-    def wakes(self, widget: QWidget) -> None:
-        """Paint this widget, which stands elsewhere in the message, again whenever the row is."""
+    def add(self, widget: QWidget) -> None:
+        """Put this widget behind "Details", and paint it again whenever the row is."""
+        self._row.insertWidget(self._row.indexOf(self.figures) + 1, widget)
+        self._row.insertSpacing(self._row.indexOf(widget) + 1, 4)
         self._followers.append(widget)
 
     def set_hovered(self, hovered: bool) -> None:

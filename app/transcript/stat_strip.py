@@ -1,111 +1,89 @@
-"""The one line of figures under an answer."""
+"""The line under an answer: what came of it, and its figures for those who want them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.explain import Explain
-from app.widgets.plain import tool_tip
-from app.words import turn_parts
+from app.widgets.plain import Label, SoftLabel, tool_tip
+from app.words import figures, knows_cold, result
 from engine import TurnStats
-
-SQUARE = 10
-COLUMNS = (112, 132)
-"""Least width of the first two parts, so that the strips of several answers stand in columns."""
-LINE = 20
-EXPLAIN = 24
-"""Room for the "?" behind the last part."""
 
 
 class StatStrip(QWidget):
-    """A blue square with what was reused, an orange one with what was computed, then the rest; wraps where it must.
+    """The result first: how soon the first word came, and what that is to be compared with. A blue square stands before
+    what the cache made sooner. The figures show on hovering, and under the line where `show_figures` says so.
 
-    `explain` is the "?" at its end, which says what the figures are. It is painted while `is_awake` says so.
+    `explain` is the "?" that says what the figures are; whoever shows the strip gives it its place. It is painted while
+    `is_awake` says so.
     """
 
     def __init__(self, parent: QWidget | None = None, is_awake: Callable[[], bool] = lambda: True) -> None:
         super().__init__(parent)
-        self._parts = ("", "", "")
+        self._parts = ("", "")
+        self._is_sooner = False
         self.explain = Explain("strip", self, is_awake)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._says, self._figures = Label(self), SoftLabel(self)
+        self._says.setTextFormat(Qt.TextFormat.RichText)
+        self._says.setFont(theme.text_font(theme.SMALL))
+        for label in (self._says, self._figures):
+            label.setWordWrap(True)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._figures.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self._says)
+        column.addWidget(self._figures)
         self.hide()
 
     @property
     def text(self) -> str:
-        """Everything the strip says, in one line."""
+        """Everything the line says."""
         return " ".join(part for part in self._parts if part)
+
+    @property
+    def figures(self) -> str:
+        """The figures of the turn, in sight or not."""
+        return self._figures.text()
 
     def show_stats(self, stats: TurnStats, finish_reason: str = "") -> None:
         """Show the figures of a turn, so far or at its end."""
-        parts = turn_parts(stats, finish_reason)
-        if parts != self._parts:
-            self._parts = parts
-            self.setAccessibleName(self.text)
-            self.setToolTip(tool_tip(_explain(stats)))
-            self._fit()
-            self.update()
+        parts = result(stats, finish_reason)
+        is_sooner = stats.reused_tokens > 0 and knows_cold(stats)
+        if (parts, is_sooner) != (self._parts, self._is_sooner):
+            self._parts, self._is_sooner = parts, is_sooner
+            self._say()
+        if figures(stats) != self._figures.text():
+            self._figures.setText(figures(stats))
+            self.setToolTip(tool_tip(where_it_went(stats)))
+            self.setAccessibleDescription(f"{figures(stats)}. {where_it_went(stats)}")
         self.setVisible(True)
 
-    def sizeHint(self) -> QSize:
-        return QSize(320, LINE)
+    def show_figures(self, wanted: bool) -> None:
+        """Whether the figures stand under the line."""
+        self._figures.setVisible(wanted)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
+    def _say(self) -> None:
+        colours, (lead, rest) = theme.current(), self._parts
+        square = f'<span style="color: {colours.reused}">■</span>&nbsp;' if self._is_sooner else ""
+        lead = f"{square}<b>{escape(lead)}</b>&ensp;" if lead else ""
+        self._says.setText(f'{lead}<span style="color: {colours.soft}">{escape(rest)}</span>')
+        self.setAccessibleName(self.text)
 
-    def _fit(self) -> None:
-        """As tall as the parts need at this width, with the "?" behind the last one."""
-        self.setFixedHeight(self._places()[-1][1] + LINE)
-        self._place_explain()
-
-    def _place_explain(self) -> None:
-        """Behind the last part, wherever that stands."""
-        left, top, _ = self._places()[-1]
-        room = self.width() - EXPLAIN + 8
-        self.explain.move(min(left + self._widths()[-1] + 8, room), top + (LINE - self.explain.height()) // 2)
-
-    def _places(self) -> list[tuple[int, int, str]]:
-        """Left, top and text of each part."""
-        left, top, places = 0, 0, []
-        for number, (part, width) in enumerate(zip(self._parts, self._widths(), strict=True)):
-            is_last = number == len(self._parts) - 1
-            if left and left + width + EXPLAIN * is_last > self.width():
-                left, top = 0, top + LINE
-            places.append((left, top, part))
-            left += width
-        return places
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.text_font(theme.SMALL))
-        colours = theme.current()
-        for (left, top, part), colour in zip(self._places(), (colours.reused, colours.computed, ""), strict=True):
-            self._paint_part(painter, part, left, top, colour)
-
-    def _paint_part(self, painter: QPainter, part: str, left: int, top: int, colour: str) -> None:
-        if colour:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colour))
-            painter.drawRoundedRect(QRectF(left, top + (LINE - SQUARE) / 2, SQUARE, SQUARE), 2, 2)
-            left += SQUARE + 6
-        painter.setPen(QColor(theme.current().soft))
-        painter.drawText(QRectF(left, top, self.width() - left, LINE), Qt.AlignmentFlag.AlignVCenter, part)
-
-    def _widths(self) -> tuple[int, int, int]:
-        metrics = QFontMetrics(theme.text_font(theme.SMALL))
-        first, second, rest = (metrics.horizontalAdvance(part) + 1 for part in self._parts)
-        gap = SQUARE + 6 + 16
-        return max(COLUMNS[0], first + gap), max(COLUMNS[1], second + gap), rest
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._say()
 
 
-def _explain(stats: TurnStats) -> str:
-    """Where the wait for the first token went, for hovering."""
+def where_it_went(stats: TurnStats) -> str:
+    """The figures of a turn in lines, and where the wait for the first token went."""
     named = (
         ("waiting its turn", stats.parts.queue),
         ("template and tokens", stats.parts.template),
@@ -115,4 +93,4 @@ def _explain(stats: TurnStats) -> str:
         ("first token", stats.parts.first_token),
     )
     parts = [f"{name} {value:.3f} s" for name, value in named if value >= 0.0005]
-    return f"{stats.prompt_tokens:,} tokens in the prompt\n" + "\n".join(parts)
+    return "\n".join([figures(stats), *parts])

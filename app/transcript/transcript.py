@@ -52,6 +52,7 @@ class Transcript(QScrollArea):
         self._timer.timeout.connect(self._build_some)
         self._messages: list[MessageWidget] = []
         self._folds: Folds = {}
+        self._shows_figures = False
         self._following, self._moving = True, False
         self._anchor: tuple[MessageWidget, int] | None = None
         self._build_column()
@@ -177,6 +178,13 @@ class Transcript(QScrollArea):
         self._place_newest()
         return True
 
+    def show_figures(self, wanted: bool) -> None:
+        """Whether all answers show their figures."""
+        self._shows_figures = wanted
+        for message in self._messages:
+            if isinstance(message, Answer):
+                message.strip.show_figures(wanted)
+
     def build_earlier(self) -> None:
         """Build the next older messages, piece by piece; what is in view stays where it is."""
         if not self._due:
@@ -237,7 +245,9 @@ class Transcript(QScrollArea):
     def _widget(self, content: MessageContent) -> MessageWidget:
         match content.role:
             case "assistant":
-                return Answer(content, self.wishes, self._folds)
+                answer = Answer(content, self.wishes, self._folds)
+                answer.strip.show_figures(self._shows_figures)
+                return answer
             case "tool":
                 return ToolResult(content, self.wishes, self._folds)
             case _:

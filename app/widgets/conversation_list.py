@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.widgets.plain import tool_tip
-from app.words import about_seconds, ago, from_disk, tokens
+from app.words import LEAST_ESTIMATE_S, about_seconds, ago, from_disk, tokens
 
 ROW_HEIGHT = 52
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -83,25 +83,36 @@ class Badge:
 
     @property
     def text(self) -> str:
-        """As shown: "warm · 0.12 s"."""
+        """As shown: "remembered", "from scratch, about 4 s"; "" where its next prompt is too short to matter."""
         if not self.fits:
-            return "longer than the context"
-        return f"{self._warmth} · {about_seconds(self.seconds)}"
+            return "longer than the model reads"
+        if self.has_seconds:
+            return f"{self._warmth}, about {about_seconds(self.seconds)}"
+        return self._warmth if self.is_warm else ""
+
+    @property
+    def has_seconds(self) -> bool:
+        """Whether its wait is worth saying."""
+        return self.fits and self.seconds >= LEAST_ESTIMATE_S
 
     @property
     def explanation(self) -> str:
         """What it means, in a sentence."""
-        share = f"{self.reused_tokens:,} of {tokens(self.prompt_tokens)} of its next prompt are in the cache"
+        share = f"{self.reused_tokens:,} of {tokens(self.prompt_tokens)} of its next prompt are remembered"
         share += from_disk(self.disk_tokens)
         if not self.fits:
             return f"Its next prompt would have {tokens(self.prompt_tokens)}: more than this model reads."
-        return f"{self._warmth.capitalize()}: {share}, and the first token takes about {about_seconds(self.seconds)}."
+        return (
+            f"{share}; the first word comes after about {about_seconds(self.seconds)}."
+            if self.has_seconds
+            else f"{share}."
+        )
 
     @property
     def _warmth(self) -> str:
         """From disk where most of what is reused comes from there."""
-        place = " (on disk)" if 2 * self.disk_tokens > self.reused_tokens else ""
-        return f"warm{place}" if self.is_warm else "cold"
+        place = " on disk" if 2 * self.disk_tokens > self.reused_tokens else ""
+        return f"remembered{place}" if self.is_warm else "from scratch"
 
 
 CONVERSATIONS = ListWords()
@@ -256,7 +267,7 @@ class _Rows(QStringListModel):
             said = [badge.explanation, *(f"{part.capitalize()}." for part in self._estimate(badge))] if badge else []
             return tool_tip("\n".join([row.title, *said, f"{self._words.used} {ago(row.updated)}"]))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            said = [badge.text, *self._estimate(badge)] if badge else []
+            said = [badge.text, *self._estimate(badge)] if badge and badge.text else []
             return ", ".join([row.title, *said, ago(row.updated)])
         if role == BADGE_ROLE:
             return badge
@@ -264,7 +275,7 @@ class _Rows(QStringListModel):
 
     def _estimate(self, badge: Badge) -> list[str]:
         """What the seconds of a badge are of; nothing where it has none."""
-        return [self._words.estimate] if badge.fits else []
+        return [self._words.estimate] if badge.has_seconds else []
 
 
 class _RowDelegate(QStyledItemDelegate):
@@ -306,7 +317,7 @@ class _RowDelegate(QStyledItemDelegate):
 
     def _paint_below(self, painter: QPainter, box: QRect, row: Listed, badge: Badge | None) -> None:
         colours = theme.current()
-        if badge:
+        if badge and badge.text:
             painter.setPen(QPen(QColor(colours.reused if badge.is_warm else colours.edge), 1.2))
             painter.setBrush(QColor(colours.reused) if badge.is_warm else Qt.BrushStyle.NoBrush)
             painter.drawEllipse(QPointF(box.left() + 4, box.center().y() + 0.5), 3.8, 3.8)
@@ -314,4 +325,4 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setFont(theme.text_font(theme.SMALL))
         painter.setPen(QColor(colours.soft))
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, badge.text if badge else ago(row.updated))
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, (badge and badge.text) or ago(row.updated))

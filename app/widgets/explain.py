@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.plain import Label
+from app.widgets.room import scrolling
 
 SIZE = 16
 WIDTH = 344
@@ -27,34 +28,33 @@ class Explanation:
 TERMS = {
     "block": Explanation(
         "Blocks",
-        "The cache keeps what was read in blocks of 16 tokens; a token is a short word or a piece of a longer one. "
-        "A block can be reused only where it, and everything before it, is the same as it was.",
+        "What was read is remembered (cached) in blocks of 16 tokens; a token is a short word or a piece of a longer "
+        "one. A block serves again only where it, and everything before it, is the same as it was.",
     ),
     "prefix": Explanation(
-        "Prefix",
-        "The prefix is the beginning that a prompt shares with something read before. "
-        "Only what comes behind it has to be computed.",
+        "Shared beginning (prefix)",
+        "A prompt that begins like something read before need not be read again up to where the two part. "
+        "Only what comes behind is read.",
     ),
     "eviction": Explanation(
-        "Eviction",
-        "When the budget is full, the blocks that were not used for the longest time are dropped. "
-        "A conversation that needs them again has to read them again.",
+        "Dropped (evicted)",
+        "When the memory (budget) is full, what was not used for the longest time is dropped. "
+        "A conversation that needs it again has to read it again.",
     ),
     "ttft": Explanation(
-        "Time to first token",
-        "This is the wait from Send to the first piece of the answer: the prompt is looked up, and what is missing is "
-        "computed. The more is reused, the shorter it is.",
+        "First word (time to first token)",
+        "This is the wait from Send to the first piece of the answer: the prompt is looked up, and what is not "
+        "remembered is read. The more is remembered, the shorter it is.",
     ),
     "pinned": Explanation(
-        "Pinned",
-        "The system prompt of a conversation, and whatever is pinned in the tree, stays in memory when other blocks "
-        "are evicted. What is pinned takes at most half of the budget; beyond that the oldest is let go.",
+        "Kept (pinned)",
+        "The system prompt of a conversation, and whatever is pinned in the tree, stays in memory when other things "
+        "are dropped. What is kept takes at most half of the memory; beyond that the oldest is let go.",
     ),
     "estimate": Explanation(
-        "Estimated seconds",
-        "Before a prompt is sent, its seconds are what computing the missing tokens should take, from how fast this "
-        "model read here of late. Looking the prompt up and choosing the first token come on top, so the time measured "
-        "under the answer is often longer.",
+        "About so many seconds",
+        "Before a prompt is sent, its seconds are what reading should take, from how fast this model read here of "
+        "late. Looking it up and choosing the first token come on top, so that the time measured is often longer.",
     ),
     "disk": Explanation(
         "From disk",
@@ -62,9 +62,10 @@ TERMS = {
         "That takes a moment longer than memory, and far less than reading the prompt again.",
     ),
     "cold": Explanation(
-        "Cold",
-        "This is what the same prompt would take with an empty cache, estimated from how fast this model reads here. "
-        "Where the same prompt was really read that way, the measured time stands there without “about”.",
+        "From scratch (cold)",
+        "This is what the same prompt would take with nothing remembered. It is an estimate from how fast this model "
+        "reads here, told as a span, and left out below half a second. Where the same prompt was really read that way, "
+        "the measured time stands there without “about”.",
     ),
 }
 """What each word of the trade means."""
@@ -74,16 +75,16 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
-            "last. Cells with a line through their foot are pinned, plain ones are reused, hollow ones with a "
-            "bar are reused from disk, tall ones must be computed, crossed ones do not fit into the context, and "
-            "dashes are room left in it.",
+            "last. Cells with a line through their foot are kept, plain ones are remembered, hollow ones with a "
+            "bar are remembered on disk, tall ones must be read, crossed ones are more than the model reads, and "
+            "dashes are room left.",
         ),
         ("block", "pinned", "disk", "estimate"),
     ),
     "badge": (
         Explanation(
-            "Warm and cold",
-            "A conversation is warm where at least half of its next prompt is in the cache, and cold elsewhere. The "
+            "Remembered and from scratch",
+            "A conversation is remembered (warm) where at least half of its next prompt need not be read again. The "
             "seconds are an estimate of the wait for its next answer as the conversation stands, without your next "
             "message, which has to be read too.",
         ),
@@ -92,8 +93,8 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
     "strip": (
         Explanation(
             "What this answer took",
-            "The prompt of this turn: how much of it was in the cache, how much had to be computed, and how long that "
-            "took. “Written” counts the tokens of the answer itself.",
+            "How soon its first word came, what that would have taken from scratch, and how much of the prompt was "
+            "remembered. “Details” shows the figures: tokens remembered, read, and written in the answer.",
         ),
         ("prefix", "ttft", "cold"),
     ),
@@ -109,50 +110,42 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
     "proof": (
         Explanation(
             "Prove it",
-            "The same prompt is answered twice with always the likeliest token: once with what is in the cache now, "
-            "which may be more than the turn itself found, once with every token read anew. Reuse is right when both "
-            "write the same tokens, and worth it when the first comes sooner.",
+            "The same prompt is answered twice with always the likeliest token: once with what is remembered now, "
+            "which may be more than the turn itself found, once with every token read anew. Remembering is right when "
+            "both write the same tokens, and worth it when the first comes sooner.",
         ),
         ("ttft", "prefix"),
     ),
     "first token": (
         Explanation(
-            "First token",
-            "Each bar is the wait for the first token of one turn. The grey bar behind it is what that turn would have "
-            "taken cold.",
+            "First word",
+            "Each bar is the wait for the first word of one turn: blue where most of its prompt was remembered, grey "
+            "where it was read from scratch. The light bar behind it is what that turn would have taken from scratch.",
         ),
         ("ttft", "cold"),
     ),
     "tokens": (
         Explanation(
-            "Tokens this turn",
-            "Each bar is the prompt of one turn: the blue part was in the cache, the orange part on top was computed. "
+            "Tokens",
+            "Each bar is the prompt of one turn: the blue part was remembered, the orange part on top was read. "
             "A tall orange part in the middle of a conversation says that something early in the prompt changed.",
         ),
         ("prefix",),
     ),
     "memory": (
         Explanation(
-            "Cache memory",
-            "What the cache holds, over the last 10 minutes: pinned, in use (the buffer that the newest chat is worked "
-            "on in, a copy of its blocks) and reusable, under the line of its budget, which is never passed. The total "
-            "is larger than that of the tree, which counts cached blocks only and not that buffer; what is on disk is "
+            "Memory",
+            "What is remembered takes memory, shown over the last 10 minutes: kept, in use (the buffer that the newest "
+            "chat is worked on in, a copy of its blocks) and what can go, under the most it may take. The total "
+            "is larger than that of the tree, which counts blocks only and not that buffer; what is on disk is "
             "in neither, nor are the texts and token ids beside it.",
         ),
         ("block", "eviction", "pinned"),
     ),
-    "saved": (
-        Explanation(
-            "Saved",
-            "The sum of the waits that reuse has spared, turn by turn: cold minus measured. "
-            "Next to it stand the tokens that were reused instead of being read again.",
-        ),
-        ("cold",),
-    ),
     "tree": (
         Explanation(
-            "Shared prefixes",
-            "Everything in the cache as a tree: conversations that begin alike share a stem and part where they "
+            "Shared beginnings",
+            "Everything that is remembered as a tree: conversations that begin alike share a stem and part where they "
             "differ. A piece grows a step each time its tokens double; a hollow one with a bar is on disk only.",
         ),
         ("prefix", "eviction", "pinned", "disk"),
@@ -209,7 +202,11 @@ class ExplainPopover(QFrame):
         self.text = "\n".join(f"{part.name}: {part.text}" for part in parts)
         self.setAccessibleName(explanation.name)
         self.setAccessibleDescription(self.text)
-        column = self._column = QVBoxLayout(self)
+        content = QWidget()
+        column = self._column = QVBoxLayout(content)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(1, 1, 1, 1)
+        whole.addWidget(scrolling(content))
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(2)
         for number, part in enumerate(parts):
@@ -219,11 +216,12 @@ class ExplainPopover(QFrame):
 
     def open_at(self, button: QWidget) -> None:
         """Show it under `button`, or above where there is no room, inside the screen."""
-        self.setFixedHeight(self._column.heightForWidth(WIDTH))
         room = button.screen().availableGeometry()
+        self.setFixedHeight(min(self._column.heightForWidth(WIDTH - 2) + 2, room.height() - 16))
         place = button.mapToGlobal(QPoint(-16, button.height() + 4))
         if place.y() + self.height() > room.bottom():
-            place.setY(button.mapToGlobal(QPoint(0, -4)).y() - self.height())
+            above = button.mapToGlobal(QPoint(0, -4)).y() - self.height()
+            place.setY(max(room.top() + 8, above))
         place.setX(max(room.left() + 8, min(place.x(), room.right() - WIDTH - 8)))
         self.move(place)
         self.show()

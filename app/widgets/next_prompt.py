@@ -29,7 +29,7 @@ class NextPrompt(QWidget):
         self.preview: Preview | None = None
         self._name = name
         self._shown: tuple[str, str] = ("", "")
-        self._newest: tuple[Preview | None, str, str, int] = (None, name, "", 0)
+        self._newest: tuple[Preview | None, str, str, int | None] = (None, name, "", None)
         self._answered: Preview | None = None
         self._is_instead = False
         self._heading, self._cost = _label(self), _label(self)
@@ -61,7 +61,7 @@ class NextPrompt(QWidget):
     def show_preview(self, preview: Preview | None) -> None:
         """Show this preview; None while there is nothing to send to."""
         self._answered = None
-        self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", 0)
+        self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", None)
         if preview is None or not self._is_instead:
             self.show_newest()
 
@@ -81,7 +81,7 @@ class NextPrompt(QWidget):
     def show_instead(self, preview: Preview, heading: str, cost: str) -> None:
         """Show what something else than Send would cost, until `show_newest`."""
         self._is_instead = True
-        self._show(preview, heading, cost, 0)
+        self._show(preview, heading, cost, None)
 
     def show_newest(self) -> None:
         """Go back to the newest preview."""
@@ -94,7 +94,7 @@ class NextPrompt(QWidget):
     def _note_read(self, answered: Preview, done: int) -> None:
         self._newest = (answered, "This prompt", words.this_prompt(answered, done), answered.reused_tokens + done)
 
-    def _show(self, preview: Preview | None, heading: str, cost: str, read_tokens: int) -> None:
+    def _show(self, preview: Preview | None, heading: str, cost: str, read_tokens: int | None) -> None:
         self.preview = preview
         self._shown = (heading, cost) if preview else ("", "")
         self._heading.setText(self._shown[0])

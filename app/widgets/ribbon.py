@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
+from time import perf_counter
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -29,6 +30,8 @@ LEAST_WIDTH = 2.0
 """Pixels that a state has in a cell at least: merging never hides that something must be computed."""
 TIP_WIDTH = 64
 """Characters in a line of what a cell says."""
+LONGEST_FILL_S = 2.0
+"""So long at most the ribbon takes to fill up to what was reported as read."""
 FEW_CELLS = 8
 _STEPS = {
     Qt.Key.Key_Left: -1,
@@ -41,15 +44,21 @@ _STEPS = {
 
 
 class Ribbon(QWidget):
-    """Each state has a colour and a shape: pinned with a line through its foot, reused plain, from disk hollow
-    with a bar inside, to compute tall, past the context crossed, free a thin dash. `current` is the cell that the
-    keyboard is at, -1 for none."""
+    """Each state has a colour and a shape: kept with a line through its foot, remembered plain, from disk hollow with a
+    bar inside, to read tall, past the context crossed, free a thin dash. While a prompt is read, what is still to be
+    read is hollow, and fills smoothly: never beyond what is read, from one report to the next.
+
+    `current` is the cell that the keyboard is at, -1 for none; `fill` moves the border between what is drawn as read
+    and the rest."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.current = -1
         self._preview: Preview | None = None
-        self._read_tokens = 0
+        self._read_tokens: int | None = None
+        self._reported_s = 0.0
+        self.fill = QVariantAnimation(self)
+        self.fill.valueChanged.connect(self.update)
         self._cells: list[Cell] = []
         self.setFixedHeight(HIGH)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -60,17 +69,38 @@ class Ribbon(QWidget):
         """What is shown."""
         return tuple(self._cells)
 
-    def show_preview(self, preview: Preview | None, *, read_tokens: int = 0) -> None:
-        """Show this prompt, None for nothing. Its first `read_tokens` are reused or computed by now."""
+    @property
+    def filled_tokens(self) -> int | None:
+        """How many tokens are drawn as read; None where no prompt is being read."""
+        return None if self._read_tokens is None else int(self.fill.currentValue() or 0)
+
+    def show_preview(self, preview: Preview | None, *, read_tokens: int | None = None) -> None:
+        """Show this prompt, None for nothing. While it is read, its first `read_tokens` are remembered or read by
+        now."""
+        if read_tokens != self._read_tokens:
+            self._fill_up_to(read_tokens)
         self._preview, self._read_tokens = preview, read_tokens
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if preview else Qt.FocusPolicy.NoFocus)
         self._lay_cells()
+
+    def _fill_up_to(self, read_tokens: int | None) -> None:
+        """Move there within the time that the step took, from where the border is now; back or at first, at once."""
+        now, filled = perf_counter(), self.filled_tokens
+        took_s, self._reported_s = now - self._reported_s, now
+        self.fill.stop()
+        if read_tokens is None:
+            return
+        is_forward = filled is not None and filled < read_tokens
+        self.fill.setStartValue(filled if is_forward else read_tokens)
+        self.fill.setEndValue(read_tokens)
+        self.fill.setDuration(round(1000 * min(took_s, LONGEST_FILL_S)) if is_forward else 0)
+        self.fill.start()
 
     def text_of(self, number: int) -> str:
         """Everything about one cell, in lines; "" where there is none."""
         if self._preview is None or not 0 <= number < len(self._cells):
             return ""
-        what, where, quote = describe(self._preview, self._cells[number], read_tokens=self._read_tokens)
+        what, where, quote = describe(self._preview, self._cells[number], read_tokens=self._read_tokens or 0)
         return "\n".join(line for line in (what, where, f"“{quote}”" if quote else "") if line)
 
     def cell_at(self, place: QPoint) -> int:
@@ -149,11 +179,12 @@ class Ribbon(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pitch = self.pitch
+        pitch, filled = self.pitch, self.filled_tokens
         for number, cell in enumerate(self._cells):
             left = number * pitch
+            is_read = filled is None or cell.start < filled
             for state, width in _widths(cell, pitch - GAP):
-                _paint(painter, QRectF(left, 0, width, HIGH), state)
+                _paint(painter, QRectF(left, 0, width, HIGH), state, is_read)
                 left += width
         if self.current >= 0 and self.hasFocus():
             painter.setPen(QPen(QColor(theme.current().text), 1.5))
@@ -170,7 +201,7 @@ def _widths(cell: Cell, whole: float) -> list[tuple[State, float]]:
     return [(state, width * scale) for (state, _), width in zip(parts, widths, strict=True)]
 
 
-def _paint(painter: QPainter, box: QRectF, state: State) -> None:
+def _paint(painter: QPainter, box: QRectF, state: State, is_read: bool) -> None:
     colours = theme.current()
     low = box.adjusted(0, (HIGH - LOW) / 2, 0, -(HIGH - LOW) / 2)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -185,6 +216,8 @@ def _paint(painter: QPainter, box: QRectF, state: State) -> None:
     elif state == "disk":
         _outline(painter, low, colours.reused)
         painter.fillRect(low.adjusted(0, 4, 0, -4), QColor(colours.reused))
+    elif state == "computed" and not is_read:
+        _outline(painter, box, colours.computed)
     elif state == "computed":
         painter.setBrush(QColor(colours.computed))
         painter.drawRoundedRect(box, 1.5, 1.5)

@@ -12,11 +12,11 @@ from engine import BLOCK_TOKENS, Preview, TokenSpan
 
 State = Literal["pinned", "reused", "disk", "computed", "past", "free"]
 STATE_WORDS: dict[State, str] = {
-    "pinned": "pinned",
-    "reused": "reused",
+    "pinned": "kept",
+    "reused": "remembered",
     "disk": "from disk",
-    "computed": "to compute",
-    "past": "past the context",
+    "computed": "to read",
+    "past": "more than the model reads",
     "free": "free",
 }
 QUOTE_LENGTH = 140
@@ -81,7 +81,7 @@ def describe(preview: Preview, cell: Cell, *, read_tokens: int = 0) -> tuple[str
         free = preview.context_length - preview.prompt_tokens
         return f"Free: the context has room for {free:,} more tokens", "", ""
     end = min(cell.end, preview.prompt_tokens)
-    words = STATE_WORDS | ({"computed": "computed"} if end <= read_tokens else {})
+    words = STATE_WORDS | ({"computed": "read"} if end <= read_tokens else {})
     says = ", ".join(f"{count:,} {words[state]}" if len(used) > 1 else words[state] for state, count in used)
     tokens = f"Tokens {cell.start:,} to {end - 1:,}" if end - cell.start > 1 else f"Token {cell.start:,}"
     return f"{tokens}: {says}", _places(preview.spans, cell.start, end), _text(preview, cell.start, end)

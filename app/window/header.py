@@ -16,9 +16,11 @@ HEIGHT = 56
 
 
 class Header(QWidget):
-    """Title, system prompt, and buttons. Signals: renamed(str), prompt_wanted()."""
+    """Title, system prompt, and buttons. Signals: renamed(str), prompt_wanted(), renaming_ended(): by the user, who
+    goes on elsewhere."""
 
     renamed = Signal(str)
+    renaming_ended = Signal()
     prompt_wanted = Signal()
 
     def __init__(self, show_sidebar: QAction, show_charts: QAction, menu: QMenu) -> None:
@@ -58,13 +60,13 @@ class Header(QWidget):
         self.title.show_title(title, can_rename)
 
     def show_prompt(self, prompt: str, tokens: int, pinned: bool) -> None:
-        """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is pinned."""
+        """Sum up the system prompt: its tokens, 0 while they are not counted, and whether it is kept."""
         if not prompt:
             says = "Add a system prompt"
         else:
             parts = ["System prompt"]
             parts += [f"{tokens:,} tokens"] if tokens else []
-            parts += ["pinned"] if pinned else []
+            parts += ["kept"] if pinned else []
             says = " · ".join(parts)
         self.pill.setText(says)
         self.pill.setToolTip("Read or change the system prompt of this conversation")
@@ -89,12 +91,14 @@ class Header(QWidget):
             return
         new = self.field.text().strip()
         self.stop_renaming()
+        self.renaming_ended.emit()
         if new and new != self.title.title:
             self.renamed.emit(new)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
             self.stop_renaming()
+            self.renaming_ended.emit()
             return True
         return super().eventFilter(watched, event)
 

@@ -72,9 +72,9 @@ class NoticeBar(QWidget):
         self._show(" ".join(filter(None, (said, sentence))), detail, is_error, offer)
 
     def show_offer(self, sentence: str, offer: str, accept: Callable[[], object], is_error: bool = True) -> None:
-        """Something failed or is to be known; a button with the label `offer` calls `accept`."""
+        """Something failed, or could come next, and a button with the label `offer` does it: it calls `accept`."""
         self._accept = accept
-        self._show(sentence, "", is_error, offer)
+        self._show(sentence, "", is_error=is_error, offer=offer)
 
     def clear(self) -> None:
         """What was said is over, but for what stays."""

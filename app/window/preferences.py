@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIcon
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QComboBox,
     QDialog,
@@ -25,8 +26,11 @@ from app import theme
 from app.composer.sampling import SamplingForm
 from app.settings import MOST_MEGABYTES
 from app.widgets.plain import Label, SoftLabel, tool_tip
+from app.widgets.room import fit, scrolling
 from engine import Sampling
 
+FIRST_SIZE, LEAST_WIDTH = QSize(800, 720), 720
+"""Pixels of the dialog where the screen has room, and below what width its columns stand one under the other."""
 THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
 DEVICES = (("auto", "Fastest there is"), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
 TOO_LONG = (("ask", "Ask"), ("trim", "Leave out its oldest turns"), ("refuse", "Only say so"))
@@ -121,7 +125,9 @@ class PreferencesDialog(QDialog):
         right.addWidget(self.sampling)
         right.addStretch()
         right.addWidget(self.look_for_updates)
-        columns = QHBoxLayout()
+        content = QWidget()
+        self._columns = columns = QHBoxLayout(content)
+        columns.setContentsMargins(0, 0, 12, 0)
         columns.setSpacing(32)
         columns.addLayout(left, 3)
         columns.addLayout(right, 2)
@@ -137,18 +143,22 @@ class PreferencesDialog(QDialog):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(24, 24, 24, 24)
         whole.setSpacing(16)
-        whole.addLayout(columns)
+        whole.addWidget(scrolling(content), 1)
         whole.addWidget(buttons)
-        width = max(760, self.sizeHint().width())
-        # The size hint takes wrapped notes for shorter than they are; the system prompt gives way on small screens.
-        self.resize(width, min(700, whole.totalHeightForWidth(width)))
+        fit(self, FIRST_SIZE)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is no room for two columns, they stand one under the other."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < LEAST_WIDTH
+        self._columns.setDirection(QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight)
 
     def _left_column(self, about: Mapping[str, str]) -> QVBoxLayout:
         rows = (
             ("theme", "Colours", self.theme),
             ("device", "Device", self.device),
             ("dtype", "Number format", self.dtype),
-            ("cache_budget_mb", "Cache budget", self.budget),
+            ("cache_budget_mb", "Memory", self.budget),
             ("too_long", "Chat too long", self.too_long),
             ("disk_budget_mb", "Keep on disk", self.disk),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
 
@@ -13,16 +13,22 @@ from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
 from app.transcript.message import Answer, MessageContent
 from app.window.reuse_presenter import ReusePresenter
+from app.window.tour import Tour
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 
 UNTITLED = "New conversation"
+WHAT_FOR = "It reads everything once.\nThe next answer starts at once."
+HOW = (
+    "Other chats read the whole conversation again before each answer. Headstart remembers what the model has read, and"
+    " shows what that saves. All of it stays on this computer."
+)
 SUPPORT_BOT, OPEN_DEFAULT, OPEN_FOLDER = "support bot", "default model", "model folder"
 
 
 class Presenter(QObject):
-    """Keeps one window in step with one session. `support_prompt` is what "Try the support bot" fills in; "" hides the
-    button."""
+    """Keeps one window in step with one session. `support_prompt` are the rules of the support bot that the empty page
+    offers to ask; "" hides the button."""
 
     def __init__(self, window: Window, session: Session, bridge: Bridge, support_prompt: str = "") -> None:
         super().__init__(window)
@@ -30,17 +36,22 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
-        self._disk_note = ""
+        self._is_sending = False
+        self._left_text = ""  # what was written in the conversation that was in view before
+        self._disk_note = self._error = ""
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
+        self._tour = Tour(session, support_prompt, self.set_system_prompt, self._send_for_tour, self._offer_next, self)
         self._search = ListSearch(session.search, self)
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
+        window.closing.connect(self._keep_draft)
         bridge.cache_view.connect(self._on_cache)
         self._connect_session()
         self._connect_window()
         self._on_conversation(session.conversation)
+        window.composer.set_text(session.draft(0))
         self._on_list()
 
     def _connect_session(self) -> None:
@@ -85,16 +96,31 @@ class Presenter(QObject):
 
     def send(self, text: str) -> None:
         """Send what the composer holds; it stays there when that fails."""
-        editing = self._window.composer.editing
+        editing, before = self._window.composer.editing, self._shown_id
+        self._is_sending = True
         sent = self._session.send(text) if editing is None else self._session.edit(editing, text)
+        self._is_sending = False
         if sent:
             self._window.composer.clear_sent()
             self._window.notice.clear()
+            self._session.keep_draft(before, "")
+
+    def _send_for_tour(self, text: str) -> None:
+        """Ask this; what the composer holds stays there."""
+        self._is_sending = True
+        if self._session.send(text):
+            self._window.notice.clear()
+        self._is_sending = False
+        self._window.composer.edit.setFocus()
+
+    def _offer_next(self, sentence: str, label: str, accept: Callable[[], None]) -> None:
+        self._window.notice.show_offer(sentence, label, accept, is_error=False)
 
     def retry(self) -> None:
         """Answer the last question again."""
         if self._session.retry():
             self._window.notice.clear()
+        self._window.composer.edit.setFocus()
 
     def new(self) -> None:
         """Begin an empty conversation, ready to be written in."""
@@ -102,8 +128,12 @@ class Presenter(QObject):
         self._window.composer.edit.setFocus()
 
     def open(self, conversation_id: int) -> None:
-        """Open a conversation of the list."""
+        """Open a conversation of the list, at the newest message that holds what is searched for."""
         self._session.open(conversation_id)
+        needle = self._window.sidebar.search.text().strip().casefold()
+        found = [message.id for message in self._session.messages if needle in message.content.casefold()]
+        if needle and found:
+            self._window.transcript.show_message(found[-1])
         self._window.composer.edit.setFocus()
 
     def copy_answer(self) -> None:
@@ -128,9 +158,7 @@ class Presenter(QObject):
 
     def _on_chosen(self, key: str) -> None:
         if key == SUPPORT_BOT:
-            self.set_system_prompt(self._support_prompt)
-            self._window.composer.set_text("Can I change the delivery address after I have paid?")
-            self._window.composer.edit.setFocus()
+            self._tour.begin()
         elif key == OPEN_DEFAULT:
             self._window.commands.open_default.trigger()
         else:
@@ -143,6 +171,10 @@ class Presenter(QObject):
         if conversation.id != self._shown_id:
             window.composer.stop_editing()
             window.header.stop_renaming()
+            if not self._is_sending:
+                self._keep_draft()
+                self._left_text = window.composer.text
+                window.composer.set_text(self._session.draft(conversation.id))
         self._shown_id = conversation.id
         self._refresh_header()
         window.transcript.show_messages(self._contents(messages))
@@ -170,7 +202,8 @@ class Presenter(QObject):
     def _on_question_taken_back(self, text: str, replaced: int | None) -> None:
         composer = self._window.composer
         if replaced is None:
-            composer.set_text(f"{text}\n{composer.text}" if composer.text.strip() else text)
+            written = composer.text if self._shown_id else self._left_text  # its conversation may be gone with it
+            composer.set_text(f"{text}\n{written}" if written.strip() else text)
         else:
             composer.start_editing(replaced, text)
         composer.edit.setFocus()
@@ -197,6 +230,8 @@ class Presenter(QObject):
         if answer := self._window.transcript.answer(message.id):
             answer.finish(*self._contents([message]))
             self._window.transcript.mark_newest()
+        if message.finish_reason in ("end", "length"):
+            self._end_error()
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():
@@ -219,6 +254,8 @@ class Presenter(QObject):
 
     def _on_model(self, model: ModelInfo | None) -> None:
         self._window.loading_bar.hide()
+        if model:
+            self._end_error()
         self._window.sidebar.model_button.show_model(model)
 
     def _on_loading(self, event: Loading) -> None:
@@ -234,13 +271,27 @@ class Presenter(QObject):
         self._window.sidebar.model_button.show_cache(view)
         if view.disk_note and view.disk_note != self._disk_note:
             self._window.notice.show_notice(view.disk_note)
+        elif self._disk_note and not view.disk_note and self._window.notice.text == self._disk_note:
+            self._window.notice.clear()
         self._disk_note = view.disk_note
 
     def _on_error(self, sentence: str, detail: str) -> None:
         self._window.notice.show_error(sentence, detail, stays=self._session.saving.is_failing)
+        self._error = sentence
         if self._session.state != "loading":
             self._window.loading_bar.hide()
             self._window.sidebar.model_button.show_model(self._session.model)
+
+    def _end_error(self) -> None:
+        """What failed works again: the bar that said so goes, unless it says something else by now."""
+        if self._error and self._window.notice.text == self._error:
+            self._window.notice.clear()
+        self._error = ""
+
+    def _keep_draft(self) -> None:
+        """What is written stays with its conversation, also over the end of the program."""
+        self._window.composer.stop_editing()
+        self._session.keep_draft(self._shown_id, self._window.composer.text)
 
     # Small print
 
@@ -268,11 +319,11 @@ class Presenter(QObject):
             empty.say("No model is open", "Choose the model that will answer; it runs on this computer.", models)
             return
         offers = bool(self._support_prompt) and not self._session.conversation.system_prompt
-        choices = ((SUPPORT_BOT, "Try the support bot"),) if offers else ()
-        sentence = "Write a message below. What the model has read once, it does not read again."
+        choices = ((SUPPORT_BOT, "Show me: ask a support bot two questions · about a minute"),) if offers else ()
+        beside = "or just start writing" if offers else "Just start writing."
         if self._session.state == "loading":
-            sentence = "Write a message below. It is answered as soon as the model is loaded."
-        empty.say("Ask anything", sentence, choices)
+            beside = f"{beside.removesuffix('.')}; it is answered as soon as the model is loaded."
+        empty.say(WHAT_FOR, HOW, choices, beside, steps=offers)
 
     def _contents(self, messages: Sequence[StoredMessage]) -> list[MessageContent]:
         first_seen_id = self._session.first_seen_id  # it goes through the whole branch: once for all of them

@@ -13,14 +13,15 @@ from app.sidebar.sidebar import WIDTH as SIDEBAR_WIDTH
 from app.sidebar.sidebar import Sidebar
 from app.transcript.transcript import COLUMN_WIDTH, SIDE, Transcript
 from app.widgets.icons import app_icon
+from app.widgets.room import fit
 from app.window.actions import Actions
 from app.window.empty_state import EmptyState
 from app.window.header import Header
 from app.window.loading_bar import LoadingBar
 from app.window.notice_bar import NoticeBar
 
-FIRST_SIZE, FRAME = QSize(1280, 800), QSize(16, 48)
-"""Pixels of a first window where the screen has room, and what the desktop may draw around any window."""
+FIRST_SIZE = QSize(1280, 800)
+"""Pixels of a first window where the screen has room."""
 CHARTS_WIDTH = 360
 LEAST_TEXT = 520
 """Pixels the conversation keeps; a column that leaves it less is folded, the charts first."""
@@ -95,6 +96,7 @@ class Window(QMainWindow):
         actions.find.triggered.connect(self._find)
         actions.write.triggered.connect(self.composer.edit.setFocus)
         actions.rename.triggered.connect(self.header.rename)
+        self.header.renaming_ended.connect(self._on_renaming_ended)
         actions.quit.triggered.connect(self.close)
         actions.open_menu.triggered.connect(self.header.menu_button.showMenu)
 
@@ -125,7 +127,9 @@ class Window(QMainWindow):
         if text:
             self.restoreGeometry(QByteArray.fromBase64(text.encode("ascii", "ignore")))
         else:
-            self.resize(first_size(self.screen().availableGeometry().size()))
+            self.resize(FIRST_SIZE)
+        if not self.isMaximized() and not self.isFullScreen():
+            fit(self, self.size())  # the screen may be another one, or its scale
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -156,16 +160,16 @@ class Window(QMainWindow):
             line.setVisible(shown)
             action.setChecked(shown)
 
+    def _on_renaming_ended(self) -> None:
+        """The field is gone: go on writing, unless the user pressed something else meanwhile."""
+        if self.focusWidget() in (None, self.header.field, self.header.pill):
+            self.composer.edit.setFocus()
+
     def _find(self) -> None:
         if not self.sidebar.isVisible():
             self._on_sidebar_wish(True)
         self.sidebar.search.setFocus()
         self.sidebar.search.selectAll()
-
-
-def first_size(available: QSize) -> QSize:
-    """The size of a window that was never open before. The screen has `available` room for it and its frame."""
-    return FIRST_SIZE.boundedTo(available - FRAME)
 
 
 def columns(width: int, sidebar: bool, charts: bool, asked: str = "") -> tuple[bool, bool]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import log
 
 from engine.events import TtftParts, TurnStats
 
@@ -26,22 +27,43 @@ class _Sample:
         return self.tokens * (self.past + self.tokens / 2)
 
 
-class PrefillRate:
-    """How fast this model reads on this machine, from the passes it made.
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A prompt that was read from its first token on: how many tokens, and the seconds to the first one of its answer,
+    without the wait in the queue."""
 
-    Seconds = a * tokens + b * query-key pairs, fitted to the last passes by least squares with a, b >= 0. Passes of a
-    few tokens say little about reading and are left out.
+    tokens: int
+    seconds: float
+
+
+class PrefillRate:
+    """How fast this model reads on this machine, from the passes it made and the prompts it read from scratch.
+
+    Seconds = a * tokens + b * query-key pairs with a, b >= 0, fitted by least squares to those of the last passes that
+    nothing disturbed: another program makes a pass slower and never quicker, so that passes are left out which took
+    clearly longer, for what they computed, than the quickest quarter. Passes of a few tokens say little about reading.
+
+    What was measured on whole prompts goes before the fit (`from_scratch`).
     """
 
     LEAST_TOKENS = 32
+    DISTURBED = 1.4
+    """A pass that took so many times as long as the quickest quarter had the machine not for itself."""
+    WHOLE_PROMPTS = 16
 
     def __init__(self) -> None:
         self._samples: deque[_Sample] = deque(maxlen=64)
+        self._whole: deque[_Whole] = deque(maxlen=self.WHOLE_PROMPTS)
 
     def observe(self, tokens: int, past: int, seconds: float) -> None:
         """Note one forward pass."""
         if tokens >= self.LEAST_TOKENS:
             self._samples.append(_Sample(tokens, past, seconds))
+
+    def observe_from_scratch(self, tokens: int, seconds: float) -> None:
+        """Note a whole prompt of which nothing was reused, and its time to the first token."""
+        if tokens >= self.LEAST_TOKENS and seconds > 0:
+            self._whole.append(_Whole(tokens, seconds))
 
     def estimate(self, tokens: int, past: int = 0) -> float:
         """Seconds to compute `tokens` behind `past` ones; 0 before anything was measured."""
@@ -50,6 +72,19 @@ class PrefillRate:
         per_token, per_pair = self._fit()
         return per_token * tokens + per_pair * _Sample(tokens, past, 0.0).pairs
 
+    def from_scratch(self, tokens: int) -> float:
+        """Seconds to the first token of a prompt of which nothing is reused; 0 before anything was measured.
+
+        The fit is scaled to the measured prompt that is nearest in length, the newest of several. Reading costs more
+        the more is read, and at most by the square of it: no estimate is above what this makes of any measured prompt.
+        """
+        estimate = self.estimate(tokens)
+        if not self._whole or not estimate:
+            return estimate
+        near = min(reversed(self._whole), key=lambda whole: abs(log(whole.tokens / tokens)))
+        bounds = (whole.seconds * max(1.0, tokens / whole.tokens) ** 2 for whole in self._whole)
+        return min(near.seconds * estimate / self.estimate(near.tokens), *bounds)
+
     @property
     def tokens_per_s(self) -> float:
         """Reading speed of a 512-token prompt; 0 before anything was measured."""
@@ -57,18 +92,28 @@ class PrefillRate:
         return 512 / seconds if seconds > 0 else 0.0
 
     def _fit(self) -> tuple[float, float]:
-        xx = sum(float(s.tokens) ** 2 for s in self._samples)
-        xy = sum(s.tokens * s.pairs for s in self._samples)
-        yy = sum(s.pairs**2 for s in self._samples)
-        xt = sum(s.tokens * s.seconds for s in self._samples)
-        yt = sum(s.pairs * s.seconds for s in self._samples)
-        determinant = xx * yy - xy * xy
-        if determinant > 1e-6 * xx * yy:
-            per_token = (xt * yy - yt * xy) / determinant
-            per_pair = (yt * xx - xt * xy) / determinant
-            if per_token > 0 and per_pair >= 0:
-                return per_token, per_pair
-        return xt / xx, 0.0
+        fit = _least_squares(self._samples)
+        for _ in range(3):  # each time the disturbed ones weigh less in what tells them apart
+            slowness = [sample.seconds / (fit[0] * sample.tokens + fit[1] * sample.pairs) for sample in self._samples]
+            most = self.DISTURBED * sorted(slowness)[len(slowness) // 4]
+            fit = _least_squares([s for s, slow in zip(self._samples, slowness, strict=True) if slow <= most])
+        return fit
+
+
+def _least_squares(samples: Collection[_Sample]) -> tuple[float, float]:
+    """Seconds a token and a pair, both of them 0 or more, the first above 0."""
+    xx = sum(float(s.tokens) ** 2 for s in samples)
+    xy = sum(s.tokens * s.pairs for s in samples)
+    yy = sum(s.pairs**2 for s in samples)
+    xt = sum(s.tokens * s.seconds for s in samples)
+    yt = sum(s.pairs * s.seconds for s in samples)
+    determinant = xx * yy - xy * xy
+    if determinant > 1e-6 * xx * yy:
+        per_token = (xt * yy - yt * xy) / determinant
+        per_pair = (yt * xx - xt * xy) / determinant
+        if per_token > 0 and per_pair >= 0:
+            return per_token, per_pair
+    return max(xt / xx, 1e-12), 0.0
 
 
 COLD_TIME_BYTES = 200

@@ -399,11 +399,18 @@ class Responder:
         return self.model.forward([token], lane, position, is_answer=True)
 
     def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
-        began = self._clock()
-        with listening(turn.listen):
+        began, listened = self._clock(), 0.0
+
+        def listen() -> None:
+            nonlocal listened
+            paused = self._clock()
+            turn.listen()
+            listened += self._clock() - paused
+
+        with listening(listen):
             logits = self.model.forward(ids, run.lane, start)
         self.model.synchronize()
-        self.rate.observe(len(ids), start, self._clock() - began)
+        self.rate.observe(len(ids), start, self._clock() - began - listened)
         return logits
 
     def _end(self, turn: Turn, answer: Message) -> Iterator[Event]:
@@ -440,10 +447,12 @@ class Responder:
     def _stats(self, turn: Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
         queue, template = turn.clock.parts.queue, turn.clock.parts.template
-        if turn.reused == 0 and ttft is not None:
-            self._cold_times.note(ids, ttft - queue, turn.request.salt)
         measured = self._cold_times.get(ids, turn.request.salt)
-        estimate = template + self.rate.estimate(len(ids)) if measured is None else measured
+        if turn.reused == 0 and ttft is not None and measured != ttft - queue:
+            measured = ttft - queue
+            self._cold_times.note(ids, measured, turn.request.salt)
+            self.rate.observe_from_scratch(len(ids), measured)
+        estimate = template + self.rate.from_scratch(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
         return replace(stats, disk_tokens=turn.from_disk)
@@ -487,7 +496,7 @@ class Responder:
             prompt_tokens=len(prompt.ids),
             reused_tokens=reused,
             computed_tokens=computed,
-            seconds=self.rate.estimate(computed, reused),
+            seconds=self._seconds_to_read(computed, reused),
             system_tokens=prompt.system_tokens,
             context_length=self.cache.context_length,
             spans=prompt.spans,
@@ -496,6 +505,11 @@ class Responder:
             disk_tokens=from_disk,
             ids=prompt.ids,
         )
+
+    def _seconds_to_read(self, computed: int, reused: int) -> float:
+        """An estimate for a prompt, with what is reused of it; never more than for the same prompt from scratch."""
+        whole = self.rate.from_scratch(computed + reused)
+        return min(whole, self.rate.estimate(computed, reused)) if reused else whole
 
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""

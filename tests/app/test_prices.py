@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.charts.cards import elsewhere
+from app.charts.headline import elsewhere
 from app.charts.series import TurnSeries
 from app.prices import Used, bills, dollars, in_words, services
 from engine import TtftParts, TurnStats

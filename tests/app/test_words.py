@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app import words
 from app.sidebar.badges import badge_of
@@ -62,54 +65,92 @@ def preview(prompt: int, reused: int, system: int) -> Preview:
     return Preview(1, prompt, reused, prompt - reused, 0.1, system, 8192, ())
 
 
-def test_an_estimated_cold_run_is_called_about() -> None:
-    assert words.turn_parts(stats()) == (
-        "3,008 reused",
-        "57 computed",
-        "43 written · first token 0.13 s (cold about 1.7 s) · 52 tok/s",
-    )
-
-
 def test_what_came_from_disk_is_said() -> None:
-    assert words.turn_parts(replace(stats(), disk_tokens=512))[0] == "3,008 reused (512 from disk)"
+    assert words.figures(replace(stats(), disk_tokens=512)).startswith(
+        "3,008 of 3,065 tokens remembered (512 from disk)"
+    )
     seen = replace(preview(400, 320, 100), disk_tokens=64)
-    assert words.next_prompt(seen).startswith("320 reused (64 from disk) · 80 to compute")
-    assert words.this_prompt(seen, 0) == "320 reused (64 from disk) · 80 to compute"
-    assert words.this_prompt(seen, 16) == "320 reused (64 from disk) · 16 of 80 computed"
-    assert words.this_prompt(seen, 80) == "320 reused (64 from disk) · 80 computed"
+    said = "320 of 400 tokens remembered (64 from disk)"
+    assert words.next_prompt(seen) == f"{said} · first word in about 0.1 s"
+    assert words.this_prompt(seen, 0) == f"{said} · 80 to read"
+    assert words.this_prompt(seen, 16) == f"{said} · 16 of 80 read"
+    assert words.this_prompt(seen, 80) == f"{said} · 80 read"
 
 
-def test_a_badge_says_where_it_is_warm() -> None:
+def test_a_badge_says_where_it_is_remembered_and_nothing_of_little() -> None:
     """By where most of it comes from; the explanation has the number."""
     badge = badge_of(replace(preview(400, 320, 100), disk_tokens=320))
-    assert badge.text == "warm (on disk) · 0.10 s"
-    assert "320 of 400 tokens of its next prompt are in the cache (320 from disk)" in badge.explanation
-    assert badge_of(replace(preview(400, 320, 100), disk_tokens=16)).text == "warm · 0.10 s"
-    assert badge_of(replace(preview(400, 32, 100), disk_tokens=32)).text == "cold · 0.10 s"
+    assert badge.text == "remembered on disk"
+    assert "320 of 400 tokens of its next prompt are remembered (320 from disk)" in badge.explanation
+    assert badge_of(replace(preview(400, 320, 100), disk_tokens=16)).text == "remembered"
+    assert badge_of(replace(preview(400, 320, 100), seconds=2.2)).text == "remembered, about 2 s"
+    assert badge_of(replace(preview(400, 32, 100), seconds=2.2)).text == "from scratch, about 2 s"
+    assert badge_of(preview(400, 32, 100)).text == "", "nobody waits for a tenth of a second"
 
 
-def test_a_measured_cold_run_is_not() -> None:
-    assert "(cold 1.7 s)" in words.turn_parts(stats(measured=True))[2]
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.5, "0.4 to 0.6 s"),
+        (3.7, "3 to 5 s"),
+        (12.0, "9 to 15 s"),
+        (40.0, "30 to 50 s"),
+        (118.0, "88 to 150 s"),
+        (300.0, "4 to 6 min"),
+    ],
+)
+def test_an_estimate_is_a_span_without_false_digits(seconds: float, said: str) -> None:
+    assert words.estimated_seconds(seconds) == said
 
 
-def test_nothing_reused_has_nothing_to_compare() -> None:
-    assert words.turn_parts(stats(reused=0, ttft=1.59))[2] == "43 written · first token 1.59 s · 52 tok/s"
+@given(st.floats(0.5, 1e5))
+def test_an_estimated_span_holds_what_row_e1_allows(value: float) -> None:
+    low, high, unit = re.fullmatch(r"([\d.,]+)(?: to ([\d.,]+))? (s|min)", words.estimated_seconds(value)).groups()  # type: ignore[union-attr]
+    scale = 1 if unit == "s" else 60
+    low, high = (scale * float((each or low).replace(",", "")) for each in (low, high))
+    assert 0.6 * value <= low <= value <= high <= 1.5 * value
+
+
+@pytest.mark.parametrize(
+    ("ttft_s", "cold_s", "measured", "text"),
+    [
+        (0.11, 1.8, True, "16 times sooner"),
+        (0.11, 1.8, False, "about 15 times sooner"),
+        (1.0, 2.4, True, "2.4 times sooner"),
+        (1.0, 2.4, False, "about 2.5 times sooner"),
+        (1.0, 1.05, True, ""),
+        (1.0, 1.3, False, ""),
+        (3.0, 2.0, True, ""),
+        (0.0, 2.0, True, ""),
+    ],
+)
+def test_how_soon_is_said_honestly(ttft_s: float, cold_s: float, measured: bool, text: str) -> None:
+    assert words.times_sooner(ttft_s, cold_s, measured) == text
 
 
 def test_before_the_first_token_nothing_is_made_up() -> None:
-    assert words.turn_parts(stats(ttft=None, rate=0.0))[2] == "43 written"
+    assert words.result(stats(ttft=None, rate=0.0)) == ("", "")
+    assert words.figures(stats(ttft=None, rate=0.0)) == "3,008 of 3,065 tokens remembered · 57 read · 43 written"
 
 
 @pytest.mark.parametrize("reason", ["length", "stopped", "failed", "interrupted"])
 def test_an_answer_that_did_not_end_by_itself_says_so(reason: str) -> None:
-    assert words.turn_parts(stats(), reason)[2].endswith(words.ENDINGS[reason])
+    for given_ in (
+        stats(),
+        stats(reused=0),
+        stats(reused=0, ttft=3.0),
+        stats(ttft=None),
+        stats(measured=True, ttft=5.0),
+    ):
+        assert words.result(given_, reason)[1].endswith(words.ENDINGS[reason])
 
 
-def test_next_prompt_and_context() -> None:
-    given = preview(3196, 3184, 3012)
-    assert words.next_prompt(given) == "3,184 reused · 12 to compute · estimated 0.10 s"
-    assert words.context(given) == "Context 3,196 of 8,192"
-    assert words.reading(1920, 3050, 1.1) == "reading 1,920 of 3,050 tokens, 1.1 s left"
+def test_next_prompt_and_room() -> None:
+    given_ = preview(3196, 3184, 3012)
+    assert words.next_prompt(given_) == "3,184 of 3,196 tokens remembered · first word in about 0.1 s"
+    assert words.context(given_) == "Room left: 61% of 8,192 tokens"
+    assert words.reading(1920, 3050, 1.1) == "reading 1,920 of 3,050 tokens, about 1.1 s left"
+    assert words.reading(3050, 3050, 0.0) == "reading 3,050 of 3,050 tokens"
 
 
 def test_sampling_in_short() -> None:
@@ -195,12 +236,10 @@ def test_a_prompt_that_does_not_fit_says_by_how_much() -> None:
 
 
 def test_what_a_change_costs() -> None:
-    assert words.recomputes(preview(3200, 80, 0)) == "recomputes 3,120 tokens, about 0.10 s"
-    assert words.recomputes(preview(3200, 3199, 0)) == "recomputes 1 token, about 0.10 s"
+    assert words.recomputes(preview(3200, 80, 0)) == "3,120 tokens are read again, about 0.1 s"
+    assert words.recomputes(preview(3200, 3199, 0)) == "1 token is read again, about 0.1 s"
 
 
-@pytest.mark.parametrize(
-    ("value", "said"), [(0.0004, "0.01 s"), (0.104, "0.10 s"), (1.68, "1.7 s"), (1234.5, "1,234.5 s")]
-)
+@pytest.mark.parametrize(("value", "said"), [(0.0004, "0.01 s"), (0.104, "0.1 s"), (1.68, "1.7 s"), (1234.5, "21 min")])
 def test_estimated_seconds(value: float, said: str) -> None:
     assert words.about_seconds(value) == said

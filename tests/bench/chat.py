@@ -16,6 +16,7 @@ from engine import (
     Message,
     ModelInfo,
     ModelSpec,
+    Preview,
     Request,
     Sampling,
 )
@@ -58,10 +59,21 @@ class Player:
         return self._answer((Message("system", system_prompt), Message("user", question)), True, sampling)
 
     def _answer(self, messages: tuple[Message, ...], use_cache: bool, sampling: Sampling) -> Finished:
-        self.engine.submit(Request(messages, sampling, "bench", use_cache=use_cache))
+        return self.answer(Request(messages, sampling, "bench", use_cache=use_cache))
+
+    def answer(self, request: Request) -> Finished:
+        """Answer a request."""
+        self.engine.submit(request)
         finished = self._wait()
         assert isinstance(finished, Finished), finished
         return finished
+
+    def preview(self, request: Request) -> Preview:
+        """What a request would reuse and compute now."""
+        self.engine.preview(request)
+        preview = self._wait()
+        assert isinstance(preview, Preview), preview
+        return preview
 
     def new_question(self) -> str:
         """A question of about 50 tokens that was never asked before."""
@@ -81,7 +93,7 @@ class Player:
 
     def _wait(self) -> Event:
         for event in self._events():
-            if isinstance(event, Finished | Failed | Loaded):
+            if isinstance(event, Finished | Failed | Loaded | Preview):
                 return event
         raise AssertionError("unreachable")
 

@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import torch
 from transformers import AutoTokenizer
 
-from engine import Finished, Message, Sampling
+from engine import Finished, Message, Request, Sampling
 from engine.prompt.template import PromptBuilder
 from engine.worker.engine import Engine
 from tests.bench.beside import Call, beside
@@ -35,6 +36,7 @@ def measure(player: Player, folder: Path, count: int) -> Iterator[Row]:
     yield _sampling(player, count)
     yield _switch(player, count)
     yield _busy(player, count)
+    yield _estimates(player)
 
 
 def _first_token(player: Player, builder: PromptBuilder, peer: Call, count: int) -> Iterator[Row]:
@@ -143,6 +145,21 @@ def _busy(player: Player, count: int) -> Row:
 
     samples = alternate({"busy": disturbed, "alone": player.ttft}, count)
     return ratio_row("8", "warm TTFT with another busy process / alone", samples, "busy", "alone", "<= 2.5", "1.5")
+
+
+def _estimates(player: Player) -> Row:
+    """Prompts of 500 tokens and more, read from scratch: the estimate made just before over what was then measured."""
+    samples: list[dict[str, float]] = []
+    for share in (0.2, 1.0, 0.5, 0.8, 0.3, 0.9, 0.6, 0.4, 0.7, 1.0):
+        text = SCRIPT.system_prompt[: round(share * len(SCRIPT.system_prompt))]
+        request = Request((Message("system", text), Message("user", player.new_question())), use_cache=False)
+        estimate = player.preview(request).seconds
+        stats = player.answer(replace(request, sampling=Sampling(temperature=0, max_tokens=1))).stats
+        assert stats.ttft_s is not None
+        samples.append({"estimate": estimate, "measured": stats.ttft_s - stats.parts.queue})
+    near = sum(abs(each["estimate"] / each["measured"] - 1) <= 0.25 for each in samples)
+    name = "cold estimates within 25% of what is measured then"
+    return Row("E1", name, near / len(samples), "share", ">= 0.9", "1", list(samples))
 
 
 @contextmanager

@@ -6,12 +6,13 @@ from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, S
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
+from app.charts.card import FoldButton
 from app.charts.tree import words as tree_words
 from app.charts.tree.layout import ListedRun, TreeLayout, largest_runs, lay_out, run_width
 from app.charts.tree.words import Titles
 from app.theme import SMALL, Theme, text_font
 from app.widgets.explain import Explain
-from app.widgets.plain import Label, elided, tool_tip
+from app.widgets.plain import elided, tool_tip
 from engine import CacheView, NodeView
 
 MOST_ROWS = 5
@@ -24,25 +25,27 @@ LABEL = 176
 
 
 class PrefixCard(QWidget):
-    """Signals: tree_wanted(); open_wanted(int conversation, int token): show this conversation where the run begins."""
+    """Signals: tree_wanted(); open_wanted(int conversation, int token): show this conversation where the run begins;
+    folded(bool): the user folded it, or unfolded it."""
 
+    folded = Signal(bool)
     tree_wanted = Signal()
     open_wanted = Signal(object, int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._name = Label("Shared prefixes")
-        self._name.setFont(text_font(SMALL))
+        self.fold = FoldButton("Shared beginnings")
+        self.fold.turned.connect(self._on_fold)
         self._open = QPushButton("Open the tree")
         self._open.setObjectName("link")
         self._open.setStyleSheet("padding: 0 0 0 4px;")
-        self._open.setToolTip("Everything in the cache, live (Ctrl+T)")
+        self._open.setToolTip("Everything that is remembered, live (Ctrl+T)")
         self._open.clicked.connect(self.tree_wanted)
         self.runs = RunList(theme)
         self.runs.chosen.connect(self._on_chosen)
         row = QHBoxLayout()
         row.setSpacing(6)
-        row.addWidget(self._name)
+        row.addWidget(self.fold)
         row.addWidget(Explain("tree"))
         row.addStretch(1)
         row.addWidget(self._open)
@@ -51,7 +54,7 @@ class PrefixCard(QWidget):
         column.setSpacing(4)
         column.addLayout(row)
         column.addWidget(self.runs)
-        self.setAccessibleName("Shared prefixes")
+        self.setAccessibleName("Shared beginnings")
         self.set_theme(theme)
         self.show_view(CacheView(0, 0.0, 0, 0, 0, 0, 0, 0), {})
 
@@ -64,8 +67,16 @@ class PrefixCard(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of this theme from now on."""
-        self._name.setStyleSheet(f"color: {theme.soft}; background: transparent;")
         self.runs.set_theme(theme)
+
+    def set_folded(self, is_folded: bool) -> None:
+        """Show the name only, or all of it."""
+        self.fold.turn(is_folded)
+        self.runs.setVisible(not is_folded)
+
+    def _on_fold(self, is_folded: bool) -> None:
+        self.set_folded(is_folded)
+        self.folded.emit(is_folded)
 
     def _on_chosen(self, index: int) -> None:
         named = [owner for owner in tree_words.owners(self.runs.layout_.nodes[index], self.runs.titles) if owner.id]
@@ -93,7 +104,7 @@ class RunList(QWidget):
     def lines(self) -> list[str]:
         """What the list says, a line a run; the last line is about those that are left out."""
         if not self._rows:
-            return ["Nothing is cached yet."]
+            return ["Nothing is remembered yet."]
         said = [self._label(row) for row in self._rows]
         hidden = len(self.layout_.nodes) - len(self._rows)
         return [*said, f"+{hidden:,} more"] if hidden else said

@@ -31,8 +31,9 @@ MOST_TITLES = 8
 class TreeView(QWidget):
     """Attributes: layout_, camera, titles, painted (what the last repaint drew).
 
-    The run in the details is the current one: the last the mouse was over or the keys went to. It stays the same run
-    when the tree changes, and there is none once it is gone.
+    The run in the details is the current one: the one that was clicked or that the keys went to, else the last the
+    mouse was over; a click beside the tree lets go of it. It stays the same run when the tree changes, and there is
+    none once it is gone. Enter or a double click opens it.
 
     Signals: current_changed(); open_wanted(int conversation, int token): show this conversation where the run begins;
     pin_wanted(NodeView), unpin_wanted(NodeView), drop_wanted(NodeView).
@@ -54,11 +55,12 @@ class TreeView(QWidget):
         self._current = -1
         self._pressed: QPoint | None = None
         self._dragged: QPoint | None = None
+        self._chosen = False  # by a click: what the mouse only passes over leaves that alone
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(240, 120)
-        self.setAccessibleName("Tree of shared prefixes")
+        self.setAccessibleName("Tree of shared beginnings")
 
     @property
     def current(self) -> int:
@@ -82,6 +84,7 @@ class TreeView(QWidget):
         stood = self._corner(self._current)
         self.layout_ = lay_out(view.nodes)
         self._current = find_again(before, self.layout_.nodes) if before else -1
+        self._chosen = self._chosen and self._current >= 0
         self._frame()
         if self._current >= 0 and not self.camera.fits:
             stands = self._corner(self._current)
@@ -156,7 +159,7 @@ class TreeView(QWidget):
         if not self.layout_.nodes:
             painter.setFont(text_font(BODY))
             painter.setPen(QColor(self._theme.soft))
-            empty = "Nothing is cached yet. Send a message, and what it shares with others appears here."
+            empty = "Nothing is remembered yet. Send a message, and what it shares with others appears here."
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, empty)
             return
         picture = TreePicture(self.layout_, self.camera, self.titles, self._theme, self._current)
@@ -184,7 +187,8 @@ class TreeView(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = event.position().toPoint()
         if self._pressed is None or self._dragged is None:
-            self._look_at(at)
+            if not self._chosen:
+                self._look_at(at)
             return
         if (at - self._pressed).manhattanLength() >= QApplication.startDragDistance():
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
@@ -200,7 +204,12 @@ class TreeView(QWidget):
         self._pressed = self._dragged = None
         self.unsetCursor()
         at = event.position().toPoint()
-        if not dragging and self._look_at(at):
+        if not dragging:
+            self._chosen = self._look_at(at)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._pressed = self._dragged = None
+        if event.button() == Qt.MouseButton.LeftButton and self._look_at(event.position().toPoint()):
             self.open_current()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -245,6 +254,7 @@ class TreeView(QWidget):
     def _walk(self, key: Qt.Key) -> None:
         if not self.layout_.nodes:
             return
+        self._chosen = True
         if self._current < 0:
             self.set_current(self.layout_.roots[0])
         else:

@@ -23,7 +23,7 @@ from app.widgets.explain import Explain
 from app.widgets.plain import tool_tip
 from engine import CacheView
 
-KEYS = "Enter opens · P pins or unpins · Delete drops · + − 0 zoom"
+KEYS = "Enter or double click opens · P pins or unpins · Delete drops · + − 0 zoom"
 HINT = "Point at a run, or go to it with the arrow keys."
 
 
@@ -38,7 +38,7 @@ class TreeWindow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Shared prefixes – Headstart")
+        self.setWindowTitle("Shared beginnings – Headstart")
         self.setAutoFillBackground(True)
         self.view = TreeView(theme)
         self._said = ""
@@ -57,7 +57,10 @@ class TreeWindow(QWidget):
         self._lay_out()
         self.set_theme(theme)
         self._describe()
+        self.setFocusProxy(self.view)
         self.view.setFocus()
+        for button in self._buttons:
+            button.setFocusProxy(self.view)  # the keys of the tree go on working after a click
 
     @property
     def totals(self) -> str:
@@ -140,13 +143,13 @@ class TreeWindow(QWidget):
         return name, tree_words.figures(node) + behind, tree_words.beginning(node)
 
     def _lay_out(self) -> None:
-        title = label(BODY, text="Shared prefixes", bold=True)
+        title = label(BODY, text="Shared beginnings", bold=True)
         above = QVBoxLayout()
         above.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         above.setSpacing(2)
         first = QHBoxLayout()
         first.setSpacing(GRID)
-        for line in (self._totals, self._name, self._figures, self._text):
+        for line in (self._totals, self._name, self._figures, self._text, self._keys):
             line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         first.addWidget(title)
         first.addWidget(Explain("tree"))
@@ -158,13 +161,8 @@ class TreeWindow(QWidget):
         below = QVBoxLayout()
         below.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
         below.setSpacing(2)
-        names = QHBoxLayout()
-        names.setSpacing(3 * GRID)
-        names.addWidget(self._name, 1)
-        names.addWidget(self._keys)
-        below.addLayout(names)
-        below.addWidget(self._figures)
-        below.addWidget(self._text)
+        for line in (self._name, self._figures, self._text, self._keys):
+            below.addWidget(line)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

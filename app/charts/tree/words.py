@@ -136,7 +136,7 @@ def totals(view: CacheView) -> str:
     parts += [f"{kept:,} pinned"] if kept else []
     parts += [beside] if near and (beside := beside_cache(view.overhead_bytes)) else []
     parts += [f"{ON_DISK} only: {_sum(far)}"] if far else []
-    text = " · ".join(parts) or "Nothing is cached yet."
+    text = " · ".join(parts) or "Nothing is remembered yet."
     return text[0].upper() + text[1:]
 
 

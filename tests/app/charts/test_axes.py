@@ -37,7 +37,7 @@ def test_an_empty_scale_is_none() -> None:
 
 
 def test_bars_have_a_scale_with_its_unit_and_the_numbers_of_the_turns(panel: ChartPanel) -> None:
-    panel.load_turns([ShownTurn(turn(700 + n, 0.1, 1.6)) for n in range(4)])
+    panel.load_turns([ShownTurn(turn(700 + n, 1.6, 1.6)) for n in range(4)])
     panel.redraw()
     assert panel.first_token.scale.shown == ["2 s", "1 s"]
     assert panel.tokens.scale.shown == ["800\ntokens", "400"]
@@ -64,6 +64,7 @@ def test_turns_of_all_conversations_have_no_numbers(panel: ChartPanel) -> None:
 def test_memory_says_its_largest_value_and_that_it_runs_over_time(panel: ChartPanel) -> None:
     for time_s, reusable in ((1.0, 90_000_000), (41.0, 20_000_000)):
         panel.add_cache_view(CacheView(0, time_s, 1_000_000_000, 0, 0, reusable, 0, 0))
+    panel.add_turn(turn(1000, 0.1, 1.0))
     panel.redraw()
     assert panel.cache.scale.shown == ["90 MB"]
     assert panel.cache.axis.shown == ["newest", "40 s ago", "time"]

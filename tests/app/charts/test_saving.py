@@ -33,6 +33,8 @@ def panel(qtbot: QtBot) -> ChartPanel:
     made.load_turns([ShownTurn(stats, 10 + n, "Parcels, “mine”") for n, stats in enumerate(TURNS)])
     made.add_cache_view(CacheView(0, 2.5, 10**9, 70, 20, 30, 0, 0))
     made.show()
+    made.redraw()
+    QApplication.processEvents()
     return made
 
 
@@ -89,7 +91,7 @@ def test_the_button_and_the_menu_ask_for_each_kind(qtbot: QtBot, panel: ChartPan
         assert wanted.args == [kind]
         dialog = panel.saver.dialog
         assert dialog is not None
-        assert dialog.selectedFiles()[0].endswith(f"headstart-tokens-this-turn.{kind}")
+        assert dialog.selectedFiles()[0].endswith(f"headstart-tokens.{kind}")
         dialog.reject()
         assert panel.saver.dialog is None
 

@@ -9,6 +9,7 @@ import pytest
 
 from app.charts import words
 from app.charts.series import MemorySeries, Ring, ShownTurn, TurnSeries, thin
+from app.words import percent
 from engine import CacheView, TtftParts, TurnStats
 
 
@@ -55,11 +56,9 @@ def test_a_live_turn_is_replaced_by_each_update_and_by_its_end() -> None:
     assert np.isnan(series.rows()["ttft_s"][-1])
     series.update(turn(200, 96, 0.2))
     assert len(series) == 2
-    assert series.saved().tokens == 0, "an answer that is not complete has saved nothing yet"
     series.add(turn(200, 96, 0.3))
     assert (len(series), series.live) == (2, False)
     assert list(series.rows()["ttft_s"]) == [0.1, 0.3]
-    assert series.saved().tokens == 96
 
 
 def test_a_live_turn_in_a_full_ring_leaves_the_others_alone() -> None:
@@ -73,21 +72,13 @@ def test_a_live_turn_in_a_full_ring_leaves_the_others_alone() -> None:
     assert len(series) == 4
 
 
-def test_savings_count_every_turn_also_those_that_left_the_ring() -> None:
-    series = TurnSeries(capacity=2)
-    for _ in range(5):
-        series.add(turn(100, 80, 0.5, 2.0))
-    assert series.saved().seconds == pytest.approx(7.5)
-    assert series.saved().tokens == 400
-
-
 def test_loading_a_conversation_forgets_the_one_before() -> None:
     series = TurnSeries()
     series.add(turn(100, 80))
     series.update(turn(200, 0, None))
     series.load([ShownTurn(turn(7, 3)), ShownTurn(turn(9, 4))])
     assert list(series.rows()["reused_tokens"]) == [3, 4]
-    assert (len(series), series.live, series.saved().tokens) == (2, False, 7)
+    assert (len(series), series.live) == (2, False)
 
 
 def test_memory_rows_hold_the_parts_and_what_was_evicted_since() -> None:
@@ -144,24 +135,7 @@ def test_thinning_keeps_peaks_evictions_and_the_newest_row() -> None:
     ],
 )
 def test_percent_says_all_or_none_only_when_it_is(part: int, whole: int, text: str) -> None:
-    assert words.percent(part, whole) == text
-
-
-@pytest.mark.parametrize(
-    ("ttft_s", "cold_s", "measured", "reused", "text"),
-    [
-        (0.11, 1.8, True, 3096, "16 times sooner than cold"),
-        (0.11, 1.8, False, 3096, "about 16 times sooner than cold"),
-        (1.0, 2.4, True, 9, "2.4 times sooner than cold"),
-        (1.6, 1.6, True, 0, "as long as cold"),
-        (1.6, 9.9, False, 0, "as long as cold"),
-        (1.0, 1.05, True, 16, "as long as cold"),
-        (3.0, 2.0, True, 16, "1.5 times as long as cold"),
-        (float("nan"), 1.0, False, 16, "waiting"),
-    ],
-)
-def test_how_soon_is_said_honestly(ttft_s: float, cold_s: float, measured: bool, reused: int, text: str) -> None:
-    assert words.sooner(ttft_s, cold_s, measured, reused) == text
+    assert percent(part, whole) == text
 
 
 @pytest.mark.parametrize(
@@ -170,9 +144,11 @@ def test_how_soon_is_said_honestly(ttft_s: float, cold_s: float, measured: bool,
         (0.0, True, "0 s"),
         (0.04, True, "about 0.04 s"),
         (3.36, False, "3.36 s"),
-        (3.36, True, "about 3.4 s"),
+        (3.36, True, "about 3 s"),
         (9.96, True, "about 10 s"),
-        (161.9, True, "about 2 min 41 s"),
+        (161.9, True, "about 3 min"),
+        (161.9, False, "2 min 41 s"),
+        (11_530.0, True, "about 3 h"),
         (11_530.0, False, "3 h 12 min"),
     ],
 )

@@ -215,7 +215,7 @@ def test_doctor_says_what_to_do(
     printed = capsys.readouterr().out
     for cure in ("pip install . in Headstart's folder", "sudo apt-get install", "writable for this user"):
         assert cure in printed
-    assert "Missing: 3" in printed
+    assert "Missing: 4" in printed
 
 
 @pytest.mark.parametrize(

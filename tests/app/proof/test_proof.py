@@ -62,12 +62,14 @@ def bench(make_desk: Callable[..., Desk]) -> Callable[..., Bench]:
         (
             14,
             1568,
-            "Turn 3 itself reused 14 tokens and waited 1.50 s. Now its prompt is cached: this run reuses 1,568.",
+            "Turn 3 itself remembered 14 tokens and waited 1.50 s. Now its prompt is remembered: this run remembers "
+            "1,568.",
         ),
         (
             1,
             0,
-            "Turn 3 itself reused one token and waited 1.50 s. Now less of its prompt is cached: this run reuses 0.",
+            "Turn 3 itself remembered one token and waited 1.50 s. Now less of its prompt is remembered: this run "
+            "remembers 0.",
         ),
         (14, 14, ""),
     ],
@@ -190,14 +192,14 @@ NEAR = "it is so."
             SAME,
             finished((1, 2, 4), "one two four", margins=(0.5, 0.5, 0.04)),
             "",
-            "The same up to token 2, where they part: “three” with the cache, “four” without. "
+            "The same up to token 2, where they part: “three” remembering, “four” from scratch. "
             "They should be equal to the last bit: this is a fault of the program, please report it.",
         ),
         (
             SAME,
             finished((1, 2, 4), "one two four", margins=(0.5, 0.5, 0.04)),
             NEAR,
-            "The same up to token 2, where they part: “three” with the cache, “four” without. "
+            "The same up to token 2, where they part: “three” remembering, “four” from scratch. "
             "The two best choices were 0.040 apart there: so close that rounding decides. "
             "Here answers are only near: it is so.",
         ),
@@ -205,7 +207,7 @@ NEAR = "it is so."
             SAME,
             finished((1, 2), "one two ", margins=(0.5, 0.5, 0.7)),
             NEAR,
-            "The same up to token 2, where they part: “three” with the cache, the end without. "
+            "The same up to token 2, where they part: “three” remembering, the end from scratch. "
             "The two best choices were 0.700 apart there: more than rounding explains. "
             "Here answers are only near: it is so.",
         ),
@@ -219,7 +221,7 @@ NEAR = "it is so."
             replace(SAME, thought="Hm, so"),
             finished((1, 2, 4), "one two three", thought="Hm, no", margins=(0.5, 0.5, 0.04)),
             NEAR,
-            "The same up to token 2, where they part: “so one two three” with the cache, “no one two three” without. "
+            "The same up to token 2, where they part: “so one two three” remembering, “no one two three” from scratch. "
             "The two best choices were 0.040 apart there: so close that rounding decides. "
             "Here answers are only near: it is so.",
         ),
@@ -230,8 +232,8 @@ def test_the_verdict_in_words(warm: Finished, cold: Finished, near: str, words: 
     assert verdict(result_of(warm, cold), near) == words
 
 
-def test_the_gain_in_words() -> None:
-    assert gain(result_of(SAME, finished((1, 2, 3), "", ttft=1.25))) == "12.5 times sooner with the cache"
-    assert gain(result_of(SAME, finished((1, 2, 3), "", ttft=0.05))) == "Not sooner with the cache"
-    gone = finished((1, 2, 3), "", reused=0)
-    assert gain(result_of(gone, SAME)).startswith("Nothing of this prompt was in the cache any more")
+def test_the_verdict_in_one_line() -> None:
+    assert gain(result_of(SAME, finished((1, 2, 3), "", ttft=1.25))) == "The same answer, 12 times sooner"
+    assert gain(result_of(SAME, finished((1, 2, 3), "", ttft=0.05))) == "The same answer, no sooner"
+    assert gain(result_of(SAME, finished((1, 2, 4), "", ttft=1.25))) == "Another answer, 12 times sooner"
+    assert gain(result_of(finished((1, 2, 3), "", reused=0), SAME)) == "Nothing was remembered any more"

@@ -199,3 +199,22 @@ def test_an_item_that_is_followed_by_another_is_not_parsed_again() -> None:
     stream = MarkdownStream()
     tails = [len(stream.append(f"{number}. item\n   with more\n").tail) for number in range(1, 200)]
     assert max(tails) == 1
+
+
+def text_of(source: str) -> list[str]:
+    stream = MarkdownStream()
+    update = stream.append(source)
+    return ["".join(run.text for run in block.runs) for block in (*update.closed, *update.tail)]
+
+
+@pytest.mark.parametrize("source", [r"The area is \(a^2\).", r"\[ x = 1 \]", r"\(a\) and \[b\]"])
+def test_the_marks_around_a_formula_stay(source: str) -> None:
+    assert text_of(source) == [source]
+
+
+def test_items_of_a_task_list_have_boxes() -> None:
+    assert text_of("- [ ] buy\n- [x] pay\n- [link] is none") == ["☐ buy", "☑ pay", "[link] is none"]
+
+
+def test_a_footnote_is_not_lost() -> None:
+    assert text_of("See[^1].\n\n[^1]: https://example.org") == ["See[^1].", "[^1]: https://example.org"]

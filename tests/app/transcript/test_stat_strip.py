@@ -1,27 +1,66 @@
-"""The figures under an answer are all in sight, at any width."""
+"""The line under an answer leads with the result, and says nothing where there is nothing to compare."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from app.transcript.message import Answer, MessageContent
-from app.transcript.message_actions import Wishes
-from app.transcript.stat_strip import LINE
+from app.transcript.stat_strip import StatStrip
 from engine import TtftParts, TurnStats
 
-STATS = TurnStats(1, 3266, 3203, 63, 40, 0.99, TtftParts(), 5.2, 20.3, False, 0)
+STATS = TurnStats(1, 3137, 3096, 41, 64, 0.11, TtftParts(prefill=0.09, first_token=0.02), 48.6, 1.6, False, 0)
 
 
-@pytest.mark.parametrize(("width", "lines"), [(900, 1), (480, 2), (220, 3)])
-def test_the_strip_is_as_tall_as_its_parts(qtbot: QtBot, width: int, lines: int) -> None:
-    answer = Answer(MessageContent(1, "assistant", "Hello", STATS, None, "end"), Wishes(), {})
-    qtbot.addWidget(answer)
-    answer.resize(width, 200)
-    answer.show()
-    strip = answer.strip
-    assert strip.height() == lines * LINE
-    assert strip.rect().contains(strip.explain.geometry())
-    assert strip.explain in answer.tab_stops
-    assert strip.explain.focusPolicy() == Qt.FocusPolicy.StrongFocus
+def shown(qtbot: QtBot, stats: TurnStats, reason: str = "end", width: int = 500) -> StatStrip:
+    strip = StatStrip()
+    qtbot.addWidget(strip)
+    strip.resize(width, 60)
+    strip.show_stats(stats, reason)
+    return strip
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({}, "First word after 0.11 s instead of about 1.2 to 2 s, 99% remembered"),
+        ({"cold_measured": True}, "First word after 0.11 s instead of 1.60 s, 99% remembered"),
+        ({"disk_tokens": 3000}, "First word after 0.11 s instead of about 1.2 to 2 s, 99% remembered, from disk"),
+        ({"ttft_s": 1.5}, "First word after 1.50 s no sooner than from scratch, 99% remembered"),
+        ({"cold_ttft_s": 0.49}, "First word after 0.11 s"),
+        ({"reused_tokens": 0, "computed_tokens": 3137, "ttft_s": 1.6}, "Read from scratch: first word after 1.60 s"),
+        ({"reused_tokens": 0, "computed_tokens": 40, "ttft_s": 0.05}, "First word after 0.05 s"),
+        ({"ttft_s": None}, ""),
+    ],
+)
+def test_it_leads_with_the_result(qtbot: QtBot, changes: dict[str, object], says: str) -> None:
+    strip = shown(qtbot, replace(STATS, **changes))  # type: ignore[arg-type]
+    assert strip.text == strip.accessibleName() == says
+
+
+def test_how_an_answer_ended_is_said_where_that_is_not_its_own_end(qtbot: QtBot) -> None:
+    assert shown(qtbot, STATS, "length").text.endswith(" · length limit")
+    assert shown(qtbot, replace(STATS, ttft_s=None), "stopped").text == "stopped"
+
+
+def test_the_figures_come_on_hovering_to_a_screen_reader_and_by_a_setting(qtbot: QtBot) -> None:
+    strip = shown(qtbot, STATS)
+    figures = "3,096 of 3,137 tokens remembered · 41 read · 64 written · 49 tokens a second"
+    assert strip.figures == figures
+    assert strip.toolTip().split("\n") == [figures, "reading 0.090 s", "first token 0.020 s"]
+    assert figures in strip.accessibleDescription()
+    before = strip.sizeHint().height()
+    strip.show_figures(True)
+    assert strip.sizeHint().height() > before
+
+
+def test_it_wraps_where_there_is_little_room_and_paints(qtbot: QtBot) -> None:
+    strip = shown(qtbot, STATS, width=180)
+    assert strip.heightForWidth(180) > strip.heightForWidth(700)
+    image = QImage(180, 60, QImage.Format.Format_RGB32)
+    strip.render(image)
+    pixels = range(0, 170)
+    colours = {image.pixelColor(x, y).name() for x in pixels for y in range(2, 18)}
+    assert len(colours) > 4

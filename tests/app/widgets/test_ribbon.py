@@ -77,14 +77,14 @@ def test_tokens_past_the_context_are_neither_reused_nor_computed() -> None:
 def test_a_cell_says_its_tokens_its_messages_and_its_text() -> None:
     given_ = preview()
     made = cells(given_, 80)
-    assert describe(given_, made[0]) == ("Tokens 0 to 15: pinned", "in the system prompt", "block0")
+    assert describe(given_, made[0]) == ("Tokens 0 to 15: kept", "in the system prompt", "block0")
     assert describe(given_, made[11]) == (
-        "Tokens 176 to 191: 4 reused, 12 to compute",
+        "Tokens 176 to 191: 4 remembered, 12 to read",
         "in the 1st answer and your 2nd message",
         "block11",
     )
-    assert describe(given_, made[12], read_tokens=200)[0] == "Tokens 192 to 199: computed"
-    assert describe(given_, made[12], read_tokens=192)[0] == "Tokens 192 to 199: to compute"
+    assert describe(given_, made[12], read_tokens=200)[0] == "Tokens 192 to 199: read"
+    assert describe(given_, made[12], read_tokens=192)[0] == "Tokens 192 to 199: to read"
     assert describe(given_, made[13]) == ("Free: the context has room for 7,992 more tokens", "", "")
     merged = cells(given_, 4)[0]
     assert describe(given_, merged)[1] == "in the system prompt and your 1st message"
@@ -108,7 +108,7 @@ def test_arrow_keys_go_through_the_cells_and_say_them(ribbon: Ribbon) -> None:
     QTest.keyClick(ribbon, Qt.Key.Key_Left)
     assert ribbon.current == 10
     assert ribbon.accessibleDescription() == ribbon.text_of(10).replace("\n", ", ")
-    assert "reused" in ribbon.accessibleDescription()
+    assert "remembered" in ribbon.accessibleDescription()
     QTest.keyClick(ribbon, Qt.Key.Key_Home)
     QTest.keyClick(ribbon, Qt.Key.Key_Left)
     assert ribbon.current == 0
@@ -131,7 +131,7 @@ def test_what_comes_from_disk_has_cells_of_its_own(ribbon: Ribbon) -> None:
         ("disk", "computed"),
     ]
     assert ribbon.text_of(8).startswith("Tokens 128 to 143: from disk")
-    assert ribbon.text_of(11).startswith("Tokens 176 to 191: 4 from disk, 12 to compute")
+    assert ribbon.text_of(11).startswith("Tokens 176 to 191: 4 from disk, 12 to read")
     shapes = {number: _column(ribbon, number) for number in (0, 7, 8, 12)}
     assert len(set(shapes.values())) == 4, "pinned, reused, from disk and to compute look alike"
 
@@ -139,7 +139,7 @@ def test_what_comes_from_disk_has_cells_of_its_own(ribbon: Ribbon) -> None:
 def test_each_place_has_its_cell(ribbon: Ribbon) -> None:
     assert ribbon.cell_at(QPoint(0, 5)) == 0
     assert ribbon.cell_at(QPoint(ribbon.width() - 1, 5)) == len(ribbon.cells) - 1
-    assert ribbon.text_of(0) == "Tokens 0 to 15: pinned\nin the system prompt\n“block0”"
+    assert ribbon.text_of(0) == "Tokens 0 to 15: kept\nin the system prompt\n“block0”"
     assert ribbon.text_of(-1) == ""
 
 
@@ -179,9 +179,9 @@ def line(qtbot: QtBot) -> NextPrompt:
 
 def test_what_was_matched_takes_the_place_of_the_preview(line: NextPrompt) -> None:
     line.show_preview(preview())
-    assert line.text == "Next prompt  ·  180 reused · 20 to compute · estimated 0.10 s"
+    assert line.text == "Next prompt  ·  180 of 200 tokens remembered · first word in about 0.1 s"
     line.show_matched(Matched(7, 200, 192, 8, None, SPANS), 8192)
-    assert line.text == "This prompt  ·  192 reused · 8 to compute"
+    assert line.text == "This prompt  ·  192 of 200 tokens remembered · 8 to read"
     assert line.preview is not None
     assert line.preview.block_texts == preview().block_texts
     line.show_matched(Matched(8, 300, 192, 108, None, SPANS), 8192)
@@ -193,28 +193,45 @@ def test_while_a_prompt_is_read_the_line_says_how_much_is_computed_by_now(line: 
     assert not line.text, "nothing was looked up"
     line.show_matched(Matched(7, 200, 192, 8, None, SPANS), 8192)
     line.show_reading(Prefill(7, 4, 8, 0.1))
-    assert line.text == "This prompt  ·  192 reused · 4 of 8 computed"
-    assert line.ribbon.text_of(12).startswith("Tokens 192 to 199: to compute")
-    line.show_instead(preview(120, 100, 96), "If you change your 1st message", "recomputes 20 tokens")
+    assert line.text == "This prompt  ·  192 of 200 tokens remembered · 4 of 8 read"
+    assert line.ribbon.text_of(12).startswith("Tokens 192 to 199: to read")
+    line.show_instead(preview(120, 100, 96), "If you change your 1st message", "20 tokens are read again")
     line.show_reading(Prefill(7, 8, 8, 0.0))
     assert line.text.startswith("If you change")
     line.show_newest()
-    assert line.text == "This prompt  ·  192 reused · 8 computed"
-    assert line.ribbon.text_of(12).startswith("Tokens 192 to 199: computed")
+    assert line.text == "This prompt  ·  192 of 200 tokens remembered · 8 read"
+    assert line.ribbon.text_of(12).startswith("Tokens 192 to 199: read")
     line.show_preview(preview())
     line.show_reading(Prefill(7, 8, 8, 0.0))
     assert line.text.startswith("Next prompt")
 
 
+def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt) -> None:
+    ribbon = line.ribbon
+    assert ribbon.filled_tokens is None, "nothing is read"
+    ribbon.show_preview(preview(1000, 0, 0), read_tokens=0)
+    seen = []
+    for read in (256, 512, 1000):
+        ribbon.show_preview(preview(1000, 0, 0), read_tokens=read)
+        for share in (0.0, 0.5, 1.0):
+            ribbon.fill.setCurrentTime(round(share * ribbon.fill.duration()))
+            seen.append(ribbon.filled_tokens or 0)
+            assert seen[-1] <= read
+        assert seen[-1] == read
+    assert seen == sorted(seen)
+    ribbon.show_preview(preview(1000, 0, 0))
+    assert ribbon.filled_tokens is None
+
+
 def test_the_price_of_a_change_stands_in_front_for_a_while(line: NextPrompt) -> None:
     line.show_preview(preview())
-    line.show_instead(preview(120, 100, 96), "If you change your 1st message", "recomputes 20 tokens")
-    assert line.text == "If you change your 1st message  ·  recomputes 20 tokens"
+    line.show_instead(preview(120, 100, 96), "If you change your 1st message", "20 tokens are read again")
+    assert line.text == "If you change your 1st message  ·  20 tokens are read again"
     assert line.preview == preview(120, 100, 96)
     line.show_preview(preview(300))
     assert line.preview == preview(120, 100, 96)
     line.show_newest()
-    assert line.text.startswith("Next prompt  ·  180 reused · 120 to compute")
+    assert line.text.startswith("Next prompt  ·  180 of 300 tokens remembered")
 
 
 def test_nothing_known_is_nothing_shown(line: NextPrompt) -> None:

@@ -17,8 +17,8 @@ SAID = "It takes 189 MB: one whole conversation of 8,192 tokens."
 
 def test_what_a_token_costs_stands_at_the_model(screen: Screen) -> None:
     button = screen.window.sidebar.model_button
-    assert "One token costs 23.0 kB in the cache" in button.toolTip()
-    assert "One token costs 23.0 kB in the cache" in button.accessibleName()
+    assert "One token costs 23.0 kB of memory" in button.toolTip()
+    assert "One token costs 23.0 kB of memory" in button.accessibleName()
 
 
 def test_preferences_say_what_a_token_costs_and_the_least_budget(screen: Screen) -> None:
@@ -57,9 +57,7 @@ def test_a_budget_from_the_command_line_too(screen: Screen) -> None:
     screen.window.notice.show_notice("The settings were broken.")
     screen.session.answers.load(ModelSpec(cache_bytes=10_000_000))
     screen.play()
-    assert screen.window.notice.text == (
-        f"The settings were broken. 10 MB is too little for the cache of Fake-1M. {SAID}"
-    )
+    assert screen.window.notice.text == (f"The settings were broken. 10 MB is too little memory for Fake-1M. {SAID}")
 
 
 def test_the_words_at_the_border() -> None:

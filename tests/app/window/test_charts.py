@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from app.charts.series import TTFT_PARTS
 from app.settings import Settings
 from app.words import size
 from engine import CacheView, Finished, Prefill, TurnStats
@@ -42,16 +41,15 @@ def test_the_charts_show_the_turns_the_engine_reported(screen: Screen) -> None:
     ear = Ear(screen)
     ask_all(screen, *QUESTIONS)
     charts = screen.window.charts
-    cold, measured = charts.first_token.bars.layers
+    _, scratch, warm = charts.first_token.bars.layers
     read, reused = charts.tokens.bars.layers
-    assert list(measured.top) == [stats.ttft_s for stats in ear.turns]
-    assert list(cold.top) == [stats.cold_ttft_s for stats in ear.turns]
+    assert [a if a == a else b for a, b in zip(scratch.top, warm.top, strict=True)] == [
+        each.ttft_s for each in ear.turns
+    ]
     assert list(read.top) == [stats.prompt_tokens for stats in ear.turns]
     assert list(reused.top) == [stats.reused_tokens for stats in ear.turns]
-    assert measured.split is not None
-    assert measured.split.tolist() == [[getattr(stats.parts, part) for part in TTFT_PARTS] for stats in ear.turns]
     newest = ear.turns[-1]
-    assert charts.tokens.note == f"{newest.reused_tokens:,} of {newest.prompt_tokens:,}"
+    assert charts.tokens.note == f"{newest.reused_tokens:,} remembered, {newest.computed_tokens:,} read"
     assert charts.tokens.accessibleDescription().endswith(charts.tokens.note)
 
 
@@ -61,7 +59,8 @@ def test_cache_memory_is_the_engines_and_weights_stand_apart(screen: Screen) -> 
     rows, card = screen.window.charts.cache.areas.rows, screen.window.charts.cache
     assert list(rows["pinned_bytes"]) == [view.pinned_bytes for view in ear.views]
     assert list(rows["reusable_bytes"]) == [view.reusable_bytes for view in ear.views]
-    assert card.note == f"budget 537 MB\nweights apart: {size(MODEL.weights_bytes)}"
+    assert card.number.endswith(" of 537 MB")
+    assert card.note == f"the model itself takes {size(MODEL.weights_bytes)}"
 
 
 def test_savings_are_the_sum_here_and_go_on_over_conversations_and_restarts(
@@ -73,18 +72,38 @@ def test_savings_are_the_sum_here_and_go_on_over_conversations_and_restarts(
     ask_all(screen, *QUESTIONS[:2])
     screen.window.commands.new.trigger()
     ask_all(screen, *QUESTIONS)
-    saved = screen.window.charts.saved
+    headline = screen.window.charts.headline
     here, total = sum(t.reused_tokens for t in ear.turns[2:]), sum(t.reused_tokens for t in ear.turns)
     assert 0 < here < total
-    assert saved.note.startswith(f"{here:,} tokens")
-    assert saved.number.startswith("about "), "the fake engine estimates its cold times"
-    assert saved.more.startswith("since installation: about ")
-    assert saved.more.endswith(f" {total:,} tokens")
+    assert headline.saved == f"{here:,} tokens not read again in this conversation", "nothing else is worth saying"
+    assert headline.more == f"{total:,} tokens not read again since installation"
     screen.window.close()
     again = make_screen(settings=Settings.load(path))
     again.window.charts.scope.all.click()
     again.window.charts.redraw()
-    assert again.window.charts.saved.note.replace("\n", " ") == f"{total:,} tokens not read again"
+    assert again.window.charts.headline.saved == f"{total:,} tokens not read again in all conversations"
+
+
+def test_what_is_saved_counts_while_a_turn_runs_and_over_all_its_versions(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(stats_every=1))
+    charts = screen.window.charts
+
+    def saved() -> int:
+        charts.redraw()
+        return int(charts.headline.saved.split()[0].replace(",", "")) if charts.headline.saved else 0
+
+    ask_all(screen, *QUESTIONS[:2])
+    seen = [saved()]
+    for _ in range(3):
+        screen.window.commands.retry.trigger()
+        settle()
+        screen.until(TurnStats)
+        seen.append(saved())
+        screen.play()
+        assert saved() == seen[-1], "at its end nothing falls back, and nothing counts twice"
+    assert seen == sorted(set(seen)), "each version adds what it saved"
+    screen.session.choose_version(screen.session.messages[-1].id, -1)
+    assert saved() == seen[-1]
 
 
 def test_all_shows_every_conversation_and_a_click_goes_to_the_turn(qtbot: QtBot, screen: Screen) -> None:
@@ -124,22 +143,22 @@ def test_all_follows_a_turn_while_it_is_written_and_after(make_screen: Callable[
     assert (charts.tokens.bars.places(), charts.turns.live) == (2, False)
 
 
-def test_while_the_first_prompt_is_read_the_chart_says_so(make_screen: Callable[..., Screen]) -> None:
+def test_while_the_first_prompt_is_read_the_panel_says_so(make_screen: Callable[..., Screen]) -> None:
     screen = make_screen(Script(stats_every=1))
     charts = screen.window.charts
     charts.redraw()
-    assert charts.first_token.hint.startswith("Send a message")
+    assert charts.nothing.startswith("Shown here with the first answer")
     screen.ask("One")
     screen.until(Prefill)
     charts.redraw()
-    assert charts.first_token.hint.startswith("The prompt is being read.")
+    assert charts.nothing.startswith("The first prompt is being read.")
     screen.until(TurnStats)
     charts.redraw()
-    assert not charts.first_token.hint
+    assert not charts.nothing
     screen.play()
     screen.window.commands.new.trigger()
     charts.redraw()
-    assert charts.first_token.hint.startswith("Send a message")
+    assert charts.nothing.startswith("Shown here with the first answer")
 
 
 def test_a_click_on_a_bar_scrolls_to_that_turn(screen: Screen) -> None:

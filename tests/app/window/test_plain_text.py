@@ -18,7 +18,12 @@ from tests.app.fake_engine import Script, words
 from tests.app.window.conftest import Screen, settle
 
 HOSTILE = '<img src="/etc/hostname"><b>hi</b> & bye'
-RICH_ON_PURPOSE = ("app/transcript/divergence_box.py", "app/demo/pictures.py", "app/widgets/plain.py")
+RICH_ON_PURPOSE = (
+    "app/transcript/divergence_box.py",
+    "app/transcript/stat_strip.py",
+    "app/demo/pictures.py",
+    "app/widgets/plain.py",
+)
 SOURCES = sorted(Path(app.__file__).parent.rglob("*.py"))
 
 

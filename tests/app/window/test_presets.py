@@ -14,7 +14,6 @@ from app.sidebar.badges import Badges, badge_of
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.preset_panel import MANY, PresetPanel
 from app.system_prompt.presets import PresetChoice
-from app.words import about_seconds
 from engine import Preview
 from tests.app.window.conftest import Screen, settle
 
@@ -141,8 +140,8 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(
     assert [rows.badge(panel.id(name)) for name in ("Pirate", "Support")] == [badge_of(heard[0]), badge_of(heard[1])]
     pirate, support = (rows.model().index(place, 0) for place in range(2))
     said = rows.model().data(support, Qt.ItemDataRole.AccessibleTextRole)
-    assert f"warm · {about_seconds(heard[1].seconds)}, estimated for what is written in the composer" in said
-    assert "cold · " in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
+    assert "remembered" in said, "and so little that its seconds are not worth saying"
+    assert "remembered" not in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
     panel.open("Pirate")
     panel.editor.next_prompt.show_preview(None)
     screen.session.cost.prompt.ask()

@@ -11,7 +11,7 @@ from app.history.records import StoredMessage
 from app.placeholders import Cure
 from app.proof.dialog import ProofDialog
 from app.proof.proof import Proof
-from app.words import seconds
+from app.words import seconds, times_sooner
 from engine import Finished, Matched, Prefill, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
@@ -55,16 +55,16 @@ def test_the_dialog_shows_both_runs_as_the_engine_reported_them(talk: Callable[.
     screen.play()
     warm, cold = (run.stats for run in ended)
     assert warm.reused_tokens > 0 == cold.reused_tokens
-    for half, stats, name in (("warm", warm, "With the cache"), ("cold", cold, "Without the cache")):
+    for half, stats, name in (("warm", warm, "Remembering, first word"), ("cold", cold, "From scratch")):
         assert stats.ttft_s is not None
         text = dialog.bars[half].text  # type: ignore[index]
         assert text.startswith(name)
-        tokens = f"{stats.reused_tokens:,} reused, {stats.computed_tokens:,} computed"
+        tokens = f"{stats.reused_tokens:,} remembered, {stats.computed_tokens:,} read"
         assert text.endswith(f": {seconds(stats.ttft_s)}, {tokens}")
         assert dialog.bars[half].accessibleName() == text  # type: ignore[index]
     assert warm.ttft_s is not None
     assert cold.ttft_s is not None
-    assert dialog.headline.text() == f"{cold.ttft_s / warm.ttft_s:.1f} times sooner with the cache"
+    assert dialog.headline.text() == f"The same answer, {times_sooner(warm.ttft_s, cold.ttft_s, measured=True)}"
     assert dialog.says.text().startswith("The same answer, word for word: 5 tokens")
     assert state(screen) == before
     dialog.button.click()
@@ -86,8 +86,8 @@ def test_where_more_is_cached_than_the_turn_itself_reused_the_dialog_says_so(tal
     screen.until(Matched)
     reused = own.prompt_tokens - 1
     assert dialog.own.text() == (
-        f"Turn 3 itself reused 0 tokens and waited {seconds(own.ttft_s or 0)}. "
-        f"Now its prompt is cached: this run reuses {reused:,}."
+        f"Turn 3 itself remembered 0 tokens and waited {seconds(own.ttft_s or 0)}. "
+        f"Now its prompt is remembered: this run remembers {reused:,}."
     )
     said = dialog.own.text()
     screen.play()
@@ -125,9 +125,9 @@ def test_progress_is_said_while_it_runs(talk: Callable[..., Screen]) -> None:
     screen = talk()
     screen.window.commands.prove.trigger()
     dialog = dialog_of(screen)
-    assert dialog.bars["warm"].text == "With the cache, time to first token: waiting for the model"
+    assert dialog.bars["warm"].text == "Remembering, first word: waiting for the model"
     screen.until(Matched)
-    assert "reused" in dialog.bars["warm"].text
+    assert "remembered" in dialog.bars["warm"].text
     screen.until(Prefill)
     assert "reading" in dialog.bars["warm"].text
     assert (dialog.button.text(), dialog.again.isHidden()) == ("Stop", True)
@@ -148,7 +148,7 @@ def test_stop_and_once_more(talk: Callable[..., Screen]) -> None:
     assert dialog.headline.text() == "Stopped"
     dialog.again.click()
     screen.play()
-    assert dialog.headline.text().endswith("times sooner with the cache")
+    assert dialog.headline.text().endswith("times sooner")
     dialog.reject()
     settle()
     assert screen.application.proving.findChildren(Proof) == [], "nothing is left of either run"
@@ -164,7 +164,7 @@ def test_the_end_of_a_closed_proof_is_not_shown_in_the_next_one(talk: Callable[.
     screen.until(Finished)
     assert (dialog.headline.text(), screen.application.proving.proof) == ("", proof)
     screen.play()
-    assert dialog.headline.text().endswith("times sooner with the cache")
+    assert dialog.headline.text().endswith("times sooner")
     dialog.reject()
 
 

@@ -76,10 +76,10 @@ def test_the_ribbon_is_the_preview(screen: Screen, heard: list[Preview | Matched
     expected = {"pinned": pinned, "reused": preview.reused_tokens - pinned, "computed": preview.computed_tokens}
     assert shown_tokens(line) == {state: count for state, count in expected.items() if count}
     assert line.accessibleName() == f"Next prompt  ·  {words.next_prompt(preview)}"
-    assert screen.window.header.pill.text().endswith("pinned")
+    assert screen.window.header.pill.text().endswith("kept")
     line.ribbon.setFocus(Qt.FocusReason.TabFocusReason)
     said = line.ribbon.accessibleDescription()
-    assert "to compute" in said
+    assert "to read" in said
     assert "your 2nd message" in said
     assert preview.block_texts[line.ribbon.cells[line.ribbon.current].start // 16].strip() in said
 
@@ -92,7 +92,8 @@ def test_while_it_is_answered_the_ribbon_is_what_was_matched(screen: Screen, hea
     matched = newest(heard, Matched)
     line = screen.composer.next_prompt
     assert line.accessibleName() == (
-        f"This prompt  ·  {matched.reused_tokens:,} reused · {matched.computed_tokens:,} computed"
+        f"This prompt  ·  {matched.reused_tokens:,} of {matched.prompt_tokens:,} tokens remembered"
+        f" · {matched.computed_tokens:,} read"
     )
     assert sum(shown_tokens(line).values()) == matched.prompt_tokens
     screen.play()
@@ -107,11 +108,11 @@ def test_while_the_prompt_is_read_the_ribbon_says_what_is_computed_by_now(make_s
     screen.until(Matched)
     assert line.preview is not None
     total = line.preview.computed_tokens
-    assert line.text == f"This prompt  ·  0 reused · {total} to compute"
+    assert line.text == f"This prompt  ·  0 of {total} tokens remembered · {total} to read"
     screen.until(Prefill)
-    assert line.text == f"This prompt  ·  0 reused · {total // 2} of {total} computed"
+    assert line.text == f"This prompt  ·  0 of {total} tokens remembered · {total // 2} of {total} read"
     screen.until(Prefill)
-    assert line.text == f"This prompt  ·  0 reused · {total} computed"
+    assert line.text == f"This prompt  ·  0 of {total} tokens remembered · {total} read"
 
 
 def test_a_prompt_past_the_context_says_so(make_screen: Callable[..., Screen]) -> None:
@@ -138,7 +139,7 @@ def test_the_price_of_an_edit_shows_while_its_button_is_pointed_at(
     asked = newest(heard, Preview)
     assert isinstance(asked, Preview)
     cost = asked.prompt_tokens - min(asked.reused_tokens, asked.spans[-1].start)
-    assert line.text.startswith(f"If you change your 1st message  ·  recomputes {cost} tokens, about ")
+    assert line.text.startswith(f"If you change your 1st message  ·  {cost} tokens are read again, about ")
     assert edit.accessibleDescription() == line.text.rpartition("  ·  ")[2]
     assert shown_tokens(line)["computed"] == cost
     screen.composer.edit.setFocus()
@@ -254,15 +255,16 @@ def test_badges_are_the_engines_previews(screen: Screen, heard: list[Preview | M
     model = rows.model()
     for place, preview in enumerate(previews):
         said = model.data(model.index(place, 0), Qt.ItemDataRole.AccessibleTextRole)
-        assert f"warm · {words.about_seconds(preview.seconds)}, estimated for the conversation as it stands" in said
+        assert badge_of(preview).text in said
+        assert "estimated" not in said, "so little is not worth saying"
         pointed = model.data(model.index(place, 0), Qt.ItemDataRole.ToolTipRole)
-        assert "\nEstimated for the conversation as it stands, without your next message.\n" in pointed
+        assert "tokens of its next prompt are remembered" in pointed
     screen.window.commands.clear_cache.trigger()
     screen.play()
     ask_badges(screen)
     assert [badge.is_warm for row in rows.rows if (badge := rows.badge(row.id))] == [False, False]
-    assert "cold · " in model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
-    assert "Cold: 0 of " in model.data(model.index(0, 0), Qt.ItemDataRole.ToolTipRole)
+    assert "remembered" not in model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
+    assert "0 of " in model.data(model.index(0, 0), Qt.ItemDataRole.ToolTipRole)
 
 
 def test_badges_wait_for_everything_else_and_go_one_by_one(screen: Screen) -> None:
@@ -352,7 +354,7 @@ def test_a_conversation_longer_than_the_context_says_so(screen: Screen) -> None:
     rows = screen.window.sidebar.list
     badge = rows.badge(rows.rows[0].id)
     assert badge is not None
-    assert badge.text == "longer than the context"
+    assert badge.text == "longer than the model reads"
     assert "more than this model reads" in badge.explanation
     said = rows.model().data(rows.model().index(0, 0), Qt.ItemDataRole.ToolTipRole)
     assert "stimated" not in said, "no seconds are said"

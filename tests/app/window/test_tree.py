@@ -122,10 +122,12 @@ def test_nothing_is_read_while_nobody_sees_it(qtbot: QtBot, screen: Screen, pref
     qtbot.waitUntil(lambda: prefixes.reads > 0)
 
 
-def test_a_click_opens_the_conversation_where_the_run_begins(qtbot: QtBot, screen: Screen, prefixes: Prefixes) -> None:
+def test_a_double_click_opens_the_conversation_where_the_run_begins(
+    qtbot: QtBot, screen: Screen, prefixes: Prefixes
+) -> None:
     tree = open_tree(screen)
     assert screen.session.conversation.title == "Returns"
-    qtbot.mouseClick(tree.view, Qt.MouseButton.LeftButton, pos=middle(tree, 2))
+    qtbot.mouseDClick(tree.view, Qt.MouseButton.LeftButton, pos=middle(tree, 2))
     assert screen.session.conversation.title == "Parcels"
     list_ = screen.window.charts.prefixes
     list_.runs.chosen.emit(1)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.transcript import reading_note
-from app.words import turn_parts
+from app.words import figures, result
 from engine import Divergence, Matched, Prefill, TextDelta
 from tests.app.conftest import timer_of
 from tests.app.fake_engine import Script, many_tokens, words
@@ -130,7 +130,8 @@ def test_the_strip_says_what_the_stats_say(screen: Screen) -> None:
     stored = screen.session.messages[-1]
     assert stored.stats is not None
     assert stored.stats.reused_tokens > 0
-    assert screen.answer().strip.text == " ".join(turn_parts(stored.stats, "end"))
+    assert screen.answer().strip.text == " ".join(filter(None, result(stored.stats, "end")))
+    assert screen.answer().strip.figures == figures(stored.stats)
     assert not screen.answer().strip.isHidden()
 
 
@@ -254,8 +255,8 @@ def test_without_a_model_the_text_stays_and_the_reason_is_said(make_screen: Call
 def test_preview_is_said_before_sending(screen: Screen, qtbot: QtBot) -> None:
     screen.type("How much?")
     qtbot.waitUntil(lambda: screen.composer.next_prompt.text != "")
-    assert screen.composer.next_prompt.text.startswith("Next prompt  ·  0 reused · ")
-    assert screen.composer.context.text().endswith(" of 8,192")
+    assert screen.composer.next_prompt.text.startswith("Next prompt  ·  0 of 6 tokens remembered · ")
+    assert screen.composer.context.text().endswith(" of 8,192 tokens")
 
 
 def test_without_a_model_nothing_is_said_of_the_context(screen: Screen, qtbot: QtBot) -> None:

@@ -20,8 +20,9 @@ from app.application import qt_application
 from app.settings import Settings, quality
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
+from app.widgets.room import bounded
 from app.window.preferences import PreferencesDialog, PreferenceValues
-from app.window.window import columns, first_size
+from app.window.window import FIRST_SIZE, columns
 from engine import BY_ITSELF, Divergence, Failed, Loading, ModelSpec, Sampling
 from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, accept, settle
@@ -208,12 +209,12 @@ def test_preferences_reload_the_model_that_answers(make_screen: Callable[..., Sc
 
 def test_the_cache_can_be_switched_off(screen: Screen) -> None:
     screen.window.commands.use_cache.trigger()
-    assert screen.window.sidebar.model_button.lines[1] == "CPU · cache off"
+    assert screen.window.sidebar.model_button.lines[1] == "CPU · remembering is off"
     screen.ask("Cold?")
     screen.play()
     assert not screen.engine.requests[0].use_cache
     screen.window.commands.use_cache.trigger()
-    assert screen.window.sidebar.model_button.lines[1].startswith("CPU · cache 0 MB of ")
+    assert screen.window.sidebar.model_button.lines[1].startswith("CPU · 0 MB of ")
     screen.window.commands.clear_cache.trigger()
     assert screen.engine.calls == ["clear_cache"]
     screen.play()
@@ -238,7 +239,7 @@ def test_loading_is_shown_quietly(make_screen: Callable[..., Screen]) -> None:
     assert "Reading the tokenizer" in screen.window.loading_bar.text
     screen.play()
     assert screen.window.loading_bar.isHidden()
-    assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32", "CPU · cache 0 MB of 537 MB")
+    assert screen.window.sidebar.model_button.lines == ("Fake-1M · fp32", "CPU · 0 MB of 537 MB memory")
 
 
 def test_a_long_name_never_hides_how_the_model_computes(make_screen: Callable[..., Screen]) -> None:
@@ -310,7 +311,7 @@ def test_charts_are_fed(screen: Screen) -> None:
     screen.ask("Two?")
     screen.play()
     screen.window.charts.redraw()
-    assert "reused" in screen.window.charts.tokens.number
+    assert "remembered" in screen.window.charts.tokens.number
     screen.window.commands.new.trigger()
     screen.window.charts.redraw()
     assert screen.window.charts.tokens.number == "–"
@@ -349,13 +350,13 @@ def test_loading_is_said_once(screen: Screen) -> None:
     ("screen_size", "size"), [((1920, 1080), (1280, 800)), ((1280, 800), (1264, 752)), ((1366, 728), (1280, 680))]
 )
 def test_a_first_window_fits_the_screen(screen_size: tuple[int, int], size: tuple[int, int]) -> None:
-    assert first_size(QSize(*screen_size)) == QSize(*size)
+    assert bounded(FIRST_SIZE, QSize(*screen_size)) == QSize(*size)
 
 
 def test_a_window_without_a_kept_size_asks_the_screen(screen: Screen) -> None:
     room = screen.window.screen().availableGeometry().size()
     screen.window.set_geometry_text("")
-    assert screen.window.size() == first_size(room)
+    assert screen.window.size() == bounded(FIRST_SIZE, room)
 
 
 def test_charts_that_would_leave_no_room_for_the_text_are_not_opened(screen: Screen) -> None:

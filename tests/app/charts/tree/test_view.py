@@ -64,15 +64,25 @@ def test_pointing_at_a_run_tells_its_text_and_figures(qtbot: QtBot, window: Tree
     assert window.totals == "5 runs · 3,832 tokens · 88 MB · 3,008 pinned"
 
 
-def test_a_click_opens_the_conversation_where_the_run_begins(qtbot: QtBot, tree: TreeView) -> None:
-    with qtbot.waitSignal(tree.open_wanted) as opened:
+def test_a_click_selects_and_what_the_mouse_passes_over_later_leaves_it(qtbot: QtBot, tree: TreeView) -> None:
+    with qtbot.assertNotEmitted(tree.open_wanted):
         qtbot.mouseClick(tree, Qt.MouseButton.LeftButton, pos=middle(tree, 1))
+    assert tree.current == 1
+    qtbot.mouseMove(tree, middle(tree, 0))
+    assert tree.current == 1, "the keys act on what was clicked"
+    qtbot.mouseClick(tree, Qt.MouseButton.LeftButton, pos=middle(tree, 0))
+    assert tree.current == 0
+
+
+def test_a_double_click_opens_the_conversation_where_the_run_begins(qtbot: QtBot, tree: TreeView) -> None:
+    with qtbot.waitSignal(tree.open_wanted) as opened:
+        qtbot.mouseDClick(tree, Qt.MouseButton.LeftButton, pos=middle(tree, 1))
     assert opened.args == [2, 3008]
 
 
 def test_a_click_on_what_several_share_asks_which(qtbot: QtBot, tree: TreeView) -> None:
     with qtbot.assertNotEmitted(tree.open_wanted):
-        qtbot.mouseClick(tree, Qt.MouseButton.LeftButton, pos=middle(tree, 0))
+        qtbot.mouseDClick(tree, Qt.MouseButton.LeftButton, pos=middle(tree, 0))
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
     with qtbot.waitSignal(tree.open_wanted) as opened:
@@ -159,7 +169,7 @@ def test_a_run_that_vanished_under_the_mouse_is_let_go(qtbot: QtBot, window: Tre
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_P, Qt.Key.Key_Delete, Qt.Key.Key_Plus):
         qtbot.keyClick(window.view, key)
     window.grab()
-    assert (window.view.current, window.details, window.totals) == (-1, "", "Nothing is cached yet.")
+    assert (window.view.current, window.details, window.totals) == (-1, "", "Nothing is remembered yet.")
 
 
 def test_a_run_that_is_looked_at_stays_so_while_the_tree_grows_above_it(qtbot: QtBot, window: TreeWindow) -> None:

@@ -53,7 +53,7 @@ def test_dropping_a_run_frees_what_stands_behind_it_too() -> None:
 
 def test_the_whole_tree_is_summed_up() -> None:
     assert tree_words.totals(view(FEW)) == "5 runs · 3,832 tokens · 88 MB · 3,008 pinned"
-    assert tree_words.totals(view(())) == "Nothing is cached yet."
+    assert tree_words.totals(view(())) == "Nothing is remembered yet."
     beside = replace(view(FEW), overhead_bytes=12_400_000)
     assert tree_words.totals(beside).endswith(" · 88 MB · 3,008 pinned · 12 MB beside it for texts and token ids")
 
