@@ -22,7 +22,7 @@ help:
 	@echo "make check     format, lint, types, tests"
 	@echo "make house     a report on the folders of the code: sizes, imports, what is worth a look"
 	@echo "make soak      the engine's random tests for half an hour (ARGS=\"--minutes 5 --seed 1\")"
-	@echo "make bench     the measurements of tests/bench"
+	@echo "make bench     the measurements of tests/bench; API=1 those of the local server alone"
 	@echo "make pictures  the pictures and the table of README.md, from the demo"
 	@echo "make package   the installers for this system, in dist/: about ten minutes, 5 GB, no root"
 	@echo "make package-check  what was made, looked at and played: five minutes, no root. ARGS=\"--chroot bookworm\" installs it in a"
@@ -60,7 +60,7 @@ soak: setup
 
 bench: setup
 	@$(BIN)/headstart fetch
-	$(OFFSCREEN) $(BIN)/python -m tests.bench --out $(OUT)
+	$(OFFSCREEN) $(BIN)/python -m tests.bench --out $(OUT) $(if $(API),--only api)
 
 pictures: setup
 	$(BIN)/headstart demo --offscreen --turns 8 --out out/pictures

@@ -16,6 +16,8 @@ from functools import partial
 from app.command.arguments import Parser, add_model_arguments
 from app.command.ending import unwound_by_signals
 from app.command.logs import log_path, start_logging
+from app.command.serve import add_serve_arguments
+from app.command.serve import main as serve
 from app.command.system_packages import has_display, install_command, missing_packages
 from app.command.terminal import (
     BY_SIGNAL,
@@ -86,7 +88,7 @@ def as_opened(arguments: list[str]) -> list[str]:
     """The arguments as typed. A path alone, as desktops give it for "open with", is that of a model, or, by the end of
     its name, of conversations."""
     is_path = len(arguments) == 1 and not arguments[0].startswith("-") and os.path.exists(arguments[0])
-    is_command = arguments[:1] in (["demo"], ["doctor"], ["fetch"])
+    is_command = arguments[:1] in (["demo"], ["doctor"], ["serve"], ["fetch"])
     if not is_path or is_command:
         return arguments
     is_model = not arguments[0].endswith(CONVERSATIONS) or os.path.isdir(arguments[0])
@@ -109,6 +111,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
         add_demo_arguments(demo)
     commands.add_parser("doctor", help="print what is here and what is missing").set_defaults(command=examine)
+    serve = commands.add_parser("serve", help="answer other programs over HTTP, without a window")
+    add_serve_arguments(serve)
+    serve.set_defaults(command=run_server)
     commands.add_parser("fetch", help="bring the default model now").set_defaults(command=fetch)
     parser.others = tuple(commands.choices.values())
     return parser.parse_args(arguments)
@@ -149,6 +154,12 @@ def examine(options: argparse.Namespace) -> int:
     from app.command import doctor
 
     return doctor.main()
+
+
+def run_server(options: argparse.Namespace) -> int:
+    """`headstart serve`: answer other programs until a signal comes."""
+    check_model(options.model or "")
+    return serve(options)
 
 
 def fetch(options: argparse.Namespace) -> int:

@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -24,6 +23,7 @@ from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
+from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
 from app.composer.trimming import Trimming
@@ -34,16 +34,17 @@ from app.licences import own_version
 from app.own_data import delete, everything
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
-from app.settings import MEGABYTE, Settings, disk_bytes, model_spec
+from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.plain import message_box
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
+from app.window.serving import Serving
 from app.window.updating import Updating
 from app.window.window import Window
-from engine import Engine, EnginePort, HeadstartError, ModelSpec, graphics_begins, graphics_notice, graphics_ready
+from engine import EitherEngine, EnginePort, HeadstartError, ModelSpec, graphics_begins, graphics_notice, graphics_ready
 
 DESKTOP_ID = "org.headstart.Headstart"
 """What desktops know the program by: the name of its desktop file, as in packaging/app.toml."""
@@ -71,6 +72,7 @@ class Application(QObject):
         super().__init__()
         self.settings = settings
         self.history = History(history_path)
+        self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
@@ -131,6 +133,16 @@ class Application(QObject):
             say_error=window.notice.show_error,
         )
         self.tree_presenter = TreePresenter(window.charts, session, bridge, show_message)
+        self.serving = Serving(
+            window.commands.serve,
+            self._engine,
+            bridge,
+            self.settings,
+            say=window.notice.show_notice,
+            say_error=window.notice.show_error,
+            save_settings=self._save_settings,
+            parent=self,
+        )
         self.badges = Badges(window.sidebar.list, session, bridge, session.next_turn)
 
     def _connect(self) -> None:
@@ -205,6 +217,7 @@ class Application(QObject):
         self.updating.stop()
         self.session.shutdown()
         self.history.close()
+        self.serving.close()
         self.engine_ended = self.bridge.close()
 
     def _close_and_delete(self) -> None:
@@ -257,7 +270,7 @@ def run(options: argparse.Namespace) -> int:
     when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
-    engine = Engine()
+    engine = EitherEngine()
     try:
         settings = Settings.load()
         application = build(engine, settings)
@@ -352,15 +365,6 @@ def qt_application() -> QApplication:
     app.setApplicationName("Headstart")
     app.setDesktopFileName(DESKTOP_ID)
     return app
-
-
-def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
-    """What the settings ask for, with what the command line says in its place."""
-    asked = {"path": options.model, "device": options.device, "dtype": options.dtype}
-    spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
-    if options.cache_mb is not None:
-        spec = replace(spec, cache_bytes=options.cache_mb * MEGABYTE or None)
-    return spec
 
 
 def _app() -> QApplication:

@@ -32,7 +32,9 @@ from engine.events import (
     NodeView,
     Prefill,
     Preview,
+    Scored,
     TextDelta,
+    TokenScore,
     TtftParts,
     TurnStats,
 )
@@ -41,6 +43,9 @@ from engine.library.places import blocks_dir, data_dir, models_dir, runtimes_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
+from engine.remote.either import EitherEngine
+from engine.remote.keys import keep_key
+from engine.remote.wire import is_server
 from engine.runtimes.install import Offer as GraphicsOffer
 from engine.runtimes.install import find_offer as find_graphics_offer
 from engine.runtimes.install import install as install_graphics
@@ -62,6 +67,7 @@ from engine.types import (
     Dtype,
     HeadstartError,
     InvalidRequestError,
+    KeptStart,
     Message,
     ModelError,
     ModelInfo,
@@ -93,6 +99,7 @@ __all__ = [
     "DiskFullError",
     "Divergence",
     "Dtype",
+    "EitherEngine",
     "Engine",
     "EnginePort",
     "EngineReport",
@@ -104,6 +111,7 @@ __all__ = [
     "GraphicsRuntime",
     "HeadstartError",
     "InvalidRequestError",
+    "KeptStart",
     "Loaded",
     "Loading",
     "Matched",
@@ -119,9 +127,11 @@ __all__ = [
     "Request",
     "Role",
     "Sampling",
+    "Scored",
     "SystemPlace",
     "TemplateSettings",
     "TextDelta",
+    "TokenScore",
     "TokenSpan",
     "Tool",
     "ToolCall",
@@ -141,6 +151,8 @@ __all__ = [
     "installed_folder",
     "installed_graphics",
     "installed_resources",
+    "is_server",
+    "keep_key",
     "models_dir",
     "remove_graphics",
     "runtimes_dir",

@@ -65,7 +65,8 @@ class Matched:
     """The look-up is done. reused_tokens + computed_tokens == prompt_tokens. The last `disk_tokens` of the reused ones
     were read from disk. `divergence` is None where a conversation goes on and all that it had is reused. `notices` are
     sentences for the user on what the chat template made of the messages, such as a system prompt that it does not know
-    and that was put in front of the first question; most prompts have none."""
+    and that was put in front of the first question; most prompts have none. `kept_ends` are the tokens at which the
+    starts end that `Request.kept` asks for, in the same order."""
 
     request_id: int
     prompt_tokens: int
@@ -75,6 +76,7 @@ class Matched:
     spans: tuple[TokenSpan, ...]
     disk_tokens: int = 0
     notices: tuple[str, ...] = ()
+    kept_ends: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,28 @@ class TextDelta:
     is_thought: bool = False
 
 
+class TokenScore(NamedTuple):
+    """A token with its log probability (natural logarithm), as the model gave it: before temperature, penalty and the
+    rules that leave tokens out. `text` is what the token stands for by itself; U+FFFD for a part of a character."""
+
+    text: str
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One token was written: its score, and the likeliest ones at its place, the best first. Comes before the text of
+    the token, and only where `Request.scores` asked for it."""
+
+    request_id: int
+    token: TokenScore
+    best: tuple[TokenScore, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class TtftParts:
-    """Time to first token, in seconds, split by what it was spent on. The parts add up to the whole."""
+    """Time to first token, in seconds, split by what it was spent on. The parts add up to the whole. `queue` is the
+    wait before the request, and what the engine did for another one between its steps."""
 
     queue: float = 0.0
     template: float = 0.0
@@ -197,7 +218,7 @@ class Preview:
     """What `Engine.submit` would do with this request now, without computing anything.
 
     The first `pinned_tokens` of the reused ones are kept resident, the last `disk_tokens` of them are on disk only.
-    `block_texts[i]` is the text of tokens 16 i to 16 i + 15, as far as the model can read.
+    `block_texts[i]` is the text of tokens 16 i to 16 i + 15, as far as the model can read. `ids` are the prompt.
     """
 
     request_id: int
@@ -211,6 +232,7 @@ class Preview:
     pinned_tokens: int = 0
     block_texts: tuple[str, ...] = ()
     disk_tokens: int = 0
+    ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,4 +268,4 @@ class Failed:
     is_model_gone: bool = False
 
 
-Event = Loading | Loaded | Matched | Prefill | TextDelta | TurnStats | CacheView | Preview | Finished | Failed
+Event = Loading | Loaded | Matched | Prefill | Scored | TextDelta | TurnStats | CacheView | Preview | Finished | Failed

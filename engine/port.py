@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from engine.events import CacheView, Event
@@ -70,6 +70,10 @@ class EnginePort(Protocol):
 
     def cache_view(self) -> CacheView:
         """The newest picture of the cache, with its nodes; never waits."""
+
+    def beside(self, wake: Callable[[], None] = lambda: None) -> EnginePort:
+        """The same engine for somebody else: with the same model and cache, and with events of its own. `wake` is
+        called from any thread whenever there is one. Closing it stops what was asked through it, no more."""
 
     def poll(self, limit: int = 256) -> list[Event]:
         """Take up to `limit` events, oldest first. Never waits; empty when there is nothing new. Two threads that poll

@@ -47,6 +47,12 @@ BLOCK_TOKENS = 16
 MOST_TOKEN_ID = 2**32 - 1
 """The largest token id that a tokenizer can be asked about."""
 
+MOST_KEPT_S = 86_400
+"""The longest time for which a start of a prompt can be kept on request: a day."""
+
+MOST_SCORES = 20
+"""How many of the likeliest tokens can be asked for beside each that was written."""
+
 ANSWER_SHARE = 4
 """A request that keeps room for its answer keeps at most one in so many tokens of the context."""
 
@@ -208,6 +214,26 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptStart:
+    """A start of a prompt that is to stay resident for `seconds`: up to the end of its first `messages` messages, the
+    tools before them included. With 0 messages it is the tools alone, or what else stands before the first message.
+
+    Raises InvalidRequestError where there are fewer than no messages, or no time.
+    """
+
+    messages: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        _require(self.messages, int, "the number of messages to keep")
+        _require(self.seconds, float, "the time to keep a start of a prompt")
+        if self.messages < 0 or not 0 < self.seconds <= MOST_KEPT_S:
+            raise InvalidRequestError(
+                f"Keep a start of a prompt for up to {MOST_KEPT_S:,} seconds, and count messages from 0."
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class TemplateSettings:
     """What the user chooses of how a chat template makes the prompts of a conversation.
 
@@ -243,6 +269,13 @@ class Request:
     request where the context leaves no room for `max_tokens` tokens of an answer, or for a quarter of the context where
     that is less.
 
+    `client` names the program that asked, "" for the window: the window's requests go first. `salt` separates caches:
+    what was computed under one is never reused, shown or named under another. `is_plain`: the one message is the whole
+    prompt, and no chat template is used; its text may spell out special tokens, or its `token_ids` stand for it.
+    `kept` says which starts of the prompt stay resident for a time. `scores` asks for the log probability of each
+    written token, and of so many of the likeliest beside it; None asks for none. `schema` is a JSON Schema as text that
+    the answer has to fit; "" for none.
+
     `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
@@ -260,21 +293,37 @@ class Request:
     keep_room: bool = False
     template: TemplateSettings = field(default_factory=TemplateSettings)
     asked_at: float | None = field(default=None, compare=False)
+    client: str = ""
+    salt: str = ""
+    is_plain: bool = False
+    kept: tuple[KeptStart, ...] = ()
+    scores: int | None = None
+    schema: str = ""
 
     def __post_init__(self) -> None:
         if not self.messages:
             raise InvalidRequestError("There is no message to answer: write one first.")
-        for name, kind in (("messages", Message), ("stop", str), ("tools", Tool)):
+        for name, kind in (("messages", Message), ("stop", str), ("tools", Tool), ("kept", KeptStart)):
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"the {name} of a request"))
         _require(self.sampling, Sampling, "the sampling of a request")
         _require(self.conversation, str, "the conversation of a request")
         if self.day is not None:
             _require(self.day, date, "the day of a request")
         _require(self.template, TemplateSettings, "the template settings of a request")
-        for name in ("use_cache", "pin_system", "record_margins", "keep_room"):
+        for name in ("client", "salt", "schema"):
+            _require(getattr(self, name), str, f"the {name} of a request")
+        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain"):
             _require(getattr(self, name), bool, f"{name} of a request")
         if self.asked_at is not None:
             _require(self.asked_at, float, "asked_at of a request")
+        if self.scores is not None:
+            _require(self.scores, int, "the scores of a request")
+            if not 0 <= self.scores <= MOST_SCORES:
+                raise InvalidRequestError(f"Ask for the scores of up to {MOST_SCORES} tokens beside each.")
+        if self.schema and self.tools:
+            raise InvalidRequestError("An answer that has to fit a JSON Schema calls no tools: send one of the two.")
+        if self.is_plain and (len(self.messages) != 1 or self.tools):
+            raise InvalidRequestError("A plain prompt is one message, without tools.")
         names = [tool.name for tool in self.tools]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidRequestError(f"Two tools are called {twice[0]}: give each a name of its own.")

@@ -32,11 +32,13 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"models"},
     {"turn"},
     {"worker"},
+    {"remote"},
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "files", "licences", "updates", "theme", "placeholders"},
+    {"words", "files", "licences", "updates", "theme", "placeholders", "prices"},
     {"settings"},
+    {"server"},
     {"widgets", "history", "command"},
     {"chat", "own_data"},
     {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
@@ -45,15 +47,18 @@ APP_ROWS: tuple[set[str], ...] = (
     {"demo"},
     {"__main__"},
 )
-WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker"}
+WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker", "remote"}
 """Rooms of the engine that never compute, and so load without torch."""
-TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache"}
+TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache", "salted"}
 """The cache's index needs no tensor; these hold and move them."""
 TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
-WITHOUT_QT = {"history", "licences", "updates", "own_data", "words", "files", "placeholders", "settings", "command"}
+WITHOUT_QT = {
+    "history", "licences", "updates", "own_data", "words", "files", "placeholders", "prices", "settings", "command",
+    "server",
+}  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}
 PRIVATE_READS = 40
@@ -152,7 +157,7 @@ def app_violations(path: str, rest: list[str], name: str, source: str) -> Iterat
         yield "sqlite3 belongs to the history"
     if library in QT and (room in WITHOUT_QT or (room in QT_CORE_ONLY and not name.startswith("PySide6.QtCore."))):
         yield f"{room} has no business with {name}"
-    if room in APP_ROWS[4] and name.startswith("app.chat") and builds_widgets(source):
+    if room in APP_ROWS[5] and name.startswith("app.chat") and builds_widgets(source):
         yield "a widget takes values and knows no chat: its presenter does"
     if library == "tests":
         yield "the program may not import its tests"

@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from app.charts import words
 from app.charts.card import label
 from app.charts.plot import mixed
-from app.charts.series import Savings
+from app.charts.series import Savings, TurnSeries
+from app.prices import Used, in_words
 from app.theme import BODY, GRID, LARGE, SMALL, Theme, text_font
-from app.words import ERROR, knows_cold, seconds, times_sooner
+from app.widgets.plain import tool_tip
+from app.words import ERROR, counted, knows_cold, seconds, times_sooner
 from engine import TtftParts, TurnStats
 
 LINE, BAR = 18, 14
@@ -25,6 +27,7 @@ class Headline(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self._priced = 0
         self._large, self._says = label(LARGE, bold=True), label(SMALL)
         self.bars = Bars(theme)
         self._box = QWidget()
@@ -90,6 +93,14 @@ class Headline(QWidget):
         self._box.setVisible(bool(shown.tokens or total.tokens))
         self._describe()
 
+    def show_elsewhere(self, turns: TurnSeries, all_turns: bool) -> None:
+        """Have the saving say on hovering what the conversation's prompts would have cost elsewhere; worked out once
+        for each turn."""
+        count = 0 if all_turns else len(turns)
+        if count != self._priced:
+            self._priced = count
+            self._box.setToolTip(tool_tip(elsewhere(turns)) if count else "")
+
     def set_theme(self, theme: Theme) -> None:
         """Use the colours of this theme from now on."""
         for line, colour in (
@@ -151,6 +162,13 @@ class Bars(QWidget):
                 painter.setBrush(mixed(full, self._theme.panel, strength))
                 width = max(4.0, self.width() * length / longest)
                 painter.drawRoundedRect(QRectF(0, top + LINE, width, BAR), 3, 3)
+
+
+def elsewhere(turns: TurnSeries) -> str:
+    """What the prompts of the conversation would have cost at hosted APIs; answers cost the same with a cache and
+    without."""
+    used = [Used(int(row["prompt_tokens"]), int(row["reused_tokens"])) for row in turns.rows()]
+    return f"The prompts of its last {counted(len(used), 'turn')} elsewhere:\n{in_words(used)}"
 
 
 def stats_of(row: Any) -> TurnStats:

@@ -210,6 +210,7 @@ class ChartPanel(QWidget):
             self._name.setText("Newest answer" if is_newest else "The answer before")
             self.headline.show_turn(rows[0])
         self.headline.show_saved(*self._saved, self.scope.shows_all)
+        self.headline.show_elsewhere(self.turns, self.scope.shows_all)
 
     def _show_parts(self, has_turns: bool) -> None:
         """The charts once there is an answer, before it a sentence in their place."""

@@ -6,10 +6,11 @@ import argparse
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
-from app.settings import MOST_MEGABYTES
-from engine import DEVICES, DTYPES
+from app.settings import MEGABYTE, MOST_MEGABYTES, Settings, model_spec
+from engine import DEVICES, DTYPES, ModelSpec
 
 _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 _WORD = re.compile(r"[\w-]+")
@@ -52,6 +53,15 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache-mb", type=megabytes, metavar="MB", help="memory for cached prompts; 0 chooses by itself"
     )
+
+
+def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
+    """What the settings ask for, with what the command line says in its place."""
+    asked = {"path": options.model, "device": options.device, "dtype": options.dtype}
+    spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
+    if options.cache_mb is not None:
+        spec = replace(spec, cache_bytes=options.cache_mb * MEGABYTE or None)
+    return spec
 
 
 def megabytes(text: str) -> int:

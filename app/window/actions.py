@@ -24,6 +24,7 @@ class Actions:
         self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
         self.stop = self._make("S&top", "Esc")
         self.use_cache = self._make("&Remember what was read", "", checkable=True)
+        self.serve = self._make("Answer &other programs", "", checkable=True)
         self.clear_cache = self._make("&Forget what was read", "")
         self.find = self._make("&Find a conversation", "Ctrl+F")
         self.write = self._make("&Write a message", "Ctrl+L")
@@ -32,6 +33,7 @@ class Actions:
         self.tree = self._make("Open the &tree of shared beginnings", "Ctrl+T")
         self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
+        self.open_server = self._make("Use a &server…", "")
         self.open_default = self._make("&Default model", "")
         self.preferences = self._make("&Preferences…", "Ctrl+,")
         self.about = self._make("About &Headstart…", "")
@@ -49,6 +51,7 @@ class Actions:
         menu = QMenu("&Model", self._window)
         menu.addActions([self.open_folder, self.open_gguf])
         menu.addSeparator()
+        menu.addAction(self.open_server)
         menu.addAction(self.open_default)
         return menu
 
@@ -59,7 +62,7 @@ class Actions:
             (self.new, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.delete),
             (self.retry, self.copy_answer, self.prove, self.stop),
-            (self.use_cache, self.clear_cache),
+            (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )
         for group in groups:

@@ -26,11 +26,12 @@ from app.widgets.plain import message_box
 from app.window.about import AboutDialog
 from app.window.graphics_card import GraphicsDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
+from app.window.server_dialog import ServerDialog
 from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
 from app.words import least_budget, raised_budget, size, token_cost
-from engine import Failed, Loaded, installed_folder
+from engine import Failed, Loaded, installed_folder, is_server, keep_key
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -93,6 +94,7 @@ class Dialogs(QObject):
         actions.about.triggered.connect(self.show_about)
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
+        actions.open_server.triggered.connect(self.choose_server)
         actions.open_default.triggered.connect(lambda: self.load(""))
         actions.clear_cache.triggered.connect(lambda: self._bridge.tell("clear_cache"))
         actions.use_cache.triggered.connect(self._on_use_cache)
@@ -196,6 +198,13 @@ class Dialogs(QObject):
     def choose_gguf(self) -> None:
         """Ask for a GGUF file."""
         self._choose(QFileDialog.FileMode.ExistingFile, "Open a GGUF file", "GGUF models (*.gguf)")
+
+    def choose_server(self) -> None:
+        """Ask for the address of a server."""
+        path = self._settings.model_path
+        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window)
+        dialog.chosen.connect(self.load)
+        self._open(dialog)
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""

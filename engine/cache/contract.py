@@ -80,6 +80,21 @@ class Cache(Protocol):
         Every `begin` is followed by one `finish`."""
 
 
+SALT_MARK = "\x1f"
+"""Between the name of a regime and the salt in the name of a space."""
+
+
+def salted(regime: str, salt: str) -> str:
+    """The name of what is computed in a regime under a salt: nothing is reused from another one. Without a salt it is
+    the regime's own."""
+    return f"{regime}{SALT_MARK}{salt}" if salt else regime
+
+
+def without_salt(name: str) -> str:
+    """The regime in what `salted` made."""
+    return name.partition(SALT_MARK)[0]
+
+
 def lane_capacity(tokens: int) -> int:
     """A whole number of blocks that holds so many tokens. Then every head of a lane begins at an even address, whatever
     its length: the order in which a kernel adds up hangs on that, and with it the last bit of a number."""

@@ -10,11 +10,12 @@ from engine.types import BLOCK_TOKENS
 
 
 class Lanes:
-    """The lanes of one cache, at most `most`. `make_room` evicts blocks until that many bytes are free."""
+    """The lanes of one cache, at most `most`, which may grow. `make_room` evicts blocks until that many bytes are
+    free."""
 
     def __init__(self, store: KVStore, most: int, make_room: Callable[[int], None]) -> None:
         self._store = store
-        self._most = most
+        self.most = most
         self._make_room = make_room
         self._lanes: list[Lane] = []
 
@@ -45,7 +46,7 @@ class Lanes:
         """Bytes of blocks that would be evicted for a new lane of this capacity, after every idle lane has gone for it.
         0 where no lane can be made at all: as many as there may be are busy."""
         idle = sum(lane.nbytes for lane in self.idle())
-        if not idle and len(self._lanes) >= self._most:
+        if not idle and len(self._lanes) >= self.most:
             return 0
         return max(0, self._bytes(capacity) - self._store.free_bytes - idle)
 
@@ -89,7 +90,7 @@ class Lanes:
         self._store.free_lane(lane)
 
     def _new(self, capacity: int) -> Lane:
-        if len(self._lanes) >= self._most:
+        if len(self._lanes) >= self.most:
             raise MemoryError("every lane of the cache is busy")
         self.free_bytes(self._bytes(capacity))
         self._lanes.append(self._store.new_lane(capacity))
@@ -109,7 +110,7 @@ class Lanes:
         """Whether `ids` only shares a start with what the lane holds, and there is room for a lane of its own."""
         has_room = self._bytes(capacity) <= self._store.free_bytes
         continues = not lane.ids or common_tokens(lane, ids, regime) >= max(cached_tokens, len(lane.ids) // 2)
-        return len(self._lanes) < self._most and has_room and not continues
+        return len(self._lanes) < self.most and has_room and not continues
 
 
 def common_tokens(lane: Lane, ids: Sequence[int], regime: str) -> int:

@@ -13,12 +13,12 @@ from dataclasses import replace
 from torch import Tensor
 
 from engine.cache.blocks import block_keys
-from engine.cache.contract import Reuse, Run, lane_capacity
+from engine.cache.contract import Reuse, Run, lane_capacity, salted
 from engine.cache.disk_tier import DiskTier, no_disk
 from engine.cache.lanes import Lanes, common_tokens
 from engine.cache.picture import Picture, memory_view
 from engine.cache.store import KVStore
-from engine.cache.tree import Match, PrefixTree
+from engine.cache.tree import Keeper, Match, PrefixTree
 from engine.events import CacheView
 from engine.types import BLOCK_TOKENS, check_budget
 
@@ -63,6 +63,8 @@ class PrefixCache:
         self._lane_step = lane_step
         self._lanes = Lanes(store, max_lanes, self._evict_for)
         self._runs: list[Run] = []
+        self._kept_until: dict[Keeper, float] = {}
+        """When what is kept for a time goes, in seconds of the clock."""
         store.budget_bytes = max(store.budget_bytes, self.least_budget_bytes)
 
     @property
@@ -80,14 +82,23 @@ class PrefixCache:
         """One lane for the whole context, so that every prompt the model can read gets answered."""
         return self._lane_capacity(self.context_length) * self.store.layout.bytes_per_token
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request holds a lane now."""
+        return bool(self._runs)
+
+    def serve_beside(self) -> None:
+        """Have a lane for another program's request beside that of the chat, from now on."""
+        self._lanes.most = max(2, self._lanes.most)
+
     def peek(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> int:
         """Tokens that `begin` would reuse: all of them where the logits after exactly this prompt are kept. Otherwise
         at least one token is left to compute, because its logits are needed."""
         return self.estimate(ids, new_tokens, length).tokens
 
-    def estimate(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0) -> Reuse:
+    def estimate(self, ids: Sequence[int], new_tokens: int = 0, length: int = 0, salt: str = "") -> Reuse:
         """What `begin` would reuse, without touching anything."""
-        usable, regime = ids[: len(ids) - 1], self.regime(max(len(ids), length))
+        usable, regime = ids[: len(ids) - 1], salted(self.regime(max(len(ids), length)), salt)
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         cached = self.tree.peek(self._space(regime), usable)
         lane = self._lanes.choose(ids, capacity, cached, regime)
@@ -97,10 +108,10 @@ class PrefixCache:
             return self._with_disk(usable, regime, max(cached, common_tokens(lane, usable, regime)))
         return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
 
-    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
+    def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0, salt: str = "") -> Run:
         usable = ids[: len(ids) - 1]
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
-        regime = self.regime(max(len(ids), length))
+        regime = salted(self.regime(max(len(ids), length)), salt)
         match = self._pinned_match(usable, regime)
         try:
             lane = self._lanes.take(ids, capacity, match.num_tokens, regime)
@@ -171,16 +182,32 @@ class PrefixCache:
             self.tree.unpin(run.match.node)
             run.lane.is_busy = False
 
-    def keep(self, ids: Sequence[int], owner: str, length: int = 0) -> bool:
+    def keep(self, ids: Sequence[int], owner: str, length: int = 0, salt: str = "") -> bool:
         """Keep what is cached of `ids`, of a sequence of `length` tokens, resident for `owner`, in place of what it
         kept before. False where nothing is, or where kept blocks would take more than half of what lanes leave.
         """
-        space = self._space(self.regime(length))
+        space = self._space(salted(self.regime(length), salt))
         match = self.tree.match(space, ids, is_hit=False)
         self.tree.keep(match.node, owner)
         self.disk.enqueue(space, ids[: match.num_tokens], owner, is_kept=True)
         self._bound_kept()
         return owner in match.node.kept_by
+
+    def keep_for(self, ids: Sequence[int], seconds: float, length: int = 0, salt: str = "") -> None:
+        """Keep what is cached of `ids` resident for so long from now on, whoever asked. Bounded as `keep` is."""
+        space = self._space(salted(self.regime(length), salt))
+        match = self.tree.match(space, ids, is_hit=False)
+        if match.blocks:
+            keeper = ("for a time", self.tree.digest(match.node))
+            self.tree.keep(match.node, keeper)
+            self._kept_until[keeper] = max(self._kept_until.get(keeper, 0.0), self._clock() + seconds)
+            self._bound_kept()
+
+    def _release_old(self) -> None:
+        """Keep no longer what was to be kept until now."""
+        for keeper in [keeper for keeper, until in self._kept_until.items() if until <= self._clock()]:
+            del self._kept_until[keeper]
+            self.tree.release(keeper)
 
     def release(self, owner: str) -> None:
         """Keep nothing for `owner` any more."""
@@ -193,9 +220,10 @@ class PrefixCache:
             run.is_forgotten |= run.owner == owner
         self.disk.forget(owner)
 
-    def kept_tokens(self, ids: Sequence[int], length: int = 0) -> int:
+    def kept_tokens(self, ids: Sequence[int], length: int = 0, salt: str = "") -> int:
         """How many tokens at the start of `ids` are kept resident."""
-        return self.tree.kept_tokens(self._space(self.regime(length)), ids)
+        self._release_old()
+        return self.tree.kept_tokens(self._space(salted(self.regime(length), salt)), ids)
 
     def keep_block(self, block: int) -> None:
         """Keep the path to the end of the stretch of `block` resident, until released. Unknown blocks are ignored.
@@ -252,6 +280,7 @@ class PrefixCache:
 
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now; `with_nodes` adds the tree."""
+        self._release_old()
         now = self._clock()
         nodes = self._picture.nodes(now) if with_nodes else ()
         memory = memory_view(self.tree, self.store, self.evicted_bytes, request_id, now)
@@ -320,6 +349,7 @@ class PrefixCache:
 
     def _evict_for(self, nbytes: int) -> None:
         """Evict reusable blocks until `nbytes` are free, or none is left."""
+        self._release_old()
         missing = nbytes - self.store.free_bytes
         if missing > 0:
             freed = self.tree.evict(-(-missing // self.store.layout.bytes_per_block))

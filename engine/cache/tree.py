@@ -17,8 +17,9 @@ ENTRY_BYTES = 800
 """About what the tree takes for a block, measured: 16 ids and the tuple of them take 680, its places in the node and in
 the index the rest. A node adds 800, which is little where its run is long."""
 
-Keeper = str | int
-"""Who asked to keep a prefix resident: a conversation, or the user, who chose the run that ends with this block."""
+Keeper = str | int | tuple[str, str]
+"""Who asked to keep a prefix resident: a conversation; the user, who chose the run that ends with this block; or a
+request, for a time, with the name of the block that the prefix ends with."""
 
 
 class Node:

@@ -24,9 +24,9 @@ from engine.types import ModelError
 def check_model(path: str) -> None:
     """Find what is wrong with the model at `path` without loading or fetching it. Raises ModelError.
 
-    An empty path, the default model, is always fine.
+    An empty path, the default model, is always fine; so is the address of a server, which says itself what it has.
     """
-    if path:
+    if path and not path.lower().startswith(("http://", "https://")):
         _checked(path)
 
 

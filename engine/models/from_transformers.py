@@ -12,6 +12,7 @@ import transformers
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
+from engine.cache.contract import without_salt
 from engine.cache.store import KVLayout, Lane
 from engine.library.check import numbers_in_weights, without_marks
 from engine.library.places import model_name
@@ -61,7 +62,7 @@ class TransformersNetwork:
         return int(sum(own.values())) + sum(packed.nbytes for packed in few_bits)
 
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        self._switch.use(lane.regime)
+        self._switch.use(without_salt(lane.regime))
         if self._fast is not None:
             return self._fast(ids, lane, start, is_answer=is_answer)
         device = self.layout.device

@@ -40,13 +40,15 @@ class Past:
     """The last turn of a conversation: `prompt` with its answer as the last message, and the cache's namespace then.
 
     The first `reusable` tokens could be reused when the turn ended, or after what it wrote was read once more. `length`
-    is the number of tokens that the turn ended with.
+    is the number of tokens that the turn ended with. `client` and `salt` are those of its request.
     """
 
     prompt: Prompt
     namespace: str
     reusable: int
     length: int = 0
+    client: str = ""
+    salt: str = ""
 
     @property
     def ids(self) -> tuple[int, ...]:

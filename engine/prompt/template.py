@@ -98,6 +98,14 @@ class Prompt:
     settings: TemplateSettings = NOTHING_CHOSEN
     has_own_text: bool = False
 
+    def end_of(self, messages: int) -> int:
+        """Tokens from the start to the end of the first `messages` messages. Templates write tools around the system
+        prompt, so both end together, at the later one."""
+        has_system = bool(self.spans) and self.spans[0].role == "system"
+        if messages <= has_system and (messages or self.tools):
+            return self.system_tokens
+        return max((span.end for span in self.spans if span.message_index < messages), default=0)
+
     @property
     def system_tokens(self) -> int:
         """Tokens from the start to the end of the system prompt; with tools, or where the template writes a text of its
@@ -143,6 +151,13 @@ class PromptBuilder:
     def has_tools(self) -> bool:
         """Whether the template takes tools."""
         return self._template.has_tools
+
+    def plain(self, message: Message) -> Prompt:
+        """A prompt that is this message's ids, or else its text as the tokenizer reads it: without a template, and with
+        special tokens where the text spells them out. Raises InvalidRequestError where it is no text."""
+        _check_encodable([message], ())
+        ids = message.token_ids or tuple(self.tokenizer(message.content).input_ids)
+        return Prompt(ids, (TokenSpan(0, message.role, 0, len(ids)),) if ids else (), (message,))
 
     def build(
         self,

@@ -132,21 +132,21 @@ class ColdTimes:
         """About what they take in memory."""
         return len(self._seconds) * COLD_TIME_BYTES
 
-    def note(self, ids: tuple[int, ...], seconds: float) -> None:
-        """Remember a measured cold first token, without the wait in the queue."""
-        digest = _digest(ids)
+    def note(self, ids: tuple[int, ...], seconds: float, salt: str = "") -> None:
+        """Remember a measured cold first token, without the wait in the queue; under one salt only."""
+        digest = _digest(ids, salt)
         self._seconds.pop(digest, None)
         self._seconds[digest] = seconds
         if len(self._seconds) > 256:
             del self._seconds[next(iter(self._seconds))]
 
-    def get(self, ids: tuple[int, ...]) -> float | None:
+    def get(self, ids: tuple[int, ...], salt: str = "") -> float | None:
         """The measured cold time of exactly this prompt, if there is one."""
-        return self._seconds.get(_digest(ids))
+        return self._seconds.get(_digest(ids, salt))
 
 
-def _digest(ids: tuple[int, ...]) -> bytes:
-    return sha256(array("q", ids).tobytes()).digest()
+def _digest(ids: tuple[int, ...], salt: str) -> bytes:
+    return sha256(array("q", ids).tobytes() + salt.encode()).digest()
 
 
 class TurnClock:
@@ -169,6 +169,15 @@ class TurnClock:
         yield
         spent = getattr(self.parts, name) + self._clock() - start
         self.parts = replace(self.parts, **{name: spent})
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """What is spent inside is spent on others; before the first token it is a wait, as that in the queue."""
+        if self._first is None:
+            with self.part("queue"):
+                yield
+        else:
+            yield
 
     def token(self, *, is_end: bool = False) -> None:
         """A token was chosen, `is_end` the one that ends the answer. The first ends the TTFT; what no other part

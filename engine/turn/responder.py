@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,8 +17,9 @@ from torch import Tensor
 from engine.cache.contract import Run
 from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
+from engine.cache.salted import SaltedCache
 from engine.cache.store import Lane, is_out_of_memory
-from engine.events import CacheView, Divergence, Event, Prefill, Preview, TurnStats
+from engine.events import CacheView, Divergence, Event, Prefill, Preview, Scored, TokenScore, TurnStats
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
@@ -29,10 +31,13 @@ from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait
 from engine.turn.answer import WrittenAnswer
 from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, timed_chunks
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
-from engine.turn.sampling import KnownTokens, Penalty, make_generator, margin, sample
+from engine.turn.sampling import KnownTokens, Penalty, best_scores, make_generator, margin, sample
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.types import BLOCK_TOKENS, Message, Request, TemplateSettings
+
+if TYPE_CHECKING:
+    from engine.turn.constrained import Constraint, Schemas
 
 WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
 """A made-up prompt, after how many tokens it is cut, and how many of it a slow model reads."""
@@ -90,6 +95,7 @@ class Responder:
         ends = template_ends(model.tokenizer, self.format)
         self.end_ids = (model.end_ids | ends) - self.format.thought_ends
         self._known = KnownTokens(model.vocabulary, model.unknown_ids)
+        self._schemas: Schemas | None = None
         self._cold_times = ColdTimes()
         self._past: dict[str, Past] = {}
         self._held_past_bytes = 0
@@ -160,11 +166,14 @@ class Responder:
         submitted: float,
         is_cancelled: Callable[[], bool],
         meanwhile: Listen = lambda: None,
-    ) -> Iterator[Event]:
+        longest_chunk_s: Callable[[], float] = lambda: CHUNK_S,
+    ) -> Iterator[Event | None]:
         """The events of one turn, ending with Finished. Raises HeadstartError where the request cannot be answered.
 
         On a lack of memory blocks are dropped and the step that failed is tried again. `meanwhile` is called again and
-        again while something takes long.
+        again while something takes long. No chunk of the prompt is to take longer than `longest_chunk_s`. Another
+        answer may be worked on between two events. None says that this one has to wait until the other one ends,
+        because memory does not do for both.
         """
 
         def listen() -> None:
@@ -173,17 +182,36 @@ class Responder:
                 raise StoppedError
 
         clock = TurnClock(self._clock, submitted)
-        cache = self.cache if request.use_cache else self._cold_cache
-        turn = Turn(request_id, request, Prompt((), (), request.messages), cache, clock, is_cancelled, listen)
+        cache = self._cache_of(request.salt) if request.use_cache else self._cold_cache
+        nothing = Prompt((), (), request.messages)
+        turn = Turn(request_id, request, nothing, cache, clock, is_cancelled, listen, longest_chunk_s)
         try:
             with clock.part("template"):
                 turn.prompt = self._build(request, listen)
         except StoppedError:
             yield from self._end(turn, NOTHING)
             return
+        turn.constraint = self._constraint(request)
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
-            yield from self._play(turn)
+            for event in self._play(turn):
+                with clock.elsewhere():
+                    yield event
+
+    def _constraint(self, request: Request) -> Constraint | None:
+        """What holds the answer to the schema of a request. llguidance is imported where one is asked for."""
+        if not request.schema:
+            return None
+        if self._schemas is None:
+            from engine.turn.constrained import Schemas
+
+            own = self.model.tokenizer.eos_token_id
+            end = own if own in self.end_ids else min(self.end_ids)
+            self._schemas = Schemas(self.model.tokenizer, self.model.vocabulary, end)
+        return self._schemas.constraint(request.schema)
+
+    def _cache_of(self, salt: str) -> PrefixCache | SaltedCache:
+        return SaltedCache(self.cache, salt) if salt else self.cache
 
     def _build(self, request: Request, listen: Listen) -> Prompt:
         """The prompt of a request. A long one is built in a thread of its own, one at a time, while this one listens.
@@ -202,6 +230,8 @@ class Responder:
         return mine[1].result()
 
     def _prompt(self, request: Request, settings: TemplateSettings) -> Prompt:
+        if request.is_plain:
+            return self.builder.plain(request.messages[0])
         return self.builder.build(request.messages, request.day, request.tools, settings)
 
     def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
@@ -209,16 +239,15 @@ class Responder:
         if self._long_text is done:
             self._long_text = None
 
-    def _play(self, turn: Turn) -> Generator[Event, None, None]:
+    def _play(self, turn: Turn) -> Generator[Event | None, None, None]:
         """Look up and pin, restore, prefill, decode; then publish and unpin, remember the turn, and end it. Whatever
         happens in between, what was computed so far is published and nothing stays pinned."""
-        conversation, prompt = turn.request.conversation, turn.prompt
         if turn.is_cancelled():
             yield from self._end(turn, NOTHING)
             return
-        with turn.clock.part("lookup"):
-            new_tokens = self._new_tokens(turn.request, prompt)
-            run = with_room(self.cache, lambda: turn.cache.begin(prompt.ids, new_tokens, conversation))
+        if (run := (yield from self._begin(turn))) is None:
+            yield from self._end(turn, NOTHING)
+            return
         try:
             with turn.clock.part("restore"):
                 with_room(self.cache, lambda: turn.cache.restore(run))
@@ -234,16 +263,46 @@ class Responder:
             turn.cache.finish(run)
         if not run.is_forgotten:
             self._remember(turn, answer, run.lane)
-            if turn.request.use_cache and turn.request.pin_system and conversation:
-                self.cache.keep(prompt.ids[: prompt.system_tokens], conversation, len(run.lane.ids))
+            self._keep(turn, len(run.lane.ids))
         yield from self._end(turn, answer)
+
+    def _begin(self, turn: Turn) -> Generator[None, None, Run | None]:
+        """Look up, pin, and hold a lane. Where another request holds memory that this one needs, wait for its end; None
+        where this one is cancelled meanwhile."""
+        ids, new_tokens = turn.prompt.ids, self._new_tokens(turn.request, turn.prompt)
+
+        def begin() -> Run:
+            with turn.clock.part("lookup"):
+                return turn.cache.begin(ids, new_tokens, turn.request.conversation)
+
+        while self.cache.is_busy:
+            try:
+                return begin()
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+            yield None
+            if turn.is_cancelled():
+                return None
+        return with_room(self.cache, begin)
+
+    def _keep(self, turn: Turn, length: int) -> None:
+        """Keep resident what the request asked to keep, of a sequence of `length` tokens."""
+        request, prompt = turn.request, turn.prompt
+        if not request.use_cache:
+            return
+        if request.pin_system and request.conversation:
+            self.cache.keep(prompt.ids[: prompt.system_tokens], request.conversation, length, request.salt)
+        for start in request.kept:
+            self.cache.keep_for(prompt.ids[: prompt.end_of(start.messages)], start.seconds, length, request.salt)
 
     def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
         ids, start = turn.prompt.ids, run.reused
         total = len(ids) - start
         logits = None
-        for first, last in timed_chunks(start, len(ids), self.chunk_tokens, self.rate.estimate):
+        longest = turn.longest_chunk_s
+        for first, last in timed_chunks(start, len(ids), self.chunk_tokens, self.rate.estimate, longest):
             if turn.is_cancelled():
                 return None
             try:
@@ -264,7 +323,10 @@ class Responder:
         penalise = Penalty(sampling.repetition_penalty, self.model.special_ids | self.end_ids | self.format.ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
-            logits = penalise(self._known(logits))
+            known = self._known(logits)
+            logits = penalise(known)
+            if turn.constraint is not None:
+                logits = turn.constraint(logits)
             token = sample(logits, sampling, generator)
             if turn.request.record_margins:
                 turn.margins.append(margin(logits))
@@ -275,14 +337,20 @@ class Responder:
             turn.clock.token()
             turn.ids.append(token)
             penalise.see(token)
+            if turn.request.scores is not None:
+                yield self._scored(turn, known, token)
             yield from turn.deltas(text.add(token))
             if text.is_thought:
                 turn.clock.thought()
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            if text.is_stopped or text.is_over or len(turn.ids) >= limit:
-                turn.reason = "end" if text.is_stopped or text.length < len(turn.ids) else "length"
+            if turn.constraint is not None:
+                turn.constraint.see(token)
+            is_full = turn.constraint is not None and turn.constraint.is_over
+            if text.is_stopped or text.is_over or is_full or len(turn.ids) >= limit:
+                is_end = text.is_stopped or is_full or text.length < len(turn.ids)
+                turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
                 break
@@ -293,10 +361,15 @@ class Responder:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
 
+    def _scored(self, turn: Turn, logits: Tensor, token: int) -> Scored:
+        own, best = best_scores(logits, token, turn.request.scores or 0)
+        texts = [TokenScore(self.model.decode([other]), score) for other, score in best]
+        return Scored(turn.request_id, TokenScore(self.model.decode([token]), own), tuple(texts))
+
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""
         decode, stop, prompt = self.model.text.marked, turn.request.stop, turn.prompt
-        if not self.format.marks:
+        if not self.format.marks or turn.request.is_plain:
             return WrittenAnswer(decode, stop=stop)
         behind = prompt.spans[-1].end if prompt.spans else 0
         end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
@@ -307,7 +380,7 @@ class Responder:
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
         position = len(run.lane.ids)
-        if (regime := self.cache.regime(position + 1)) != run.lane.regime:
+        if (regime := turn.cache.regime(position + 1)) != run.lane.regime:
             return (yield from self._read_anew(turn, run, regime))
         logits = with_room(self.cache, partial(self._step, token, run.lane, position))
         turn.cache.commit(run, [token], settled=bool(self.near))
@@ -347,7 +420,9 @@ class Responder:
     def _divergence(self, turn: Turn) -> Divergence | None:
         prompt = turn.prompt
         if not turn.request.use_cache:
-            return without_cache(prompt, self.cache.peek(prompt.ids, self._new_tokens(turn.request, prompt)))
+            return without_cache(
+                prompt, self._cache_of(turn.request.salt).peek(prompt.ids, self._new_tokens(turn.request, prompt))
+            )
         past = self._past.get(turn.request.conversation) if turn.request.conversation else None
         same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
         return explain(
@@ -363,18 +438,19 @@ class Responder:
 
     def _relative(self, request: Request) -> Past | None:
         """The newest turn of a conversation with the same system prompt as one that begins; None where it has no
-        name."""
-        system = _system(request.messages)
+        name. Nothing is said of what another program asked, nor of what lies under another salt."""
+        system, whose = _system(request.messages), (request.client, request.salt)
         newest = reversed(self._past.values()) if request.conversation else ()
-        return next((past for past in newest if _system(past.prompt.messages) == system), None)
+        mine = (past for past in newest if (past.client, past.salt) == whose)
+        return next((past for past in mine if _system(past.prompt.messages) == system), None)
 
     def _stats(self, turn: Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
         queue, template = turn.clock.parts.queue, turn.clock.parts.template
-        measured = self._cold_times.get(ids)
+        measured = self._cold_times.get(ids, turn.request.salt)
         if turn.reused == 0 and ttft is not None and measured != ttft - queue:
             measured = ttft - queue
-            self._cold_times.note(ids, measured)
+            self._cold_times.note(ids, measured, turn.request.salt)
             self.rate.observe_from_scratch(len(ids), measured)
         estimate = template + self.rate.from_scratch(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
@@ -385,16 +461,21 @@ class Responder:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             self._past.pop(turn.request.conversation, None)
-            whole = with_answer(turn.prompt, answer)
-            self._past[turn.request.conversation] = Past(whole, self.cache.namespace, lane.settled, len(lane.ids))
+            request, whole = turn.request, with_answer(turn.prompt, answer)
+            self._past[request.conversation] = Past(
+                whole, self.cache.namespace, lane.settled, len(lane.ids), request.client, request.salt
+            )
             self._bound_past()
 
     def _bound_past(self) -> None:
-        """Keep within the bounds, and in any case the newest conversation; note what all take together."""
-        sizes = [_past_bytes(past) for past in self._past.values()]
-        while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes) > self.past_bytes):
-            del self._past[next(iter(self._past))], sizes[0]
-        self._held_past_bytes = sum(sizes)
+        """Keep within the bounds, and in any case the newest conversation; note what all take together. Those of other
+        programs go first: the window's conversations come back after days."""
+        sizes = {name: _past_bytes(past) for name, past in self._past.items()}
+        while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes.values()) > self.past_bytes):
+            older = list(sizes)[:-1]
+            gone = next((name for name in older if self._past[name].client), older[0])
+            del self._past[gone], sizes[gone]
+        self._held_past_bytes = sum(sizes.values())
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
@@ -404,7 +485,7 @@ class Responder:
         comes out, and the encoding goes on: the same preview, asked for again, finds it under way or done."""
         prompt = self._build(request, listen)
         new_tokens = self._new_tokens(request, prompt)
-        cache = self.cache if request.use_cache else self._cold_cache
+        cache = self._cache_of(request.salt) if request.use_cache else self._cold_cache
         reused, from_disk = cache.estimate(prompt.ids, new_tokens)
         computed = len(prompt.ids) - reused
         shown = min(
@@ -419,9 +500,10 @@ class Responder:
             system_tokens=prompt.system_tokens,
             context_length=self.cache.context_length,
             spans=prompt.spans,
-            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids))),
+            pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids), request.salt)),
             block_texts=tuple(self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, shown, BLOCK_TOKENS)),
             disk_tokens=from_disk,
+            ids=prompt.ids,
         )
 
     def _seconds_to_read(self, computed: int, reused: int) -> float:
@@ -456,8 +538,8 @@ class Responder:
             yield self.view()
 
     def settle(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
-        """While idle: read once more what the newest conversation's answer wrote. A piece at a time; at its end the
-        cache as it is then.
+        """While idle: read once more what the newest answer wrote, of the window and of another program. A piece at a
+        time; at the end of each the cache as it is then.
 
         Nobody asked for it, so a lack of memory ends it without a word.
         """
@@ -468,10 +550,15 @@ class Responder:
                 raise
 
     def _settle(self, listen: Listen) -> Generator[Event | None, None, None]:
-        if self.near or not self._past:
+        if self.near:
             return
-        conversation, past = next(reversed(self._past.items()))
-        if past.namespace != self.cache.namespace:
+        newest = {bool(past.client): name for name, past in self._past.items()}
+        for is_client in sorted(newest):  # the window's first
+            yield from self._settle_one(newest[is_client], listen)
+
+    def _settle_one(self, conversation: str, listen: Listen) -> Generator[Event | None, None, None]:
+        past = self._past.get(conversation)
+        if past is None or past.namespace != self.cache.namespace:
             return
 
         def note(reusable: int) -> None:
@@ -479,7 +566,7 @@ class Responder:
                 self._past[conversation] = replace(past, reusable=reusable)
 
         chunks = self.chunk_tokens, self.rate.estimate
-        yield from settle(self.model, self.cache, conversation, past, note, listen, *chunks)
+        yield from settle(self.model, self._cache_of(past.salt), conversation, past, note, listen, *chunks)
         if self._past.get(conversation) != past:
             yield self.view()
 
@@ -492,7 +579,7 @@ def _system(messages: Sequence[Message]) -> str:
 def _is_same_text(one: Request, other: Request) -> bool:
     """Whether two requests have the same prompt."""
     same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
-    return same and one.template == other.template
+    return same and (one.template, one.is_plain) == (other.template, other.is_plain)
 
 
 def _numbers(run: Run, count: int) -> list[Tensor]:

@@ -119,3 +119,10 @@ def _likely(probabilities: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
     if sampling.min_p > 0 or values.sum() > sampling.top_p:
         return values, tokens[order]
     return probabilities.sort(descending=True)
+
+
+def best_scores(logits: Tensor, token: int, count: int) -> tuple[float, list[tuple[int, float]]]:
+    """The log probability of `token` under logits `[vocabulary]`, and the `count` likeliest tokens with theirs."""
+    scores = torch.log_softmax(logits.float(), 0)
+    values, tokens = scores.topk(min(count, len(scores)))
+    return float(scores[token]), list(zip(tokens.tolist(), values.tolist(), strict=True))

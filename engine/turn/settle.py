@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from engine.cache.prefix_cache import PrefixCache
+from engine.cache.salted import SaltedCache
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past
 from engine.stopping import Listen, listening
@@ -17,7 +18,7 @@ from engine.turn.chunks import timed_chunks
 
 def settle(
     model: LoadedModel,
-    cache: PrefixCache,
+    cache: PrefixCache | SaltedCache,
     owner: str,
     past: Past,
     note: Callable[[int], None],

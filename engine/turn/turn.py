@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.cache.contract import Cache
 from engine.cache.prefix_cache import PrefixCache
@@ -14,8 +14,12 @@ from engine.events import Divergence, Finished, FinishReason, Matched, TextDelta
 from engine.prompt.parts import Part
 from engine.prompt.template import Prompt
 from engine.stopping import Listen
+from engine.turn.chunks import CHUNK_S
 from engine.turn.metrics import TurnClock
 from engine.types import InvalidRequestError, Message, OutOfMemoryError, PromptTooLongError, Request
+
+if TYPE_CHECKING:
+    from engine.turn.constrained import Constraint
 
 Result = TypeVar("Result")
 
@@ -31,6 +35,8 @@ class Turn:
     clock: TurnClock
     is_cancelled: Callable[[], bool]
     listen: Listen
+    longest_chunk_s: Callable[[], float] = lambda: CHUNK_S
+    constraint: Constraint | None = None
     reused: int = 0
     from_disk: int = 0
     ids: list[int] = field(default_factory=list)
@@ -48,6 +54,7 @@ class Turn:
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
             notices=self.prompt.notices,
+            kept_ends=tuple(self.prompt.end_of(start.messages) for start in self.request.kept),
         )
 
     def deltas(self, parts: Iterable[Part]) -> Iterator[TextDelta]:

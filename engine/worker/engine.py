@@ -10,38 +10,67 @@ from functools import partial
 from engine.cache.disk_files import delete_all_files, forget_files
 from engine.events import CacheView, Event, Failed
 from engine.types import ModelSpec, Request, check_disk_budget
-from engine.worker.requests import OpenRequests
+from engine.worker.requests import Mailbox, OpenRequests
 from engine.worker.thread import BROKEN, CLOSED, Worker
+
+
+class Thread:
+    """The engine's thread, which all who use the engine share. It is replaced by another one after it broke.
+
+    `lock` is held while the worker is given a command, closed or replaced: nothing is asked of one that will not hear.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.requests = OpenRequests()
+        self.lock = threading.RLock()
+        self._conversations: dict[str, str] = {}
+        """What was heard of conversations: their names by the digests that stand for them on disk."""
+        self.worker = self._new()
+
+    def revive(self) -> None:
+        """Replace a worker that broke by a new one, without a model."""
+        if not self.worker.is_closing and not self.worker.is_alive():
+            self.worker.end_open()
+            self.worker = self._new()
+
+    def _new(self) -> Worker:
+        return Worker(self.requests, self._conversations, self.clock)
 
 
 class Engine:
     """The local engine; `EnginePort` says what each method promises. The thread starts with the object.
 
     Neither torch nor transformers is imported before the first `load`, and only on the worker thread. `clock` gives
-    seconds.
+    seconds. `thread` and `box` are for `beside`.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.perf_counter,
+        thread: Thread | None = None,
+        box: Mailbox | None = None,
+    ) -> None:
         self._clock = clock
-        self._requests = OpenRequests()
-        self._conversations: dict[str, str] = {}
-        """What was heard of conversations: their names by the digests that stand for them on disk."""
-        self._lock = threading.RLock()
-        """Held while the worker is given a command, closed or replaced: nothing is asked of one that will not hear."""
-        self._worker = Worker(self._requests, self._conversations, clock)
+        self._thread = thread or Thread(clock)
+        self._requests = self._thread.requests
+        self._box = box or self._requests.own
+        self._is_beside = box is not None
+        self._is_closed = False
 
     @property
     def worker(self) -> Worker:
         """The thread that owns the model, for tests and measurements: whatever it holds is its own while it is busy, so
         look at that, or change it, only when no request is open. Programs need nothing but the methods."""
-        return self._worker
+        return self._thread.worker
+
+    def beside(self, wake: Callable[[], None] = lambda: None) -> Engine:
+        return Engine(self._clock, self._thread, Mailbox(wake))
 
     def load(self, spec: ModelSpec) -> int:
         """A worker that broke is replaced by a new one, without a model."""
-        with self._lock:
-            if not self._worker.is_closing and not self._worker.is_alive():
-                self._worker.end_open()
-                self._worker = Worker(self._requests, self._conversations, self._clock)
+        with self._thread.lock:
+            self._thread.revive()
         return self._ask(lambda worker, request_id: worker.load(request_id, spec))
 
     def submit(self, request: Request) -> int:
@@ -87,25 +116,29 @@ class Engine:
 
     def cache_view(self) -> CacheView:
         """Asks the worker for a newer picture, and returns the newest there is."""
-        return self._worker.newest_view()
+        return self.worker.newest_view()
 
     def poll(self, limit: int = 256) -> list[Event]:
-        if len(self._requests) and not self._worker.is_alive():
-            with self._lock:
-                if not self._worker.is_alive():  # unless it was replaced meanwhile
-                    self._worker.end_open()
-        return self._requests.take(limit)
+        if len(self._requests) and not self.worker.is_alive():
+            with self._thread.lock:
+                if not self.worker.is_alive():  # unless it was replaced meanwhile
+                    self.worker.end_open()
+        return self._box.take(limit)
 
     def close(self, timeout_s: float = 6.0) -> bool:
-        with self._lock:
-            self._worker.is_closing = True
-        return self._worker.join(timeout_s)
+        if self._is_beside:
+            self._is_closed = True
+            self._requests.cancel_all(self._box)
+            return True
+        with self._thread.lock:
+            self.worker.is_closing = True
+        return self.worker.join(timeout_s)
 
     def _ask(self, begin: Callable[[Worker, int], None]) -> int:
         """Open a request, which `begin` takes up on the worker thread. Where that has ended, `poll` ends it."""
-        with self._lock:
-            worker, request_id = self._worker, self._requests.begin()
-            if worker.is_closing:
+        with self._thread.lock:
+            worker, request_id = self.worker, self._requests.begin(self._box)
+            if worker.is_closing or self._is_closed:
                 self._requests.report(Failed(request_id, CLOSED))
             else:
                 worker.put(lambda: begin(worker, request_id))
@@ -113,7 +146,8 @@ class Engine:
 
     def _order(self, command: Callable[[Worker], None]) -> None:
         """Have a command carried out on the worker thread that is answered with id 0."""
-        with self._lock:
-            worker = self._worker
-            if worker.is_closing or not worker.put(lambda: command(worker), is_order=True):
-                self._requests.report(Failed(0, CLOSED if worker.is_closing else BROKEN))
+        with self._thread.lock:
+            worker = self.worker
+            is_closed = worker.is_closing or self._is_closed
+            if is_closed or not worker.put(lambda: command(worker), self._box):
+                self._box.put(Failed(0, CLOSED if is_closed else BROKEN))

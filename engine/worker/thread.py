@@ -12,7 +12,6 @@ import queue
 import sys
 import threading
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from engine.cache.disk_files import keep_only_files
 from engine.cache.disk_index import owner_digest
-from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded, Loading
+from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded, Loading, TurnStats
 from engine.library.places import blocks_dir
 from engine.stopping import StoppedError
+from engine.turn.chunks import BEHIND_CHAT_S, BESIDE_CHAT_S, CHUNK_S
 from engine.types import (
     HeadstartError,
     InvalidRequestError,
@@ -34,7 +34,8 @@ from engine.types import (
     PromptTooLongError,
     Request,
 )
-from engine.worker.requests import OpenRequests
+from engine.worker.jobs import Job, Jobs, Kind
+from engine.worker.requests import Mailbox, OpenRequests
 
 if TYPE_CHECKING:
     from engine.turn.responder import Responder
@@ -53,20 +54,17 @@ LISTEN_EVERY_S = 0.1
 Steps = Iterator[Event | None]
 
 
-@dataclass(slots=True)
-class Job:
-    """A load or an answer: its events come one by one, and commands are served in between."""
-
-    request_id: int
-    events: Iterator[Event]
-
-
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What the thread is to do between two steps. An order is answered with id 0, whatever happens."""
+    """What the thread is to do between two steps. An order is answered with id 0, whatever happens: in the mailbox
+    `box` of whoever gave it."""
 
     carry_out: Callable[[], None]
-    is_order: bool
+    box: Mailbox | None
+
+    @property
+    def is_order(self) -> bool:
+        return self.box is not None
 
 
 class Worker:
@@ -87,7 +85,9 @@ class Worker:
         self._door = threading.Lock()
         """Held while a command is put, and while the thread leaves: no order comes in behind its last look."""
         self._has_left = False
-        self._jobs: deque[Job] = deque()
+        self._jobs = Jobs()
+        self._has_chat = False
+        """Whether the window has asked the present model for an answer, and so may again."""
         self._previews: list[tuple[int, Request]] = []
         self._view = EMPTY_VIEW
         self._view_wanted = False
@@ -100,14 +100,15 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="headstart-engine", daemon=True)
         self._thread.start()
 
-    def put(self, carry_out: Callable[[], None], is_order: bool = False) -> bool:
+    def put(self, carry_out: Callable[[], None], ordered_by: Mailbox | None = None) -> bool:
         """Have a command carried out between two steps; False where the thread carries out nothing any more.
 
-        An order is answered with id 0, if only by a Failed where the thread ends before.
+        An order, which somebody with a mailbox gave, is answered with id 0, if only by a Failed where the thread ends
+        before.
         """
         with self._door:
             if not self._has_left:
-                self._commands.put(Command(carry_out, is_order))
+                self._commands.put(Command(carry_out, ordered_by))
             return not self._has_left
 
     def newest_view(self) -> CacheView:
@@ -136,11 +137,12 @@ class Worker:
 
     def load(self, request_id: int, spec: ModelSpec) -> None:
         """Load a model when it is this job's turn."""
-        self._jobs.append(Job(request_id, self._load(request_id, spec)))
+        self._jobs.add(Job(request_id, self._load(request_id, spec), "load"))
 
     def answer(self, request_id: int, request: Request, submitted: float) -> None:
         """Answer a request when it is this job's turn. `submitted` is when it was asked, in seconds of the clock."""
-        self._jobs.append(Job(request_id, self._answer(request_id, request, submitted)))
+        kind: Kind = "client" if request.client else "chat"
+        self._jobs.add(Job(request_id, self._answer(request_id, request, submitted), kind))
 
     def preview(self, request_id: int, request: Request) -> None:
         """Answer a preview before the next step of a job; the newest first."""
@@ -196,7 +198,7 @@ class Worker:
             self._preview(*self._previews.pop())
         if self._jobs:
             self._stop_idle_work()
-            self._advance(self._jobs[0])
+            self._advance(self._jobs.next())
         else:
             self._work_idly()
 
@@ -209,10 +211,12 @@ class Worker:
                 command = self._commands.get(block=may_wait)
             except queue.Empty:
                 return
-            self._guarded(command.carry_out, 0 if command.is_order else BY_ITSELF)
+            with self._requests.answering(command.box):
+                self._guarded(command.carry_out, 0 if command.is_order else BY_ITSELF)
             may_wait = False
 
     def _advance(self, job: Job) -> None:
+        began = self._clock()
         try:
             event = next(job.events)
         except StopIteration:
@@ -222,9 +226,13 @@ class Worker:
             self._jobs.remove(job)
             self._requests.report(failure(job.request_id, error))
         else:
+            self._jobs.note(job, self._clock() - began)
+            job.is_waiting = event is None
+            job.has_begun |= isinstance(event, TurnStats)
             if isinstance(event, CacheView):
                 self._guarded(self._refresh_view)
-            self._requests.report(event)
+            if event is not None:
+                self._requests.report(event)
 
     def _leave(self) -> None:
         """The end of the thread: everything is given back, what was ordered before is carried out, what waits to be
@@ -245,8 +253,9 @@ class Worker:
         with self._door:
             self._has_left = True
             while not self._commands.empty():
-                if self._commands.get().is_order:
-                    self._requests.report(Failed(0, CLOSED if self.is_closing else BROKEN))
+                with self._requests.answering(box := self._commands.get().box):
+                    if box is not None:
+                        self._requests.report(Failed(0, CLOSED if self.is_closing else BROKEN))
 
     def _close_jobs(self) -> None:
         for job in self._jobs:
@@ -297,7 +306,7 @@ class Worker:
         if self.responder is not None:
             self.responder.cache.disk.close()
         responder.take_over(past)
-        self.responder, self.idle_work = responder, None
+        self.responder, self.idle_work, self._has_chat = responder, None, False
         self._guarded(partial(responder.cache.disk.open, self._conversations))  # the model answers without it
         self._guarded(self._refresh_view)
         yield responder.view(request_id)
@@ -326,12 +335,23 @@ class Worker:
         self.responder, self.idle_work, self._view = None, None, EMPTY_VIEW
         gc.collect()
 
-    def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event]:
+    def _answer(self, request_id: int, request: Request, submitted: float) -> Iterator[Event | None]:
         responder = self._loaded()
+        if request.client:
+            responder.cache.serve_beside()
+        else:
+            self._has_chat = True
+        longest = self._longest_client_chunk if request.client else lambda: CHUNK_S
         self.idle_work = self.idle_work or responder.write_back  # also where it fails half-way
         is_stopped = partial(self._is_stopped, request_id)
-        yield from responder.answer(request_id, request, submitted, is_stopped, self._meanwhile)
+        yield from responder.answer(request_id, request, submitted, is_stopped, self._meanwhile, longest)
         self.idle_work = partial(responder.work_idly, self._stop_idle_step)
+
+    def _longest_client_chunk(self) -> float:
+        """In seconds: the window's answer waits no longer for a piece of another program's prompt."""
+        if self._jobs.has("chat"):
+            return BESIDE_CHAT_S
+        return BEHIND_CHAT_S if self._has_chat else CHUNK_S
 
     def _is_stopped(self, request_id: int) -> bool:
         return self.is_closing or self._requests.is_cancelled(request_id)

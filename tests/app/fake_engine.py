@@ -185,6 +185,10 @@ class FakeEngine:
         )
         return replace(view, nodes=nodes)
 
+    def beside(self, wake: Callable[[], None] = lambda: None) -> FakeEngine:
+        """An engine of its own with the same scripts."""
+        return FakeEngine(*self._scripts, model=self.model)
+
     def poll(self, limit: int = 256) -> list[Event]:
         """What is there now. With `tokens_per_poll` every second call is empty, so that a drain ends."""
         if not self._manual:
@@ -287,7 +291,17 @@ class FakeEngine:
             yield Failed(number, script.sentence, script.detail, script.is_refused)
         spans = spans_of(turn.request)
         notices = script.notices
-        yield Matched(number, turn.prompt, turn.reused, turn.computed, script.divergence, spans, notices=notices)
+        ends = [max((span.end for span in spans[: start.messages]), default=0) for start in turn.request.kept]
+        yield Matched(
+            request_id=number,
+            prompt_tokens=turn.prompt,
+            reused_tokens=turn.reused,
+            computed_tokens=turn.computed,
+            divergence=script.divergence,
+            spans=spans,
+            notices=notices,
+            kept_ends=tuple(ends),
+        )
         for chunk in range(script.prefill_chunks):
             done = turn.computed * (chunk + 1) // script.prefill_chunks
             yield Prefill(number, done, turn.computed, (turn.computed - done) / self.model.prefill_tokens_per_s)

@@ -25,6 +25,7 @@ import psutil
 from engine import fetch_model
 from engine.models.from_gguf import open_tokenizer
 from tests.bench import (
+    api_rows,
     engine_rows,
     exact_rows,
     large_rows,
@@ -44,7 +45,7 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality, llama or large")
+    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality, llama, api or large")
     parser.add_argument("--before", type=Path, metavar="TREE", help="an earlier checkout, for rows Z1, Z2 and Z6")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +81,8 @@ def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
         yield from restart_rows.measure(model, count)
     if "window" in wanted:
         yield from window_rows.measure(count)
+    if "api" in wanted:
+        yield from api_rows.measure(model, count)
     if "scaling" in wanted:  # in this thread, whose team OpenMP would count in all that is measured behind it
         yield from scaling_rows.measure(count)
     if "large" in wanted and os.environ.get("LARGE"):

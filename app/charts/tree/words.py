@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from app.charts.tree.layout import TreeLayout
 from app.history.records import read_label
+from app.server.clients import client_name
 from app.words import beside_cache, counted, size, time_ago
 from engine import CacheView, NodeView
 
@@ -42,8 +43,11 @@ class Owner(NamedTuple):
 
 
 def owners(node: NodeView, titles: Titles) -> list[Owner]:
-    """The conversations that begin with this run; one that was deleted has neither title nor id."""
-    return [_owner(label, titles) for label in node.conversations]
+    """The conversations that begin with this run; one that was deleted has neither title nor id. A program is one
+    owner, by its own name, whatever it asks."""
+    programs = dict.fromkeys(name for label in node.conversations if (name := client_name(label)))
+    chats = [_owner(label, titles) for label in node.conversations if not client_name(label)]
+    return [*chats, *(Owner(name, 0) for name in programs)]
 
 
 def label(layout: TreeLayout, index: int, titles: Titles) -> str:

@@ -29,7 +29,7 @@ class Asking(application.Application):
             self.session.send("Why?")
 
 application.Application = Asking
-application.Engine = demo.Engine = lambda: FakeEngine(Script(many_tokens(2_000)), tokens_per_poll=5)
+application.EitherEngine = demo.Engine = lambda: FakeEngine(Script(many_tokens(2_000)), tokens_per_poll=5)
 command_line.require_qt = lambda offscreen: None
 sys.exit(command_line.main(sys.argv[1:]))
 """

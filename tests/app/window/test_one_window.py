@@ -91,7 +91,7 @@ def test_a_second_start_ends_quietly_where_the_first_answers(
 ) -> None:
     path, engine = tmp_path / "history.sqlite3", FakeEngine()
     first = History(path)
-    monkeypatch.setattr(application, "Engine", lambda: engine)
+    monkeypatch.setattr(application, "EitherEngine", lambda: engine)
     monkeypatch.setattr(application, "default_path", lambda: path)
     monkeypatch.setattr(application, "show_first", lambda asked: answers and asked == path)
     if answers:
@@ -119,7 +119,7 @@ def test_who_only_reads_the_conversations_takes_no_socket(
     if is_read_only:
         monkeypatch.setattr(sqlite3, "connect", open_it)
     made: list[OneWindow] = []
-    monkeypatch.setattr(application, "Engine", FakeEngine)
+    monkeypatch.setattr(application, "EitherEngine", FakeEngine)
     monkeypatch.setattr(application, "default_path", lambda: path)
     monkeypatch.setattr(application, "OneWindow", lambda *values: made.append(OneWindow(*values)) or made[-1])
     monkeypatch.setattr(QApplication, "exec", lambda *_: 0)

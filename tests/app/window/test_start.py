@@ -24,7 +24,7 @@ def test_conversations_that_cannot_be_opened_are_said_where_somebody_sees_it(
         raise HeadstartError("It is open elsewhere.", "history.sqlite3: locked")
 
     engine, said = FakeEngine(), []
-    monkeypatch.setattr(application, "Engine", lambda: engine)
+    monkeypatch.setattr(application, "EitherEngine", lambda: engine)
     monkeypatch.setattr(application, "build", refuse)
     monkeypatch.setattr(QGuiApplication, "platformName", lambda: platform)
     monkeypatch.setattr(QMessageBox, "exec", lambda box: said.append(box.text()))

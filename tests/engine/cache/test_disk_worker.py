@@ -53,7 +53,7 @@ def ask(driver: Driver, **changes: object) -> Matched:
     """Answer a request and wait until everything is written; what was matched."""
     number = driver.engine.submit(request(**changes))  # type: ignore[arg-type]
     driver.finished(number)
-    driver.until(lambda: reports(driver) and driver.engine._worker.idle_work is None)
+    driver.until(lambda: reports(driver) and driver.engine.worker.idle_work is None)
     driver.quiet()
     matched = driver.of(number)[0]
     assert isinstance(matched, Matched)

@@ -239,3 +239,20 @@ def test_a_cold_run_takes_room_and_gives_it_back() -> None:
     check_contents(cache, MODEL)
     assert cache.tree.peek("a", PROMPT[:40]) == 32, "a kept prefix went"
     assert is_idle(cache)
+
+
+def test_what_is_kept_for_a_time_goes_when_it_is_over() -> None:
+    now = [0.0]
+    cache = make_cache(context=128, tokens=600, clock=lambda: now[0])
+    model = DigestModel()
+    ids = list(range(48))
+    run_prompt(cache, model, ids)
+    cache.keep_for(ids[:32], 300.0)
+    assert cache.kept_tokens(ids) == 32
+    now[0] = 200.0
+    cache.keep_for(ids[:32], 300.0)
+    now[0] = 499.0
+    assert cache.kept_tokens(ids) == 32
+    now[0] = 500.0
+    assert cache.kept_tokens(ids) == 0
+    cache.check_integrity()

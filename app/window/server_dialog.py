@@ -1,0 +1,77 @@
+"""The dialog that names a server whose model is to answer in place of one of this computer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.widgets.plain import Label, SoftLabel
+from engine import HeadstartError
+
+ABOUT = (
+    "A server with OpenAI's API: vLLM, SGLang, llama.cpp's server, another Headstart. Your conversations are sent to "
+    "it. What it says of reuse is shown like that of this computer."
+)
+ABOUT_KEY = "The key is kept in the keyring of this system; empty where the server wants none."
+
+
+class ServerDialog(QDialog):
+    """Asks for an address and a key. Signals: chosen(str), the address, after `keep_key` has stored the key. What that
+    refuses with HeadstartError stands below the fields, and the dialog stays."""
+
+    chosen = Signal(str)
+
+    def __init__(self, address: str, keep_key: Callable[[str, str], None], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Use a server")
+        self.setModal(True)
+        self._keep_key = keep_key
+        self.address = QLineEdit(address)
+        self.address.setPlaceholderText("http://127.0.0.1:8000/v1")
+        self.address.setAccessibleName("Address of the server")
+        self.key = QLineEdit()
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setPlaceholderText("None")
+        self.key.setAccessibleName("Key of the server")
+        self.wrong = Label("")
+        self.wrong.setWordWrap(True)
+        self.wrong.hide()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setSpacing(8)
+        form.addRow("Address", self.address)
+        form.addRow("Key", self.key)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Use it")
+        buttons.button(QDialogButtonBox.StandardButton.Ok).setObjectName("primary")
+        for button in buttons.buttons():
+            button.setIcon(QIcon())
+        buttons.accepted.connect(self._use)
+        buttons.rejected.connect(self.reject)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(24, 24, 24, 24)
+        whole.setSpacing(12)
+        for text in (ABOUT, ABOUT_KEY):
+            note = SoftLabel(text)
+            note.setWordWrap(True)
+            whole.addWidget(note)
+        whole.addLayout(form)
+        whole.addWidget(self.wrong)
+        whole.addWidget(buttons)
+        self.resize(520, whole.totalHeightForWidth(520))
+
+    def _use(self) -> None:
+        address = self.address.text().strip()
+        try:
+            self._keep_key(address, self.key.text())
+        except HeadstartError as error:
+            self.wrong.setText(str(error))
+            self.wrong.show()
+            return
+        self.chosen.emit(address)
+        self.accept()

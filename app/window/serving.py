@@ -1,0 +1,94 @@
+"""The switch that lets other programs use the model of the window, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+
+from app.chat.bridge import Bridge
+from app.server.access import Access
+from app.settings import Settings
+from engine import EnginePort, Failed, HeadstartError, Loaded, ModelInfo
+
+if TYPE_CHECKING:
+    from app.server.listening import Server
+
+ON = "Other programs on this computer are answered at {}/v1."
+OFF = "Other programs are answered no more."
+
+
+class Serving(QObject):
+    """Starts and stops the local server for a checkable action, and remembers the choice in the settings.
+
+    `engine` is asked for a port of its own. `say` and `say_error` show a sentence.
+    """
+
+    def __init__(
+        self,
+        action: QAction,
+        engine: EnginePort,
+        bridge: Bridge,
+        settings: Settings,
+        *,
+        say: Callable[[str], None],
+        say_error: Callable[[str, str], None],
+        save_settings: Callable[[], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._action, self._engine, self._settings = action, engine, settings
+        self._say, self._say_error, self._save = say, say_error, save_settings
+        self._model: ModelInfo | None = None
+        self._server: Server | None = None
+        action.triggered.connect(self._choose)
+        bridge.loaded.connect(self._on_loaded)
+        bridge.failed.connect(self._on_failed)
+
+    @property
+    def address(self) -> str:
+        """Where programs are answered, "" while they are not."""
+        return self._server.address if self._server else ""
+
+    def close(self) -> None:
+        """Stop the server. The choice stays."""
+        if self._server is not None:
+            self._server.stop()
+            self._server = None
+
+    def _choose(self, wanted: bool) -> None:
+        self._settings.serve = wanted
+        self._save()
+        if wanted:
+            self._start(is_told=True)
+        else:
+            self.close()
+            self._say(OFF)
+
+    def _start(self, *, is_told: bool) -> None:
+        from app.server.listening import Server  # takes a moment, and most windows serve nobody
+
+        try:
+            self._server = Server(self._engine.beside, Access(port=self._settings.serve_port), self._model)
+        except HeadstartError as error:
+            self._action.setChecked(False)
+            self._say_error(str(error), error.detail)
+            return
+        self._action.setChecked(True)
+        if is_told:
+            self._say(ON.format(self._server.address))
+
+    def _on_loaded(self, event: Loaded) -> None:
+        self._model = event.model
+        if self._server is not None:
+            self._server.set_model(event.model)
+        elif self._settings.serve and not self._action.isChecked():
+            self._start(is_told=False)
+
+    def _on_failed(self, event: Failed) -> None:
+        if event.is_model_gone:
+            self._model = None
+            if self._server is not None:
+                self._server.set_model(None)

@@ -1,0 +1,101 @@
+"""One engine that is the local one or a server elsewhere, by what was loaded last: nobody who uses it needs to know."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection
+
+from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded
+from engine.port import EnginePort
+from engine.remote.engine import RemoteEngine
+from engine.remote.wire import is_server
+from engine.types import ModelSpec, Request
+from engine.worker.engine import Engine
+
+
+class EitherEngine:
+    """Asks `local` or `remote`. A load whose path is the address of a server goes there; requests go where the newest
+    load that ended well was. `EnginePort` says what each method promises."""
+
+    def __init__(self, local: EnginePort | None = None, remote: EnginePort | None = None) -> None:
+        self._local: EnginePort = local or Engine()
+        self._remote: EnginePort = remote or RemoteEngine()
+        self._present = self._local
+        self._loads: dict[int, EnginePort] = {}
+        self._ordered: deque[EnginePort] = deque()
+        """Whose turn it is to answer an order: they are answered in the order in which they were given."""
+        self._answers: dict[int, deque[Event]] = {id(self._local): deque(), id(self._remote): deque()}
+
+    def load(self, spec: ModelSpec) -> int:
+        engine = self._remote if is_server(spec.path) else self._local
+        request_id = engine.load(spec)
+        self._loads[request_id] = engine
+        return request_id
+
+    def submit(self, request: Request) -> int:
+        return self._present.submit(request)
+
+    def preview(self, request: Request) -> int:
+        return self._present.preview(request)
+
+    def cancel(self, request_id: int) -> None:
+        self._local.cancel(request_id)
+        self._remote.cancel(request_id)
+
+    def set_cache_budget(self, budget_bytes: int) -> None:
+        self._order(self._present).set_cache_budget(budget_bytes)
+
+    def set_disk_budget(self, budget_bytes: int | None) -> None:
+        self._order(self._local).set_disk_budget(budget_bytes)
+
+    def clear_cache(self) -> None:
+        self._order(self._present).clear_cache()
+
+    def forget(self, conversation: str) -> None:
+        self._order(self._local).forget(conversation)
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        self._order(self._local).keep_only(conversations)
+
+    def keep_prefix(self, block: int) -> None:
+        self._order(self._present).keep_prefix(block)
+
+    def release_prefix(self, block: int) -> None:
+        self._order(self._present).release_prefix(block)
+
+    def drop_prefix(self, block: int) -> None:
+        self._order(self._present).drop_prefix(block)
+
+    def cache_view(self) -> CacheView:
+        return self._present.cache_view()
+
+    def beside(self, wake: Callable[[], None] = lambda: None) -> EnginePort:
+        return self._present.beside(wake)
+
+    def poll(self, limit: int = 256) -> list[Event]:
+        taken: list[Event] = []
+        for engine in (self._local, self._remote):
+            for event in engine.poll(limit - len(taken)):
+                if event.request_id == 0:
+                    self._answers[id(engine)].append(event)
+                elif event.request_id != BY_ITSELF or engine is self._present:
+                    taken.append(self._noted(event))
+        while self._ordered and (answers := self._answers[id(self._ordered[0])]):
+            self._ordered.popleft()
+            taken.append(answers.popleft())
+        return taken
+
+    def close(self, timeout_s: float = 6.0) -> bool:
+        is_remote_over = self._remote.close(timeout_s)
+        return self._local.close(timeout_s) and is_remote_over
+
+    def _order(self, engine: EnginePort) -> EnginePort:
+        self._ordered.append(engine)
+        return engine
+
+    def _noted(self, event: Event) -> Event:
+        """An event that ends a load says who answers from now on."""
+        if isinstance(event, Loaded | Failed):
+            engine = self._loads.pop(event.request_id, self._present)
+            self._present = engine if isinstance(event, Loaded) else self._present
+        return event

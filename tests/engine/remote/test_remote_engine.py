@@ -1,0 +1,217 @@
+"""The remote engine against recorded answers of servers' shapes, and connections that break."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from engine import EitherEngine, Failed, Finished, KeptStart, Loaded, Matched, ModelSpec, TextDelta, Tool
+from engine.remote import engine as remote
+from engine.remote.engine import RemoteEngine
+from engine.remote.wire import LEFT_OUT, NOT_TOLD, Place
+from engine.types import ModelError
+from tests.engine.worker_driver import PATIENCE_S, Driver, request
+
+
+def chunk(**delta: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+
+
+END = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+HELLO = [chunk(role="assistant", content=""), chunk(content="Hel"), chunk(content="lo"), END]
+VLLM = {
+    "choices": [],
+    "usage": {"prompt_tokens": 40, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 32}},
+}
+SGLANG = {"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 2, "prompt_tokens_details": None}}
+LLAMA_CPP = {
+    "choices": [],
+    "usage": {"prompt_tokens": 40, "completion_tokens": 2},
+    "timings": {"cache_n": 30, "prompt_n": 10, "prompt_ms": 0.001},
+}
+
+
+class Recorded:
+    """A server that answers as recorded: `answers` are the streams of one request after the other, each a list of
+    chunks; None at the end of one breaks the connection there. What was sent is in `bodies`."""
+
+    def __init__(self, *answers: list[Any], owner: str = "vllm", status: int = 200) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[Any] = []
+        recorded, left = self, list(answers)
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_: Any) -> None:
+                """Nothing is printed."""
+
+            def do_GET(self) -> None:
+                models = {"data": [{"id": "tiny", "owned_by": owner, "max_model_len": 2048}]}
+                self._send(json.dumps(models).encode())
+
+            def do_POST(self) -> None:
+                recorded.headers.append(self.headers)
+                recorded.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                if self.path.endswith("/tokenize"):
+                    self._send(b'{"count": 40}')
+                    return
+                if status != 200:
+                    self._send(b'{"error": {"message": "too long"}}', status)
+                    return
+                answer = left.pop(0) if len(left) > 1 else left[0]
+                lines = [f"data: {json.dumps(each)}\n\n" for each in answer if each is not None]
+                self._send("".join([*lines, "" if None in answer else "data: [DONE]\n\n"]).encode())
+
+            def _send(self, body: bytes, status: int = 200) -> None:
+                self.send_response(status)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+        self.thread.start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+Open = Callable[..., tuple[Driver, Recorded]]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """A remote engine with a model of a server that answers as recorded."""
+    made: list[tuple[Driver, Recorded]] = []
+    monkeypatch.setattr(remote, "PAUSE_S", 0.0)
+    monkeypatch.setattr(remote, "key_of", lambda address: "a key")
+
+    def start(*answers: list[Any], **options: Any) -> tuple[Driver, Recorded]:
+        server = Recorded(*answers, **options)
+        driver = Driver(RemoteEngine())  # type: ignore[arg-type]
+        made.append((driver, server))
+        assert isinstance(driver.end(driver.engine.load(ModelSpec(server.address))), Loaded)
+        return made[-1]
+
+    yield start
+    for driver, server in made:
+        assert driver.engine.close(PATIENCE_S)
+        server.close()
+
+
+def play(driver: Driver, **changes: Any) -> tuple[Finished, Matched]:
+    number = driver.engine.submit(request(**changes))
+    end = driver.finished(number)
+    (matched,) = [event for event in driver.of(number) if isinstance(event, Matched)]
+    shown = "".join(event.text for event in driver.of(number) if isinstance(event, TextDelta) and not event.is_thought)
+    assert shown == end.text
+    return end, matched
+
+
+@pytest.mark.parametrize(("last", "reused", "told"), [(VLLM, 32, ()), (SGLANG, 0, (NOT_TOLD,)), (LLAMA_CPP, 30, ())])
+def test_what_was_reused_is_what_the_server_says(opened: Open, last: Any, reused: int, told: tuple[str, ...]) -> None:
+    driver, server = opened([*HELLO, last])
+    end, matched = play(driver)
+    assert (end.text, end.reason, end.stats.written_tokens) == ("Hello", "end", 2)
+    assert (matched.prompt_tokens, matched.reused_tokens, matched.computed_tokens) == (40, reused, 40 - reused)
+    assert matched.notices == told
+    assert server.headers[-1]["authorization"] == "Bearer a key"
+
+
+def test_thoughts_and_tool_calls_come_in_parts(opened: Open) -> None:
+    calls = [{"index": 0, "id": "c1", "function": {"name": "find", "arguments": ""}}]
+    more = [{"index": 0, "function": {"arguments": '{"a": 1}'}}]
+    driver, server = opened(
+        [chunk(reasoning_content="Hm."), chunk(tool_calls=calls), chunk(tool_calls=more), END, VLLM]
+    )
+    end, _ = play(driver, tools=(Tool("find"),))
+    assert (end.thought, end.text) == ("Hm.", "")
+    assert [(call.name, call.arguments, call.id) for call in end.tool_calls] == [("find", '{"a": 1}', "c1")]
+    assert server.bodies[-1]["tools"][0]["function"]["name"] == "find"
+
+
+def test_a_server_that_knows_less_gets_less_and_the_user_hears_of_it(opened: Open) -> None:
+    driver, server = opened([*HELLO, VLLM], owner="somebody")
+    assert LEFT_OUT in play(driver)[1].notices
+    assert "repetition_penalty" not in server.bodies[-1]
+
+
+def test_a_broken_connection_goes_on_where_it_broke(opened: Open) -> None:
+    driver, server = opened([*HELLO[:2], None], [*HELLO, VLLM])
+    assert play(driver)[0].text == "Hello"
+    assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize("answers", [([*HELLO[:2], None],), ([*HELLO[:2], None], [chunk(content="Other"), END])])
+def test_one_that_stays_broken_or_goes_on_otherwise_fails_in_a_sentence(opened: Open, answers: Any) -> None:
+    driver, _ = opened(*answers)
+    end = driver.end(driver.engine.submit(request()))
+    assert isinstance(end, Failed)
+    assert "Ask again" in end.sentence
+
+
+@pytest.mark.parametrize(("status", "is_refused"), [(400, True), (401, False), (500, False)])
+def test_a_refusal_is_a_sentence(opened: Open, status: int, is_refused: bool) -> None:
+    driver, _ = opened(HELLO, status=status)
+    end = driver.end(driver.engine.submit(request()))
+    assert isinstance(end, Failed)
+    assert end.is_refused is is_refused
+    assert ("key" in end.sentence) is (status == 401)
+
+
+@pytest.mark.parametrize("fields", [{"scores": 2}, {"kept": (KeptStart(1, 60.0),)}, {"salt": "mine"}])
+def test_what_the_server_cannot_be_asked_is_refused(opened: Open, fields: dict[str, Any]) -> None:
+    driver, server = opened(HELLO, owner="somebody")
+    end = driver.end(driver.engine.submit(request(**fields)))
+    assert isinstance(end, Failed)
+    assert end.is_refused
+    assert server.bodies == []
+
+
+def test_an_error_in_the_stream_is_a_sentence(opened: Open) -> None:
+    driver, _ = opened([HELLO[1], {"error": {"message": "out of memory"}}])
+    end = driver.end(driver.engine.submit(request()))
+    assert isinstance(end, Failed)
+    assert "out of memory" in end.sentence
+
+
+def test_tokens_are_counted_by_the_server(opened: Open) -> None:
+    driver, _ = opened(HELLO)
+    preview = driver.end(driver.engine.preview(request()))
+    assert preview.prompt_tokens == 40  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "path", ["http://", "http://user:word@host/v1", "ftp://host", "http://host:99999/v1", "http://h?x=1"]
+)
+def test_an_address_that_is_none_is_refused(path: str) -> None:
+    with pytest.raises(ModelError, match="named by its address"):
+        Place.of(path)
+
+
+def test_a_server_that_is_not_there_is_a_sentence() -> None:
+    driver = Driver(RemoteEngine())  # type: ignore[arg-type]
+    end = driver.end(driver.engine.load(ModelSpec("http://127.0.0.1:9/v1")))
+    assert isinstance(end, Failed)
+    assert "cannot be reached" in end.sentence
+    assert driver.engine.close(PATIENCE_S)
+
+
+def test_either_engine_answers_from_what_was_loaded_last(opened: Open, driver: Driver) -> None:
+    _, server = opened([*HELLO, VLLM])
+    either = Driver(EitherEngine(driver.engine, RemoteEngine()))  # type: ignore[arg-type]
+    local = either.finished(either.engine.submit(request()))
+    either.engine.clear_cache()
+    assert isinstance(either.end(either.engine.load(ModelSpec(server.address))), Loaded)
+    assert either.finished(either.engine.submit(request())).text == "Hello" != local.text
+    either.engine.clear_cache()
+    either.engine.forget("chat")
+    either.until(lambda: len([event for event in either.events if event.request_id == 0]) == 3)
+    assert either.engine.close(PATIENCE_S)
