@@ -19,9 +19,9 @@ GREEDY = {"temperature": 0, "max_completion_tokens": 8}
 
 
 @pytest.fixture(scope="module")
-def caller(default_model_dir: Path) -> Iterator[Caller]:
+def caller(default_model: Path) -> Iterator[Caller]:
     engine = Engine()
-    loading = engine.load(ModelSpec(str(default_model_dir), cache_bytes=10**9))
+    loading = engine.load(ModelSpec(str(default_model), cache_bytes=10**9))
     found: list[Loaded | Failed] = []
 
     def is_loaded() -> bool:
