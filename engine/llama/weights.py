@@ -189,8 +189,10 @@ class Weights:
 
     @property
     def bits(self) -> str:
-        """What most of the few-bit weights are: "int4", "int8", or "" without them."""
-        kinds = [packed.kind for packed in self.packed if packed.kind]
+        """What most of the few-bit weights are: "int4", "int8", or "" without them. Codes that are the model's own
+        lose nothing: computed with in fp32, they are as good as full weights and not told."""
+        is_whole = self.dtype is torch.float32
+        kinds = [each.kind for each in self.packed if each.kind and not (is_whole and isinstance(each, Stack))]
         return max(set(kinds), key=kinds.count, default="")
 
     @property
