@@ -18,6 +18,7 @@ from engine.llama.attention import way
 from engine.machine import arithmetic
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
+from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 
@@ -38,6 +39,7 @@ def open_model(
         responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
         responder.warm_up()
+        give_memory_back()
     except (MemoryError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise OutOfMemoryError(
