@@ -16,8 +16,8 @@ from engine.native.library import library
 from engine.weights.compiled_matrix import repack
 from engine.weights.packed import STRETCH, PackedMatrix, pack_codes, padded_bytes, padded_groups
 
-PIECE_BYTES = 32 << 20
-"""How much of a file is read at once."""
+PIECE_BYTES = 4 << 20
+"""How much of a file is read at once: so little that the memory for it is the same again and again."""
 
 
 def read_packed(recipe: Recipe) -> PackedMatrix | None:

@@ -18,6 +18,7 @@ from engine.llama.attention import way
 from engine.machine import arithmetic
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
+from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
 from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 from engine.weights.row_products import known_counts
@@ -44,6 +45,7 @@ def open_model(
         responder.warm_up()
         if len(known_counts) > known:
             remember_products()
+        give_memory_back()
     except (MemoryError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise OutOfMemoryError(
