@@ -55,13 +55,13 @@ def allowed(logits: Tensor, sampling: Sampling) -> list[int]:
 
 @given(logit_lists, samplings)
 def test_a_distribution_is_one(values: list[float], sampling: Sampling) -> None:
-    """Whatever the rules: numbers that add up to one, and the most likely token is always among them."""
+    """Whatever the rules: numbers that add up to one, and the most likely token, or one of several, is always among them."""
     logits = torch.tensor(values)
     probabilities = distribution(logits, sampling)
     assert torch.isfinite(probabilities).all()
     assert float(probabilities.min()) >= 0
     assert float(probabilities.sum()) == pytest.approx(1, abs=1e-5)
-    assert float(probabilities[logits.argmax()]) > 0
+    assert float(probabilities[logits == logits.max()].max()) > 0
 
 
 @given(st.integers(0, 2**31), st.floats(0.1, 6), samplings)
