@@ -55,7 +55,7 @@ def allowed(logits: Tensor, sampling: Sampling) -> list[int]:
 
 @given(logit_lists, samplings)
 def test_a_distribution_is_one(values: list[float], sampling: Sampling) -> None:
-    """Whatever the rules: numbers that add up to one, and the most likely token, or one of several, is always among them."""
+    """Whatever the rules: numbers that add up to one, and a most likely token is always among them."""
     logits = torch.tensor(values)
     probabilities = distribution(logits, sampling)
     assert torch.isfinite(probabilities).all()
