@@ -54,11 +54,13 @@ class PrefillRate:
     def __init__(self) -> None:
         self._samples: deque[_Sample] = deque(maxlen=64)
         self._whole: deque[_Whole] = deque(maxlen=self.WHOLE_PROMPTS)
+        self._fitted: tuple[float, float] | None = None  # seconds a token and a pair, until the next pass
 
     def observe(self, tokens: int, past: int, seconds: float) -> None:
         """Note one forward pass."""
         if tokens >= self.LEAST_TOKENS:
             self._samples.append(_Sample(tokens, past, seconds))
+            self._fitted = None
 
     def observe_from_scratch(self, tokens: int, seconds: float) -> None:
         """Note a whole prompt of which nothing was reused, and its time to the first token."""
@@ -69,7 +71,9 @@ class PrefillRate:
         """Seconds to compute `tokens` behind `past` ones; 0 before anything was measured."""
         if not self._samples:
             return 0.0
-        per_token, per_pair = self._fit()
+        if self._fitted is None:
+            self._fitted = self._fit()
+        per_token, per_pair = self._fitted
         return per_token * tokens + per_pair * _Sample(tokens, past, 0.0).pairs
 
     def from_scratch(self, tokens: int) -> float:
