@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.weights.row_products import EVEN, in_vectors
+from engine.weights.row_products import evened, in_vectors
 
 KEYS = 512
 ROWS = 256
@@ -62,8 +62,8 @@ def _tile(
     count, more = len(rows), ROWS - len(rows)
     rows, tokens = functional.pad(rows, (0, 0, 0, more)), functional.pad(tokens, (0, more))
     highest = functional.pad(start, (0, more), value=float("-inf"))[:, None]
-    rows = functional.pad(rows, (0, -rows.shape[-1] % EVEN))
-    total, sums = (highest > float("-inf")).float(), torch.zeros(ROWS, value.shape[-1] + -value.shape[-1] % EVEN)
+    rows = evened(rows, 1)
+    total, sums = (highest > float("-inf")).float(), evened(torch.zeros(ROWS, value.shape[-1]), 1)
     for first in range(0, before + int(tokens.max()) + 1, KEYS):
         keys, values = (_whole_block(part, first) for part in (key, value))
         scores = torch.mm(rows, keys.t()) * scale
@@ -88,4 +88,4 @@ def _tile(
 def _whole_block(part: Tensor, first: int) -> Tensor:
     """A block of keys or values in fp32, filled up with zeros: to all its rows, and to an even width."""
     block = part[first : first + KEYS].float()
-    return functional.pad(block, (0, -block.shape[-1] % EVEN, 0, KEYS - len(block)))
+    return functional.pad(evened(block, 1), (0, 0, 0, KEYS - len(block)))

@@ -53,8 +53,8 @@ def multiply(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor
     if counts := counts_for(matrix, bias):
         return _by_counts(rows, matrix, bias, counts)
     if matrix.device.type == "cpu" and (matrix.shape[0] % EVEN or matrix.shape[1] % EVEN):
-        evened = None if bias is None else _evened(bias, 1)
-        return multiply(_evened(rows, 1), _evened(matrix, 2), evened)[:, : matrix.shape[1]]
+        bias = None if bias is None else evened(bias, 1)
+        return multiply(evened(rows, 1), evened(matrix, 2), bias)[:, : matrix.shape[1]]
     return _product(rows, matrix, bias)
 
 
@@ -71,8 +71,8 @@ def _by_counts(rows: Tensor, matrix: Tensor, bias: Tensor | None, counts: tuple[
     return out
 
 
-def _evened(numbers: Tensor, dimensions: int) -> Tensor:
-    """Zeros behind the numbers, up to a multiple of EVEN in the last `dimensions`."""
+def evened(numbers: Tensor, dimensions: int) -> Tensor:
+    """The numbers with zeros behind them, up to a multiple of EVEN in each of the last `dimensions`."""
     more = [(0, -size % EVEN) for size in reversed(numbers.shape[-dimensions:])]
     return functional.pad(numbers, [side for pair in more for side in pair])
 
