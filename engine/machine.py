@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -64,7 +65,6 @@ def arithmetic(kind: str) -> str:
 
     from engine.native import library as native_library
 
-    source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py"))))
     versions = [_version(name) for name in ("headstart", "torch", "transformers")]
     chip = (
         torch.cuda.get_device_name() if kind == "cuda" else f"{torch.backends.cpu.get_cpu_capability()} {_cpu_name()}"
@@ -72,8 +72,15 @@ def arithmetic(kind: str) -> str:
     told = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(TELL_LIBRARIES)]
     compiled = native_library.fingerprint() if kind == "cpu" else ""
     return "/".join(
-        [*versions, source.hexdigest()[:16], compiled, platform.machine(), chip, str(torch.get_num_threads()), *told]
+        [*versions, _source_digest(), compiled, platform.machine(), chip, str(torch.get_num_threads()), *told]
     )
+
+
+@cache
+def _source_digest() -> str:
+    """A digest of the engine's source as this process has it."""
+    source = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*.py")))
+    return hashlib.sha256(source).hexdigest()[:16]
 
 
 def _version(package: str) -> str:
