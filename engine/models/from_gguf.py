@@ -21,6 +21,7 @@ from engine.gguf.header import GgufDamagedError, GgufForeignError, GgufHeader
 from engine.gguf.tensors import Recipe, recipes
 from engine.gguf.tokenizer import read_tokenizer
 from engine.library.check_gguf import check_gguf, refuse_gguf
+from engine.library.child_process import Progress
 from engine.library.places import model_name
 from engine.llama.checkpoint import CLASSES, PlainConfig, PlainNetwork, end_ids, has_plain_layers, parsed, shapes
 from engine.llama.weights import PlainRotary, Rotary
@@ -31,7 +32,6 @@ from engine.weights.from_gguf import read_numbers, read_packed
 from engine.weights.packed import PackedMatrix
 from engine.weights.row_products import TILE
 
-Progress = Callable[[str, float | None], None]
 Shapes = Mapping[str, tuple[int, ...]]
 
 STAGE = "Reading the weights"

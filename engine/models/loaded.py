@@ -11,7 +11,7 @@ import math
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from torch import Tensor
 
 from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import LEAST_POSITIONS, read_json, tokenizer_class, without_marks
+from engine.library.child_process import Progress
 from engine.library.places import model_name
 from engine.llama import checkpoint
 from engine.models import from_gguf
@@ -45,10 +46,6 @@ ENGINE = Path(sys._getframe().f_code.co_filename).parent.parent
 
 _LOADING = threading.Lock()
 """Held while a model is read: two engines of one process must not import transformers at the same time either."""
-
-
-Progress = Callable[[str, float | None], None]
-"""Hears what is being done, and which fraction of it is done, None where that is not known."""
 
 
 class Network(Protocol):

@@ -30,6 +30,7 @@ from engine.stopping import listening
 from engine.turn.chunks import CHUNK_S, LEAST_CHUNK_TOKENS
 from tests.bench.beside import Call, beside
 from tests.bench.large_llama import LargeLlama
+from tests.bench.restart_rows import own_data_folder
 from tests.bench.rows import Row, alternate, ratio_row
 from tests.engine.gguf_packed import SHAPES, in_full, write_packed
 
@@ -121,26 +122,12 @@ def _folder() -> Iterator[Path]:
         yield Path(made)
 
 
-@contextmanager
-def _own_data() -> Iterator[Path]:
-    """A data folder of its own, so that what is written to it is seen."""
-    before = os.environ.get("HEADSTART_DATA_DIR")
-    with tempfile.TemporaryDirectory() as data:
-        os.environ["HEADSTART_DATA_DIR"] = data
-        try:
-            yield Path(data)
-        finally:
-            os.environ.pop("HEADSTART_DATA_DIR")
-            if before is not None:
-                os.environ["HEADSTART_DATA_DIR"] = before
-
-
 def _of_one(path: Path, name: str, count: int) -> Iterator[Row]:
     size, threads = path.stat().st_size, torch.get_num_threads()
     python = os.environ.get("LLAMA_PYTHON")
     has_llama = bool(python) or find_spec("llama_cpp") is not None
     peer = beside(LargeLlama, threads, python=python) if has_llama else nullcontext(None)
-    with _own_data() as data, beside(Own) as own, peer as llama:
+    with own_data_folder() as data, beside(Own) as own, peer as llama:
         sha256(path, lambda _: None)  # into the page cache
         seconds, grown, peak = own("load", str(path))
         yield Row(f"L1 {name}", "memory of the loaded model / the file", grown / size, "ratio", "<= 1.25", "1.1")

@@ -26,7 +26,7 @@ LEAST_FROM_DISK = 2_900
 
 def measure(folder: Path, count: int) -> Iterator[Row]:
     """All rows of this module, `count` samples a side, with the model in `folder` and a disk tier of its own."""
-    with _own_data_folder() as data:
+    with own_data_folder() as data:
         player = Player(str(folder), disk_bytes=DISK_BYTES)
         try:
             player.ttft()
@@ -83,7 +83,7 @@ def _wait_until_written(engine: Engine) -> None:
 
 
 @contextmanager
-def _own_data_folder() -> Iterator[Path]:
+def own_data_folder() -> Iterator[Path]:
     """What is written to disk goes to a folder of this run. Models are found by their paths."""
     before = os.environ.get("HEADSTART_DATA_DIR")
     with tempfile.TemporaryDirectory() as folder:
