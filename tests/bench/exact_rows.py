@@ -136,7 +136,9 @@ def _third_turn(player: Player) -> float:
 
 def wait_until_idle(player: Player) -> None:
     """Until the engine has nothing left to do."""
-    while player.engine.worker.idle_work is not None:
+    engine = player.engine
+    worker = getattr(engine, "worker", None) or vars(engine)["_worker"]  # as earlier checkouts have it
+    while worker.idle_work is not None:
         time.sleep(0.02)
 
 
