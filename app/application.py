@@ -15,7 +15,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app import theme, updates
 from app.charts.presenter import ChartPresenter
@@ -37,7 +37,7 @@ from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
@@ -349,9 +349,11 @@ def say_on_screen(error: HeadstartError) -> None:
     the screen."""
     if QGuiApplication.platformName() in UNSEEN:
         return
-    box = message_box(None, "Headstart", str(error), icon=QMessageBox.Icon.Critical)
-    box.setStandardButtons(QMessageBox.StandardButton.Close)
-    box.setDetailedText(error.detail)
+    app = qt_application()
+    theme.apply(app, theme.resolve("system", app))
+    box = MessageBox(None, "Headstart", str(error))
+    box.set_details(error.detail)
+    box.add("Close", kind="primary")
     box.exec()
 
 

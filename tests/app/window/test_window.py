@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -20,6 +20,7 @@ from app.application import qt_application
 from app.settings import Settings, quality
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
+from app.widgets.message_box import MessageBox
 from app.widgets.room import bounded
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import FIRST_SIZE, columns
@@ -104,14 +105,14 @@ def test_deleting_asks_first(screen: Screen) -> None:
     screen.play()
     screen.window.commands.delete.trigger()
     box = screen.application.dialogs.open_dialog
-    assert isinstance(box, QMessageBox)
-    assert "Short life" in box.text()
+    assert isinstance(box, MessageBox)
+    assert "Short life" in box.text
     box.reject()
     assert titles(screen) == ["Short life"]
     screen.window.commands.delete.trigger()
     box = screen.application.dialogs.open_dialog
-    assert isinstance(box, QMessageBox)
-    next(b for b in box.buttons() if b.text() == "Delete").click()
+    assert isinstance(box, MessageBox)
+    box.press("Delete")
     assert titles(screen) == []
     assert screen.window.empty.isVisible()
 
