@@ -164,6 +164,7 @@ class Application(QObject):
     def open(self, spec: ModelSpec | None = None) -> None:
         """Show the window, then load the model; None takes the one of the settings."""
         self.window.set_geometry_text(self.settings.window_geometry)
+        self.window.set_widths(self.settings.sidebar_width, self.settings.charts_width)
         self.window.set_wishes(self.settings.show_sidebar, self.settings.show_charts)
         self.window.show()
         self.window.composer.edit.setFocus()
@@ -211,6 +212,7 @@ class Application(QObject):
         _app().styleHints().colorSchemeChanged.disconnect(self._on_system_scheme)
         self.settings.window_geometry = self.window.geometry_text()
         self.settings.show_sidebar, self.settings.show_charts = self.window.wishes
+        self.settings.sidebar_width, self.settings.charts_width = self.window.widths
         self._save_settings()
         self.window.transcript.show_messages([])
         self.badges.close()
