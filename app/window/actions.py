@@ -30,6 +30,10 @@ class Actions:
         self.write = self._make("&Write a message", "Ctrl+L")
         self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
         self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
+        self.larger = self._make("&Larger", "Ctrl++")
+        self.smaller = self._make("&Smaller", "Ctrl+-")
+        self.usual_size = self._make("&Usual size", "Ctrl+0")
+        self.larger.setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
         self.tree = self._make("Open the &tree of shared beginnings", "Ctrl+T")
         self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
@@ -70,6 +74,8 @@ class Actions:
             menu.addSeparator()
         colours = menu.addMenu("C&olours")
         colours.addActions(list(self.themes.values()))
+        sizes = menu.addMenu("Te&xt size")
+        sizes.addActions([self.larger, self.smaller, self.usual_size])
         menu.addMenu(model_menu)
         menu.addActions([self.preferences, self.shortcuts, self.about])
         menu.addSeparator()
@@ -80,7 +86,9 @@ class Actions:
         """What can be done from the keyboard, and with which keys."""
         made = [each for each in vars(self).values() if isinstance(each, QAction) and not each.shortcut().isEmpty()]
         shown = QKeySequence.SequenceFormat.NativeText
-        return [(each.text().replace("&", "").rstrip("…"), each.shortcut().toString(shown)) for each in made]
+        sizes = {self.larger: "Larger text", self.smaller: "Smaller text", self.usual_size: "Usual size of text"}
+        named = [(each, sizes.get(each, each.text().replace("&", "").rstrip("…"))) for each in made]
+        return [(name, each.shortcut().toString(shown)) for each, name in named]
 
     def _make(self, text: str, shortcut: str, checkable: bool = False) -> QAction:
         action = QAction(text, self._window)

@@ -151,6 +151,15 @@ class Presenter(QObject):
         self._refresh_header()
         self._refresh_empty()
 
+    def show_text_size(self) -> None:
+        """Show messages, and what is written, as large as the theme says now."""
+        transcript, top_id = self._window.transcript, self._window.transcript.top_id
+        transcript.show_messages([])
+        self._on_conversation(self._session.conversation)
+        if top_id:
+            transcript.show_message(top_id)
+        self._window.composer.edit.show_size()
+
     def _on_edit_wanted(self, message_id: int) -> None:
         for message in self._session.messages:
             if message.id == message_id:
