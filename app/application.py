@@ -41,6 +41,7 @@ from app.widgets.message_box import MessageBox
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
+from app.window.ready_note import ReadyNote
 from app.window.serving import Serving
 from app.window.updating import Updating
 from app.window.window import Window
@@ -90,6 +91,7 @@ class Application(QObject):
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
         self.presenter = Presenter(window, session, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
+        self.ready_note = ReadyNote(window, session, self.presenter.open)
         self.updating = Updating(updates.source(), own_version(), window.notice, self)
         self.dialogs = Dialogs(
             window,

@@ -70,6 +70,7 @@ class Settings:
 
     theme: ThemeChoice = option("system", "Colours of the window: as the system has them, light, or dark.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
+    recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
     device: Device = option("auto", "Where the model runs; auto takes the fastest there is.")
     dtype: Dtype = option("auto", "Number format of the weights; auto measures which is faster.")
     cache_budget_mb: int = option(

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.widgets.plain import tool_tip
 from app.window.preferences import THEMES
+from app.words import shortened_line
+
+LONGEST_NAME = 48
+"""Characters of a model's name in the menu."""
 
 
 class Actions:
@@ -53,11 +61,23 @@ class Actions:
     def model_menu(self) -> QMenu:
         """How another model is opened."""
         menu = QMenu("&Model", self._window)
+        menu.setToolTipsVisible(True)
         menu.addActions([self.open_folder, self.open_gguf])
         menu.addSeparator()
         menu.addAction(self.open_server)
         menu.addAction(self.open_default)
+        self._model_menu, self._recent = menu, menu.addSeparator()
         return menu
+
+    def show_recent(self, paths: Sequence[str], load: Callable[[str], object]) -> None:
+        """Offer these models at the end of the model menu; `load` is called with the one that is chosen."""
+        for action in self._model_menu.actions()[self._model_menu.actions().index(self._recent) + 1 :]:
+            self._model_menu.removeAction(action)
+            action.deleteLater()
+        for path in paths:
+            action = self._model_menu.addAction(shortened_line(Path(path).name, LONGEST_NAME).replace("&", "&&"))
+            action.setToolTip(tool_tip(path))
+            action.triggered.connect(lambda _=False, path=path: load(path))
 
     def main_menu(self, model_menu: QMenu) -> QMenu:
         """Everything, in groups."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
@@ -250,8 +249,6 @@ class Presenter(QObject):
             self._window.transcript.mark_newest()
         if message.finish_reason in ("end", "length"):
             self._end_error()
-            if not self._window.isActiveWindow():
-                QApplication.alert(self._window)  # an answer is ready, and somebody looks at something else
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QSplitter, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QMenu, QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -568,3 +568,27 @@ def test_another_size_of_text_disturbs_no_answer_that_is_written(make_screen: Ca
     assert screen.answer().text == "One. "
     screen.play()
     assert screen.answer().text == "One. Two. Three. "
+
+
+def test_models_that_were_opened_are_offered_again(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    menu = next(each for each in screen.window.findChildren(QMenu) if each.title() == "&Model")
+
+    def offered() -> list[str]:
+        texts = [action.text() for action in menu.actions()]
+        return texts[texts.index("&Default model") + 2 :]
+
+    assert offered() == []
+    for path in ("/models/one", "/models/two.gguf", "/models/one", ""):
+        screen.application.dialogs.load(path)
+        screen.play()
+    assert offered() == ["one", "two.gguf"]
+    screen.engine.load_failure = "It is broken."
+    screen.application.dialogs.load("/models/broken")
+    screen.play()
+    assert offered() == ["one", "two.gguf"], "what never opened is not offered"
+    screen.window.close()
+    again = make_screen(settings=screen.application.settings)
+    menu = next(each for each in again.window.findChildren(QMenu) if each.title() == "&Model")
+    menu.actions()[-1].trigger()
+    assert again.engine.specs[-1].path == "/models/two.gguf"
