@@ -85,7 +85,9 @@ class Responder:
         self.format = AnswerFormat.of(model.tokenizer)
         ends = template_ends(model.tokenizer, self.format)
         self.end_ids = (model.end_ids | ends) - self.format.thought_ends
-        self._choices = Choices(model, self.end_ids, self.format)
+        self._choices = Choices(
+            model, self.end_ids, self.format, lambda ends: self.builder.call_form(self.format, ends)
+        )
         self._cold_times = ColdTimes()
         self.last_turns = LastTurns(past_bytes)
         self._clock = clock
@@ -265,7 +267,8 @@ class Responder:
         told = self._clock()
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
-            token = choice.next(logits)
+            is_thought = text.is_thinking
+            token = choice.next(logits, is_thought=is_thought)
             if turn.request.record_margins:
                 turn.margins.append(choice.margin)
             if (token in self.end_ids or text.is_end(token)) and not text.goes_on(token):
@@ -282,9 +285,9 @@ class Responder:
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            choice.see(token)
-            if text.is_stopped or text.is_over or choice.is_full or len(turn.ids) >= limit:
-                is_end = text.is_stopped or choice.is_full or text.length < len(turn.ids)
+            choice.see(token, is_thought=is_thought)
+            if text.is_stopped or text.is_over or text.has_called or choice.is_full or len(turn.ids) >= limit:
+                is_end = text.is_stopped or text.has_called or choice.is_full or text.length < len(turn.ids)
                 turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
@@ -292,7 +295,7 @@ class Responder:
             logits = following
         yield from turn.deltas(text.finish())
         turn.cut(text.length)
-        if text.is_stopped:
+        if text.is_stopped or text.has_more:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
 
@@ -305,7 +308,7 @@ class Responder:
         end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
-        return WrittenAnswer(decode, self.format, reader, stop)
+        return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call)
 
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
