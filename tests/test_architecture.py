@@ -56,8 +56,8 @@ COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {
-    "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders", "prices", "settings",
-    "command", "server",
+    "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders", "prices",
+    "settings", "command", "server",
 }  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}
