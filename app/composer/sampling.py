@@ -38,11 +38,12 @@ Field = TypeVar("Field", QSpinBox, QDoubleSpinBox)
 
 
 class SamplingForm(QWidget):
-    """One field for each setting. Signals: changed(Sampling) whenever the user changes one."""
+    """One field for each setting, with what it is for under it where that `is_explained`, else on pointing at it.
+    Signals: changed(Sampling) whenever the user changes one."""
 
     changed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, is_explained: bool = False) -> None:
         super().__init__(parent)
         self.fields: dict[str, QSpinBox | QDoubleSpinBox] = {
             "temperature": _decimal(5.0, 0.1),
@@ -65,6 +66,10 @@ class SamplingForm(QWidget):
             field.setToolTip(tool_tip(about))
             field.valueChanged.connect(self._on_change)
             form.addRow(label, field)
+            if is_explained:
+                note = SoftLabel(about)
+                note.setWordWrap(True)
+                form.addRow("", note)
 
     @property
     def label_width(self) -> int:

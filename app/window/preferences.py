@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.composer.sampling import SamplingForm
 from app.settings import MOST_MEGABYTES
-from app.widgets.plain import Label, SoftLabel, tool_tip
+from app.widgets.plain import Label, SoftLabel
 from app.widgets.room import fit, scrolling
 from engine import Sampling
 
@@ -41,10 +41,6 @@ DTYPES = (
     ("fp16", "fp16"),
     ("int8", "int8, for decoding"),
     ("int4", "int4, for decoding"),
-)
-ON_DISK = (
-    "What was read of your prompts is kept on disk, so that it need not be read again after a restart. "
-    "With 0 MB nothing is kept there, and what is there is deleted."
 )
 
 
@@ -67,8 +63,8 @@ class PreferenceValues:
 class PreferencesDialog(QDialog):
     """One field for each. Signals: saved(PreferenceValues), deletion_wanted(), graphics_wanted().
 
-    `about` has a description for each field, shown on hovering; `budget_note` says what the cache of the present model
-    takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there is
+    `about` says for each field what it is for, and stands under it; `budget_note` says what the cache of the present
+    model takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there is
     somebody to ask for a newer version, `offers_graphics` whether software for a graphics card can be installed.
     """
 
@@ -106,9 +102,8 @@ class PreferencesDialog(QDialog):
         self._offers_graphics = offers_graphics
         self.look_for_updates = QCheckBox("Look for a newer version at each start")
         self.look_for_updates.setChecked(values.look_for_updates)
-        self.look_for_updates.setToolTip(tool_tip(about.get("look_for_updates", "")))
         self.look_for_updates.setHidden(not offers_updates)
-        self.sampling = SamplingForm()
+        self.sampling = SamplingForm(is_explained=True)
         self.sampling.set_values(values.sampling)
         self.system_prompt = QPlainTextEdit(values.system_prompt)
         self.system_prompt.setObjectName("field")
@@ -125,6 +120,9 @@ class PreferencesDialog(QDialog):
         right.addWidget(self.sampling)
         right.addStretch()
         right.addWidget(self.look_for_updates)
+        asking = _note(about.get("look_for_updates", ""))
+        asking.setHidden(self.look_for_updates.isHidden())
+        right.addWidget(asking)
         content = QWidget()
         self._columns = columns = QHBoxLayout(content)
         columns.setContentsMargins(0, 0, 12, 0)
@@ -167,8 +165,9 @@ class PreferencesDialog(QDialog):
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for name, label, field in rows:
             field.setAccessibleName(label)
-            field.setToolTip(tool_tip(about.get(name, "")))
+            field.setAccessibleDescription(about.get(name, ""))
             form.addRow(label, field)
+            form.addRow("", _note(about.get(name, "")))
             if field is self.device and self._offers_graphics:
                 form.addRow("", self.graphics)
             if field is self.dtype:
@@ -180,10 +179,9 @@ class PreferencesDialog(QDialog):
         column.setSpacing(8)
         column.addWidget(_heading("Program and model"))
         column.addLayout(form)
-        column.addWidget(_note(ON_DISK))
-        column.addWidget(_note("A change of device or number format loads the model again."))
         column.addSpacing(8)
         column.addWidget(_heading("System prompt of new conversations"))
+        column.addWidget(_note(about.get("system_prompt", "")))
         column.addWidget(self.system_prompt, 1)
         return column
 
