@@ -86,6 +86,7 @@ class Presenter(QObject):
         window.transcript.wishes.edit.connect(self._on_edit_wanted)
         window.transcript.wishes.sibling.connect(session.choose_version)
         window.sidebar.search_changed.connect(self._on_list)
+        window.sidebar.day_changed.connect(self._on_list)
         window.sidebar.list.opened.connect(self.open)
         window.sidebar.list.rename_wanted.connect(self._on_rename_wanted)
         window.empty.chosen.connect(self._on_chosen)
