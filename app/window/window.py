@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.charts.panel import ChartPanel
-from app.composer.composer import Composer
+from app.composer.composer import Composer, local_files
 from app.sidebar.sidebar import WIDTH as SIDEBAR_WIDTH
 from app.sidebar.sidebar import Sidebar
 from app.transcript.transcript import COLUMN_WIDTH, SIDE, Transcript
@@ -43,6 +43,7 @@ class Window(QMainWindow):
         self.setWindowTitle("Headstart")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(640, 420)
+        self.setAcceptDrops(True)
         self.resize(FIRST_SIZE)
         self.commands = Actions(self)
         model_menu = self.commands.model_menu()
@@ -135,6 +136,15 @@ class Window(QMainWindow):
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._show_columns(*columns(self.width(), *self.wishes))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if local_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Files may be dropped anywhere; they go with the next question."""
+        self.composer.files_given.emit(local_files(event.mimeData()))
+        event.acceptProposedAction()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.hide()  # storing everything and ending the engine may take a moment
