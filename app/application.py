@@ -26,6 +26,7 @@ from app.chat.session import Session
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
+from app.composer.attaching import Attaching
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
@@ -113,6 +114,16 @@ class Application(QObject):
             settings,
             send=lambda: self.presenter.send(window.composer.text),
             say=say,
+            offer=window.notice.show_offer,
+            take_back=window.notice.clear,
+            parent=window,
+        )
+
+        self.attaching = Attaching(
+            window.composer,
+            session,
+            say=say,
+            say_error=say_error,
             offer=window.notice.show_offer,
             take_back=window.notice.clear,
             parent=window,
@@ -215,6 +226,7 @@ class Application(QObject):
         self.settings.sidebar_width, self.settings.charts_width = self.window.widths
         self._save_settings()
         self.window.transcript.show_messages([])
+        self.attaching.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()
