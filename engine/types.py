@@ -439,6 +439,10 @@ class ModelInfo:
     has_tools: bool = False
 
 
+SHORT, LONG = "short", "long"
+"""The regimes of a model that has two."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReuseClass:
     """What the cache can do for a model: by itself, reuse every block. `sentence` says it to the user, `detail` is for
@@ -463,7 +467,7 @@ class ReuseClass:
         """
         if self.switch is None:
             return ""
-        return "short" if length <= self.switch else "long"
+        return SHORT if length <= self.switch else LONG
 
 
 @dataclass(frozen=True, slots=True)

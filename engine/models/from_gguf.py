@@ -23,11 +23,11 @@ from engine.gguf.tokenizer import read_tokenizer
 from engine.library.check_gguf import check_gguf, refuse_gguf
 from engine.library.child_process import Progress
 from engine.library.places import model_name
-from engine.llama.checkpoint import CLASSES, PlainConfig, PlainNetwork, end_ids, has_plain_layers, parsed, shapes
-from engine.llama.weights import PlainRotary, Rotary
+from engine.llama.checkpoint import LeanNetwork, end_ids, plain_decoder
+from engine.llama.family import Decoder, shapes
 from engine.models.choice import NUMBER_TYPES, Need, choose_dtype, full_is_cheap, require_memory
 from engine.native import library as native_library
-from engine.types import Dtype, ModelError
+from engine.types import Dtype, ModelError, ReuseClass
 from engine.weights.from_gguf import read_numbers, read_packed
 from engine.weights.packed import PackedMatrix
 from engine.weights.row_products import TILE
@@ -35,8 +35,6 @@ from engine.weights.row_products import TILE
 Shapes = Mapping[str, tuple[int, ...]]
 
 STAGE = "Reading the weights"
-STEADY_ROPE = {"default", "linear", "llama3", "yarn"}
-"""Kinds of position codes with the same frequencies at every length."""
 
 
 def open_network(
@@ -58,32 +56,35 @@ def open_network(
 def _open(header: GgufHeader, where: torch.device, dtype: Dtype, progress: Progress, wait: Callable[[], object]) -> Any:
     config = configuration(header)
     own = NUMBER_TYPES[header.dtype]
-    plain = _plain_config(config, own)
-    if plain is None or config["rope_parameters"]["rope_type"] != "default":
+    decoder, reuse = plain_decoder(_as_plain(config), end_ids(config["eos_token_id"])), ReuseClass()
+    if decoder is None:
         wait()
-    if plain is None:
-        return _open_widened(header, config, where, dtype, progress)
-    made = recipes(header, config, dict(shapes(plain)))
+        found = _described(config)
+        if found is None:
+            return _open_widened(header, config, where, dtype, progress)
+        decoder, reuse = found
+    expected = dict(shapes(decoder))
+    made = recipes(header, config, expected)
     is_packed = _stays_packed(made, where, dtype)
-    numbers = sum(map(prod, dict(shapes(plain)).values()))
+    numbers = sum(map(prod, expected.values()))
     size = 0 if is_packed else numbers * own.itemsize
-    number, bits = choose_dtype(dtype, where, plain.width, own, size)
-    need = _need(made, plain, number, is_packed, copies=bits is not None)
+    number, bits = choose_dtype(dtype, where, decoder.width, own, size)
+    need = _need(made, decoder, number, is_packed, copies=bits is not None)
     require_memory(need, where, model_name(header.paths[0]))
-    tensors = _Reader(number, where, is_packed, progress).read(made, dict(shapes(plain)))
+    tensors = _Reader(number, where, is_packed, progress).read(made, expected)
     keeps = is_packed and full_is_cheap(numbers * number.itemsize, where)
-    return PlainNetwork(plain, tensors, bits, _rotary(config, plain, where), keeps_full=keeps)
+    return LeanNetwork(decoder, tensors, bits, keeps_full=keeps, reuse=reuse)
 
 
-def _need(made: Mapping[str, Recipe], plain: PlainConfig, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
+def _need(made: Mapping[str, Recipe], decoder: Decoder, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
     """What the model will take, by the header. `copies`: what is not packed gets a copy of 8 bits for decoding."""
     weights = 0
-    for name, shape in shapes(plain):
+    for name, shape in shapes(decoder):
         found, count = made[name].rows(), prod(shape)
         form = FORMATS.get(found[0].kind) if is_packed and found is not None else None
         full = count * number.itemsize + (count if copies and len(shape) > 1 else 0)
         weights += full if form is None else form.bytes_for(count)
-    sizes = plain.sizes
+    sizes = decoder.sizes
     token = 2 * sizes.num_layers * sizes.kv_heads * sizes.dim * number.itemsize
     return Need(weights, TILE * number.itemsize if is_packed else 0, token)
 
@@ -122,25 +123,16 @@ class _Reader:
         return (read_numbers(recipe, shape, self.number) if packed is None else packed).to(self.where)
 
 
-def _plain_config(config: Mapping[str, Any], own: torch.dtype) -> PlainConfig | None:
-    """What our own forward pass needs to know; None for a model that it does not fit."""
-    kind, rope = str(config["model_type"]), config.get("rope_parameters") or {}
-    said = {"hidden_act": "silu", "sliding_window": None, **config, "architectures": [CLASSES.get(kind)]}
-    if not has_plain_layers(said) or rope.get("rope_type") not in STEADY_ROPE:
-        return None
-    names = {dtype: name for name, dtype in (("bfloat16", torch.bfloat16), ("float16", torch.float16))}
-    return parsed({**said, "dtype": names.get(own, "float32")}, end_ids(config["eos_token_id"]))
+def _as_plain(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A file's configuration with what classes whose config.json says everything take for granted."""
+    return {"hidden_act": "silu", "sliding_window": None, **config}
 
 
-def _rotary(config: Mapping[str, Any], plain: PlainConfig, where: torch.device) -> Rotary | None:
-    """The position codes where they are scaled; None where they are plain."""
-    kind = config["rope_parameters"]["rope_type"]
-    if kind == "default":
-        return None
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+def _described(config: Mapping[str, Any]) -> tuple[Decoder, ReuseClass] | None:
+    """The decoder of a model that is not plain, by its class's configuration in transformers."""
+    from engine.models.decoders import described
 
-    frequencies, scaled = ROPE_INIT_FUNCTIONS[kind](_transformers_config(config), torch.device("cpu"))
-    return PlainRotary(frequencies, where, scaled)
+    return described(_transformers_config(config), end_ids(config["eos_token_id"]))
 
 
 def _transformers_config(config: Mapping[str, Any]) -> Any:

@@ -16,10 +16,11 @@ from engine.cache.contract import without_salt
 from engine.cache.store import KVLayout, Lane
 from engine.library.check import numbers_in_weights, without_marks
 from engine.library.places import model_name
-from engine.llama.checkpoint import CLASSES, end_ids, has_plain_layers
+from engine.llama.checkpoint import end_ids
 from engine.llama.forward import LlamaForward
-from engine.llama.weights import Sizes, Weights
+from engine.llama.weights import Weights
 from engine.models import attention_hook as interface
+from engine.models.decoders import described
 from engine.models.lane_cache import LaneCache, check_reuse, probe_layout
 from engine.models.row_by_row import RowByRow
 from engine.models.support import check_reusable, classify
@@ -32,7 +33,7 @@ GROUPED_BYTES = 16
 class TransformersNetwork:
     """A model of a transformers class as a `Network`, which writes its keys and values into our lanes.
 
-    The forward pass is the class's own. Where ours for Llama-like models fits, and `is_fast`, it takes its place.
+    The forward pass is the class's own. Where ours fits, and `is_fast`, it takes its place.
     `bits` adds few-bit copies of the weights for decoding, which only ours uses.
     """
 
@@ -204,8 +205,9 @@ def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:
 
 
 def fits(model: PreTrainedModel) -> bool:
-    """Whether our forward pass for Llama-like models computes what the model's own does."""
-    return type(model).__name__ in CLASSES.values() and has_plain_layers(model.config.to_dict())
+    """Whether our own forward pass computes what the model's own does."""
+    found = described(model.config)
+    return found is not None and type(model).__name__ == found[0].family.architecture
 
 
 def _choose_experts(model: PreTrainedModel) -> None:
@@ -218,15 +220,9 @@ def _choose_experts(model: PreTrainedModel) -> None:
 
 def weights_of(model: Any, bits: Bits | None) -> Weights:
     """The weights of a model that our forward pass fits. The model's own become views of the fused ones."""
-    config = model.config
-    sizes = Sizes(
-        config.num_attention_heads,
-        config.num_key_value_heads,
-        getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads,
-        config.rms_norm_eps,
-        config.num_hidden_layers,
-    )
-    return Weights(sizes, dict(model.named_parameters()), model.model.rotary_emb, bits)
+    found = described(model.config)
+    assert found is not None
+    return Weights(found[0], dict(model.named_parameters()), bits)
 
 
 def _end_ids(model: PreTrainedModel) -> frozenset[int]:

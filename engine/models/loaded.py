@@ -1,6 +1,6 @@
 """A model in memory: its weights, its tokenizer, and one `forward(ids, lane, start)` for the rest of the engine.
 
-`load` opens a folder. Plain Llama-like models go the short way (`engine.llama.checkpoint`), all others through
+`load` opens a folder. Plain models go the short way (`engine.llama.checkpoint`), all others through
 transformers (`engine.models.from_transformers`).
 """
 
@@ -218,12 +218,12 @@ def _open(path: Path, where: torch.device, dtype: Dtype, progress: Progress) -> 
 
 
 def _open_plain_network(
-    config: checkpoint.PlainConfig, path: Path, where: torch.device, dtype: Dtype
-) -> checkpoint.PlainNetwork | None:
+    found: checkpoint.Checkpoint, path: Path, where: torch.device, dtype: Dtype, reuse: ReuseClass | None = None
+) -> checkpoint.LeanNetwork | None:
     """None where the weights are not what the config promises: then transformers opens it, or says why not."""
-    number, bits = choose_dtype(dtype, where, config.width, config.dtype, checkpoint_bytes(path))
+    number, bits = choose_dtype(dtype, where, found.decoder.width, found.dtype, checkpoint_bytes(path))
     try:
-        return checkpoint.open_folder(config, path, number, where, bits)
+        return checkpoint.open_folder(found, path, number, where, bits, reuse)
     except checkpoint.NotPlainError:
         return None
 
@@ -231,12 +231,19 @@ def _open_plain_network(
 def _open_network(path: Path, where: torch.device, dtype: Dtype) -> Network:
     """Any other model, by its class in transformers."""
     from engine.models import from_transformers  # only here: importing transformers' model classes takes seconds
+    from engine.models.decoders import described
 
     config = from_transformers.read_config(path)
     text = config.get_text_config()
     own = text.dtype if isinstance(getattr(text, "dtype", None), torch.dtype) else torch.float32
+    lean = described(config, checkpoint.ends_of(path))
+    if lean is not None:
+        found, reuse = lean
+        network = _open_plain_network(checkpoint.Checkpoint(found, own), path, where, dtype, reuse)
+        if network is not None:
+            return network
     number, bits = choose_dtype(dtype, where, text.hidden_size, own, checkpoint_bytes(path))
-    if not checkpoint.has_plain_layers(config.to_dict()):
+    if lean is None:
         if dtype in ("int4", "int8"):
             raise ModelError(f"{model_name(path)} can be run in bf16 or fp32 only. Choose one of these number types.")
         bits = None

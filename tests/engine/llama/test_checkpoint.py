@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig, PreTr
 from engine.cache.store import Lane
 from engine.library.check import weight_files
 from engine.llama import checkpoint as plain
-from engine.llama.checkpoint import NotPlainError, PlainNetwork, open_folder
+from engine.llama.checkpoint import LeanNetwork, NotPlainError, open_folder
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import load
 from engine.types import ModelError
@@ -33,14 +33,14 @@ def saved(folder: Path, config: PreTrainedConfig, **how: str) -> torch.nn.Module
     return model
 
 
-def open_plainly(folder: Path) -> PlainNetwork:
+def open_plainly(folder: Path) -> LeanNetwork:
     config = plain.read_config(folder)
     assert config is not None
     return open_folder(config, folder, torch.float32, CPU, None)
 
 
 @torch.inference_mode()
-def logits_of(network: PlainNetwork) -> torch.Tensor:
+def logits_of(network: LeanNetwork) -> torch.Tensor:
     """Of the last of all ids, read at once."""
     return network.forward(IDS, Lane(network.layout, 80, fill=float("nan")), 0)
 
@@ -71,7 +71,7 @@ def test_facts_equal_those_of_the_class(name: str, tmp_path: Path) -> None:
         {"rope_parameters": {"rope_theta": 1e4, "rope_type": "yarn", "factor": 2.0}},
         {"rope_parameters": {"rope_theta": 1e4, "rope_type": "default", "partial_rotary_factor": 0.5}},
         {"rope_scaling": {"type": "dynamic", "factor": 2.0}},
-        {"hidden_act": "gelu"},
+        {"hidden_act": "relu"},
         {"quantization_config": {"bits": 4}},
         {"model_type": "gemma"},
         {"architectures": ["LlamaForSequenceClassification"]},
@@ -172,7 +172,7 @@ def test_a_file_that_is_written_over_does_not_change_the_loaded_model(tmp_path: 
 def test_the_default_model_is_plain(default_model: Path) -> None:
     """And it equals transformers' own model with the numbers that the gguf package reads."""
     ours = load(default_model, "cpu", "fp32")
-    assert isinstance(ours.network, PlainNetwork)
+    assert isinstance(ours.network, LeanNetwork)
     text = "<|im_start|>user\nHällo  wörld,\n\n 12345 \U0001f600<|im_end|>"
     model = in_full(default_model, SHAPES["135m"])
     assert ours.end_ids >= {2}

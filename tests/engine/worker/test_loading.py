@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from engine.llama.attention import attend
 from engine.models.choice import default_cache_bytes
@@ -68,7 +69,11 @@ def test_a_model_that_is_read_alike_in_pieces_is_exact(tiny_folder: Path) -> Non
 
 def test_one_that_is_not_is_near_and_says_why(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attention that hangs on the length of a piece."""
-    monkeypatch.setattr("engine.llama.forward.attend", lambda query, *more: attend(query, *more) * len(query[0, 0]))
+
+    def hanging(query: Tensor, *more: Any, **most: Any) -> Tensor:
+        return attend(query, *more, **most) * len(query[0, 0])
+
+    monkeypatch.setattr("engine.llama.forward.attend", hanging)
     info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda *_: None)[1]
     assert info.near == DIFFERS
 
