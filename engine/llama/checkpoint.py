@@ -13,16 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.cache.store import Lane
-from engine.library.check import read_json, weight_files
+from engine.library.check import MOST_COUNTED, read_json, weight_files
+from engine.library.child_process import Progress
+from engine.library.places import model_name
 from engine.llama.family import FAMILIES, Decoder, LayerKind, Rope, decoder, shapes
 from engine.llama.forward import LlamaForward
 from engine.llama.weights import Tensors, Weights, plain_frequencies
 from engine.types import ModelError, ReuseClass
+from engine.weights.from_safetensors import Stored, read_packed, stored
+from engine.weights.packed import PackedMatrix
 from engine.weights.quantise import Bits
+
+EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+STAGE = "Reading the weights"
 
 PLAIN = ("llama", "mistral", "qwen2", "qwen3")
 """Classes whose config.json says all that there is to say about most of their models."""
@@ -63,8 +69,10 @@ def plain_decoder(config: Mapping[str, Any], ends: frozenset[int]) -> Decoder | 
     kind = config["model_type"]
     if kind not in PLAIN or set(rope) != {"rope_theta", "rope_type"} or rope["rope_type"] != "default":
         return None
-    dim = config.get("head_dim") or int(config["hidden_size"]) // int(config["num_attention_heads"])
-    frequencies = plain_frequencies(int(dim), float(rope["rope_theta"]))
+    dim = int(config.get("head_dim") or int(config["hidden_size"]) // int(config["num_attention_heads"]))
+    if not 0 < dim <= MOST_COUNTED["head_dim"]:
+        raise ValueError(f"heads of {dim} numbers")
+    frequencies = plain_frequencies(dim, float(rope["rope_theta"]))
     made = decoder(_without_unused_window(config), {"": Rope(tuple(frequencies.tolist()))}, ends)
     return made if made is not None and set(made.layers) == {LayerKind()} else None
 
@@ -139,31 +147,55 @@ def open_folder(
     device: torch.device,
     bits: Bits | None,
     reuse: ReuseClass | None = None,
+    *,
+    packs: bool = False,
+    progress: Progress = lambda stage, fraction: None,
 ) -> LeanNetwork:
-    """The model in a folder. Raises NotPlainError where the weights do not fit the configuration."""
-    decoder = checkpoint.decoder
-    return LeanNetwork(decoder, _checked(_read_tensors(folder, dtype, device), decoder), bits, reuse=reuse)
+    """The model in a folder, read tensor by tensor. With `packs` its matrices are kept in `bits` only, else in full,
+    beside copies in `bits` where there are any.
 
-
-def _read_tensors(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
-    tensors: dict[str, Tensor] = {}
-    for file in weight_files(folder):
-        # A copy: the file may be written to while the model is in use.
-        tensors |= {name: tensor.to(device, dtype, copy=True) for name, tensor in load_file(file).items()}
-    return tensors
-
-
-def _checked(tensors: Mapping[str, Tensor], decoder: Decoder) -> dict[str, Tensor]:
-    """The tensors that the configuration asks for, and no others: a bias it does not know is not used.
-
-    Raises NotPlainError where one is missing or has another shape, or where tied matrices are stored as two.
+    Raises NotPlainError where the weights do not fit the configuration, ModelError where the files change meanwhile.
     """
-    expected = dict(shapes(decoder))
-    if missing := sorted(set(expected) - set(tensors)):
+    files = weight_files(folder)
+    before, decoder = identities(files), checkpoint.decoder
+    expected, found = dict(shapes(decoder)), stored(files)
+    _check(found, decoder, expected)
+    whole, done = sum(found[name].numbers for name in expected), 0
+    tensors: dict[str, Tensor | PackedMatrix] = {}
+    for name in expected:
+        progress(STAGE, done / whole)
+        is_packed = packs and len(found[name].shape) == 2
+        tensors[name] = _packed(found[name], name, bits) if is_packed else _full(found[name], dtype, device)
+        done += found[name].numbers
+    if identities(files) != before:
+        raise ModelError(f"{model_name(folder)} changed while it was read: open it again when nothing writes to it.")
+    return LeanNetwork(decoder, tensors, None if packs else bits, reuse=reuse)
+
+
+def identities(files: Sequence[Path]) -> list[tuple[int, int]]:
+    """What becomes another when one of some files is changed or replaced."""
+    return [(status.st_size, status.st_mtime_ns) for status in (path.stat() for path in files)]
+
+
+def _full(tensor: Stored, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return tensor.read().to(device, dtype)
+
+
+def _packed(tensor: Stored, name: str, bits: Bits | None) -> PackedMatrix:
+    """A matrix in few bits; those of the vocabulary in 8, since each of their rows is used by itself."""
+    is_outer = name in (EMBEDDING, HEAD)
+    return read_packed(tensor, "int8" if is_outer or bits is None else bits)
+
+
+def _check(found: Mapping[str, Stored], decoder: Decoder, expected: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise NotPlainError where a tensor that the configuration asks for is missing, of another shape or no plain
+    numbers, or where tied matrices are stored as two. Others are not used: a bias that it does not know, say."""
+    if missing := sorted(set(expected) - set(found)):
         raise NotPlainError("missing: " + ", ".join(missing))
-    if wrong := [each for each, shape in expected.items() if tuple(tensors[each].shape) != shape]:
-        raise NotPlainError("of another shape: " + ", ".join(wrong))
-    own_head = tensors.get("lm_head.weight")
-    if decoder.is_tied and own_head is not None and not torch.equal(own_head, tensors["model.embed_tokens.weight"]):
-        raise NotPlainError("tied, with two matrices")
-    return {each: tensors[each] for each in expected}
+    if wrong := [name for name, shape in expected.items() if found[name].shape != shape or found[name].dtype is None]:
+        raise NotPlainError("of another shape or type: " + ", ".join(wrong))
+    own_head = found.get(HEAD)
+    if decoder.is_tied and own_head is not None:
+        embedding = found[EMBEDDING]
+        if own_head.shape != embedding.shape or not torch.equal(own_head.read(), embedding.read()):
+            raise NotPlainError("tied, with two matrices")

@@ -20,7 +20,7 @@ def described(config: PreTrainedConfig, ends: frozenset[int] = frozenset()) -> t
 
     `ends` are the tokens that end an answer.
     """
-    if config.model_type not in FAMILIES:
+    if config.model_type not in FAMILIES or getattr(config, "quantization_config", None):
         return None
     try:
         ropes = _ropes(config)

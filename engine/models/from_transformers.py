@@ -11,9 +11,10 @@ import torch
 import transformers
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
+from transformers.quantizers.auto import AutoHfQuantizer
 
 from engine.cache.contract import without_salt
-from engine.cache.store import KVLayout, Lane
+from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import numbers_in_weights, without_marks
 from engine.library.places import model_name
 from engine.llama.checkpoint import end_ids
@@ -43,7 +44,7 @@ class TransformersNetwork:
         self.layout: KVLayout = probe_layout(model)
         config = model.config.get_text_config()
         self.architecture = type(model).__name__
-        self.context_length = int(getattr(config, "max_position_embeddings", 0) or 2048)
+        self.context_length = longest(model.config)
         self.vocabulary = int(config.vocab_size)
         self.end_ids = _end_ids(model)
         self.reuse: ReuseClass = classify(model.config)
@@ -123,7 +124,30 @@ def read_config(folder: Path) -> PreTrainedConfig:
     with without_marks(folder) as readable:
         config = AutoConfig.from_pretrained(readable, local_files_only=True, trust_remote_code=False)
     check_reusable(config)
+    if quantised := _quantised(config):
+        try:
+            AutoHfQuantizer.from_config(quantised, pre_quantized=True).validate_environment(device_map=None)
+        except Exception as error:  # whatever a method's own code raises where something that it needs is not here
+            raise _refuse_quantised(folder, quantised, error) from error
     return config
+
+
+def _quantised(config: PreTrainedConfig) -> Any:
+    """How the weights of a folder are quantised; None where they are not."""
+    return getattr(config, "quantization_config", None) or getattr(
+        config.get_text_config(), "quantization_config", None
+    )
+
+
+def _refuse_quantised(folder: Path, quantised: Any, error: Exception) -> ModelError:
+    """The error for weights that were quantised in a way that transformers cannot compute here."""
+    method = quantised.get("quant_method", "an unknown way") if isinstance(quantised, dict) else "an unknown way"
+    why = str(error).strip().partition("\n")[0].rstrip(".")
+    return ModelError(
+        f"{model_name(folder)} is quantised ({str(method)[:40]}), which cannot be computed on this computer: get the "
+        "model as a GGUF file (Q4_K_M or Q8_0), or its folder in 16 bits.",
+        f"{type(error).__name__}: {why}",
+    )
 
 
 def open_network(
@@ -134,18 +158,25 @@ def open_network(
     Raises ModelError where some are missing, or where a test shows that prompts read in pieces come out differently.
     """
     interface.register()
-    _refuse_larger(config, folder)
-    with without_marks(folder) as readable:
-        model, found = AutoModelForCausalLM.from_pretrained(
-            readable,
-            config=config,
-            dtype=dtype,
-            attn_implementation=interface.NAME,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+    quantised = _quantised(config)
+    if not quantised:  # there, one number is a part of a byte
+        _refuse_larger(config, folder)
+    try:
+        with without_marks(folder) as readable:
+            model, found = AutoModelForCausalLM.from_pretrained(
+                readable,
+                config=config,
+                dtype=dtype,
+                attn_implementation=interface.NAME,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+    except Exception as error:
+        if not quantised or is_out_of_memory(error):
+            raise
+        raise _refuse_quantised(folder, quantised, error) from error
     if missing := sorted(found["missing_keys"]):
         raise ModelError(f"{model_name(folder)} lacks some of its weights. Download it again.", ", ".join(missing))
     return _checked(model, device, bits)
@@ -185,6 +216,28 @@ def network_of(
         None, config=config, state_dict=tensors, dtype=dtype, attn_implementation=interface.NAME
     )
     return _checked(model, device, None)
+
+
+def longest(config: PreTrainedConfig) -> int:
+    """How many tokens a model reads."""
+    return int(getattr(config.get_text_config(), "max_position_embeddings", 0) or 2048)
+
+
+def numbers_in_token(config: PreTrainedConfig) -> int:
+    """How many numbers the keys and values of a token are, as far as a configuration tells: where layers share them or
+    compress them, it is less."""
+    text = config.get_text_config()
+    kv_heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
+    dim = _said(text, "head_dim") or text.hidden_size // text.num_attention_heads
+    return int(2 * text.num_hidden_layers * kv_heads * dim)
+
+
+def _said(config: PreTrainedConfig, name: str) -> Any:
+    """An entry of a configuration; None where it is not there, or another one for each layer."""
+    try:
+        return getattr(config, name, None)
+    except RuntimeError:
+        return None
 
 
 def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:
