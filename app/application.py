@@ -157,6 +157,8 @@ class Application(QObject):
             save_settings=self._save_settings,
             parent=self,
         )
+        self.serving.answered.connect(self.chart_presenter.add_programs)
+        self.serving.answered.connect(self.tree_presenter.refresh_soon)
         self.badges = Badges(window.sidebar.list, session, bridge, session.next_turn)
 
     def _connect(self) -> None:
