@@ -26,6 +26,7 @@ from app.chat.session import Session
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
+from app.composer.attaching import Attaching
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
@@ -121,6 +122,16 @@ class Application(QObject):
             parent=window,
         )
 
+        self.attaching = Attaching(
+            window.composer,
+            session,
+            say=say,
+            say_error=say_error,
+            offer=window.notice.show_offer,
+            take_back=window.notice.clear,
+            parent=window,
+        )
+
     def _fill_columns(self) -> None:
         """Those who look after the charts and the badges of the conversations."""
         window, session, bridge = self.window, self.session, self.bridge
@@ -146,6 +157,8 @@ class Application(QObject):
             save_settings=self._save_settings,
             parent=self,
         )
+        self.serving.answered.connect(self.chart_presenter.add_programs)
+        self.serving.answered.connect(self.tree_presenter.refresh_soon)
         self.badges = Badges(window.sidebar.list, session, bridge, session.next_turn)
 
     def _connect(self) -> None:
@@ -236,6 +249,7 @@ class Application(QObject):
         self.settings.sidebar_width, self.settings.charts_width = self.window.widths
         self._save_settings()
         self.window.transcript.show_messages([])
+        self.attaching.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()

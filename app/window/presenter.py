@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
+from app.documents import with_files
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
@@ -356,10 +357,11 @@ class Presenter(QObject):
             divergence=message.divergence,
             finish_reason=message.finish_reason,
             is_first_seen=is_first_seen,
-            added=message.sent.removeprefix(message.content).strip(),
+            added=message.sent.removeprefix(with_files(message.content, message.attachments)).strip(),
             divergence_place=self._session.place_of_divergence(message),
             version=versions.index(message.id) + 1,
             versions=len(versions),
             thought=message.thought,
             tool_calls=message.tool_calls,
+            files=message.attachments,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.charts.panel import ChartPanel
-from app.composer.composer import Composer
+from app.composer.composer import Composer, local_files
 from app.sidebar.sidebar import WIDTH as SIDEBAR_WIDTH
 from app.sidebar.sidebar import Sidebar
 from app.transcript.transcript import COLUMN_WIDTH, SIDE, Transcript
@@ -53,6 +53,7 @@ class Window(QMainWindow):
         self.setWindowTitle("Headstart")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(640, 420)
+        self.setAcceptDrops(True)
         self.resize(FIRST_SIZE)
         self.commands = Actions(self)
         model_menu = self.commands.model_menu()
@@ -158,6 +159,15 @@ class Window(QMainWindow):
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self._show_columns(*self._room_for(*self.wishes))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if local_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Files may be dropped anywhere; they go with the next question."""
+        self.composer.files_given.emit(local_files(event.mimeData()))
+        event.acceptProposedAction()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.hide()  # storing everything and ending the engine may take a moment
