@@ -1,5 +1,5 @@
-"""Writes the figures of a bench run (tests/bench/bench.json) into tests/bench/SPEED.md, between the comments that name the table,
-and those that the window shows into resources/measured.json.
+"""Writes the figures of a bench run (tests/bench/bench.json) into tests/bench/SPEED.md, between the comments that name
+its table, and those that the window shows into resources/measured.json.
 
 `python packaging/fill_speed.py` after `make bench OUT=tests/bench/bench.json`
 """
