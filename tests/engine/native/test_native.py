@@ -102,11 +102,14 @@ def test_there_is_one_team_of_threads() -> None:
 @pytest.mark.parametrize(
     ("built", "processor", "machine", "said"),
     [
-        (True, "AVX2", "x86_64", "compiled"),
+        (True, "AVX2", "x86_64", "compiled for this processor (AVX2)"),
+        (True, "AVX512", "x86_64", "compiled for this processor (AVX-512)"),
+        (True, "DEFAULT", "x86_64", "plain C"),
+        (True, "DEFAULT", "aarch64", "NEON"),
         (False, "AVX2", "x86_64", "Install gcc"),
-        (False, "AVX2", "AMD64", "for x86-64 Linux"),
-        (False, "DEFAULT", "x86_64", "for x86-64 Linux with AVX2"),
-        (False, "DEFAULT", "aarch64", "for x86-64 Linux with AVX2"),
+        (False, "DEFAULT", "aarch64", "Install gcc"),
+        (False, "AVX2", "AMD64", "for Linux on x86-64 and ARM"),
+        (False, "DEFAULT", "riscv64", "for Linux on x86-64 and ARM"),
     ],
 )
 def test_a_user_is_told_what_writes_tokens(
