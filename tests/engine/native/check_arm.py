@@ -1,6 +1,6 @@
 """The compiled part built for ARM64 and run under emulation, compared with numpy: `make check-arm`.
 
-Needs the Debian packages gcc-aarch64-linux-gnu and qemu-user. No part of the tests: they do for the form of this machine
+Needs the Debian packages gcc-aarch64-linux-gnu and qemu-user. No part of the tests: they do for this machine
 what this does for NEON, and far more.
 """
 
