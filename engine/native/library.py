@@ -180,8 +180,9 @@ def load(path: str) -> ctypes.CDLL | None:
             return None
         loaded = ctypes.CDLL(path)  # finds OpenMP in what torch has loaded
         layout = (c_int32 * len(LAYOUT)).in_dll(loaded, "headstart_layout")
+        form = _form(loaded)
         for name, (result, *arguments) in SIGNATURES.items():
-            function = getattr(loaded, name if name in SHARED else f"{name}_{_form()}")
+            function = getattr(loaded, name if name in SHARED else f"{name}_{form}")
             function.restype, function.argtypes = result, arguments
             setattr(loaded, name, function)
     except (OSError, ValueError, AttributeError):  # ValueError, AttributeError: it has no such name
@@ -205,17 +206,17 @@ def _is_for_this_machine() -> bool:
     return sys.platform == "linux" and platform.machine() in MACHINES
 
 
-def _form() -> str:
-    """How the names of the functions end that are for this processor."""
+def _form(loaded: ctypes.CDLL) -> str:
+    """How the names of the functions end that are for this processor. Only gcc builds the wider form."""
     is_avx2 = platform.machine() == "x86_64" and torch.backends.cpu.get_cpu_capability() in AVX2
-    return "avx2" if is_avx2 else "plain"
+    return "avx2" if is_avx2 and hasattr(loaded, "headstart_step_avx2") else "plain"
 
 
-def _in_words() -> str:
+def _in_words(loaded: ctypes.CDLL) -> str:
     """The form in use, for a user."""
-    if _form() == "avx2":
+    if _form(loaded) == "avx2":
         return {"AVX512": "AVX-512", "AVX2": "AVX2"}[torch.backends.cpu.get_cpu_capability()]
-    return "NEON" if platform.machine() == "aarch64" else "plain C, for a processor without AVX2"
+    return "NEON" if platform.machine() == "aarch64" else "plain C: there is no AVX2, or no gcc built it"
 
 
 def _is_whole(path: str) -> bool:
@@ -234,8 +235,9 @@ def _is_whole(path: str) -> bool:
 
 def state() -> str:
     """Whether the compiled part is in use, and if not, why, in words for a user."""
-    if library() is not None:
-        return f"compiled for this processor ({_in_words()})"
+    loaded = library()
+    if loaded is not None:
+        return f"compiled for this processor ({_in_words(loaded)})"
     if not _is_for_this_machine():
         return "torch's kernels: the compiled ones are for Linux on x86-64 and ARM"
     why = "they were not built" if _path() is None else "they are damaged or of another version"
