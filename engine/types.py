@@ -460,13 +460,18 @@ class ModelFit:
         return f"{self.name} takes {self.whole / 1e9:.1f} GB of memory ({parts}), and {there}"
 
     @property
-    def refusal(self) -> str:
-        """The same, and what may be done about it; "" where it fits."""
+    def ways_out(self) -> str:
+        """What may be done about it; "" where it fits."""
         if self.fits:
             return ""
         room = (self.free - self.weights - self.scratch) // max(self.token, 1) // LEAST_CONTEXT * LEAST_CONTEXT
         shorter = f"choose a shorter conversation (up to {room:,} tokens fit), " if room >= LEAST_CONTEXT else ""
-        return f"{self.sentence}: {shorter}close other programs, get the model in fewer bits, or choose a smaller one."
+        return f"{shorter}close other programs, get the model in fewer bits, or choose a smaller one."
+
+    @property
+    def refusal(self) -> str:
+        """Both in a sentence; "" where it fits."""
+        return f"{self.sentence}: {self.ways_out}" if self.ways_out else ""
 
 
 def check_budget(nbytes: int) -> int:
