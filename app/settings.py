@@ -83,6 +83,13 @@ class Settings:
             "span": (LEAST_CONTEXT, MOST_CONTEXT),
         },
     )
+    kv_bits: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "In how many bits keys and values are cached, 8 or 16, by the path of the model. Others have 16.",
+            "span": (8, 16),
+        },
+    )
     cache_budget_mb: int = option(
         0, "Memory for cached prompts in MB; 0 chooses by the memory that is free.", span=(0, MOST_MEGABYTES)
     )
@@ -294,6 +301,7 @@ def model_spec(settings: Settings, path: str | None = None) -> ModelSpec:
         cache_bytes(settings) or None,
         disk_bytes(settings),
         settings.contexts.get(path),
+        8 if settings.kv_bits.get(path) == 8 else 16,
     )
 
 

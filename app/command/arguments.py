@@ -51,6 +51,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=DEVICES, help="where the model runs")
     parser.add_argument("--dtype", choices=DTYPES, help="number format of the weights")
     parser.add_argument("--context", type=tokens, metavar="TOKENS", help="how long a conversation may grow")
+    parser.add_argument("--kv-bits", type=int, choices=(8, 16), help="bits of cached keys and values")
     parser.add_argument(
         "--cache-mb", type=megabytes, metavar="MB", help="memory for cached prompts; 0 chooses by itself"
     )
@@ -58,7 +59,12 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
     """What the settings ask for, with what the command line says in its place."""
-    asked = {"device": options.device, "dtype": options.dtype, "context_tokens": options.context}
+    asked = {
+        "device": options.device,
+        "dtype": options.dtype,
+        "context_tokens": options.context,
+        "kv_bits": options.kv_bits,
+    }
     found = model_spec(settings, options.model)
     spec = replace(found, **{name: value for name, value in asked.items() if value is not None})
     if options.cache_mb is not None:

@@ -219,9 +219,10 @@ class Dialogs(QObject):
         spec = model_spec(self._settings, path)
         dialog = OpenModelDialog(spec, model_fit, model.weights_bytes if model else 0, self._window)
 
-        def load(tokens: int) -> None:
-            others = {name: length for name, length in self._settings.contexts.items() if name != path}
-            self._settings.contexts = {**others, path: tokens} if tokens else others
+        def load(tokens: int, bits: int) -> None:
+            settings = self._settings
+            settings.contexts = _with(settings.contexts, path, tokens)
+            settings.kv_bits = _with(settings.kv_bits, path, bits if bits == 8 else 0)
             self.load(path)
 
         dialog.chosen.connect(load)
@@ -274,3 +275,9 @@ class Dialogs(QObject):
     def _on_use_cache(self, wanted: bool) -> None:
         self._session.use_cache = wanted
         self._window.sidebar.model_button.show_cache_on(wanted)
+
+
+def _with(chosen: dict[str, int], path: str, value: int) -> dict[str, int]:
+    """What was chosen for each model, with this for one of them; 0 for nothing."""
+    others = {name: each for name, each in chosen.items() if name != path}
+    return {**others, path: value} if value else others

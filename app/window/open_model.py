@@ -9,25 +9,38 @@ from typing import cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
+from app.settings import quality
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.work import Work
 from app.words import size
 from engine import LEAST_CONTEXT, ModelFit, ModelSpec
 
 LOOKING = "Looking at the model…"
+IN_8_BITS = "keys and values in 8 bits"
+HALF = "What is remembered takes half of the room then, in memory and on disk."
 
 
 class OpenModelDialog(QDialog):
     """Looks at the model of `spec` when it opens, off the window's thread. `says` is the sentence on show, `length` the
     choice of a context, which begins with that of `spec`. `freed` bytes become free when the present model is closed.
 
-    Signals: chosen(int), the tokens that a conversation may grow to, 0 for as many as the computer's memory suggests.
+    Signals: chosen(int, int), the tokens that a conversation may grow to, 0 for as many as the computer's memory
+    suggests, and the bits of cached keys and values.
     """
 
-    chosen = Signal(int)
+    chosen = Signal(int, int)
 
     def __init__(
         self, spec: ModelSpec, look: Callable[[ModelSpec], ModelFit | None], freed: int, parent: QWidget | None = None
@@ -45,6 +58,10 @@ class OpenModelDialog(QDialog):
         self.length = QComboBox()
         self.length.setAccessibleName("Longest conversation")
         self.length.currentIndexChanged.connect(lambda _: self._show())
+        self.rounds = QCheckBox("Cache keys and values in 8 bits")
+        self.rounds.setChecked(spec.kv_bits == 8)
+        self.loss = SoftLabel(f"{HALF} {quality(IN_8_BITS)}")
+        self.loss.setWordWrap(True)
         self.parts = [Label() for _ in range(5)]
         self._lay_out()
         self._work = work = Work(lambda _: look(replace(spec, context_tokens=None)), self)
@@ -72,15 +89,16 @@ class OpenModelDialog(QDialog):
         names = ("Weights", "Room to compute in", "Conversation", "In all", "Free")
         for name, label in zip(names, self.parts, strict=True):
             form.addRow(name, label)
-        self.form.hide()
         self.note = SoftLabel("The same at every start, whatever is free then. A shorter conversation takes less.")
         self.note.setWordWrap(True)
-        self.note.hide()
+        self._details = (self.form, self.note, self.rounds, self.loss)
+        for widget in self._details:
+            widget.hide()
         self._whole = whole = QVBoxLayout(self)
         whole.setContentsMargins(24, 24, 24, 24)
         whole.setSpacing(12)
-        for widget in (self.name, self.form, self.note, self.says, self.bar):
-            whole.addWidget(widget)
+        for part in (self.name, *self._details, self.says, self.bar):
+            whole.addWidget(part)
         whole.addStretch()
         whole.addWidget(buttons)
         self.resize(520, 160)
@@ -95,8 +113,8 @@ class OpenModelDialog(QDialog):
         for tokens, says in choices(fit, self._wish):
             self.length.addItem(says, tokens)
         self.length.setCurrentIndex(max(0, self.length.findData(self._wish)))
-        self.form.show()
-        self.note.show()
+        for widget in self._details:
+            widget.show()
         self._show()
 
     def _refuse(self, sentence: str) -> None:
@@ -117,7 +135,7 @@ class OpenModelDialog(QDialog):
         self.resize(self.width(), max(self.height(), self._whole.totalHeightForWidth(self.width())))
 
     def _accept(self) -> None:
-        self.chosen.emit(int(self.length.currentData() or 0))
+        self.chosen.emit(int(self.length.currentData() or 0), 8 if self.rounds.isChecked() else 16)
         self.accept()
 
 

@@ -28,7 +28,7 @@ from engine.models import from_folder, from_gguf
 from engine.models.choice import NAMES, choose_device
 from engine.models.support import NO_NUMBERS
 from engine.prompt.token_text import TokenText
-from engine.types import Device, Dtype, HeadstartError, ModelError, ModelFit, ReuseClass
+from engine.types import Device, Dtype, HeadstartError, KVBits, ModelError, ModelFit, ReuseClass
 
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
 MISTRALS = {"mistral", "mistral3", "ministral", "ministral3", "pixtral", "voxtral"}
@@ -58,6 +58,9 @@ class Network(Protocol):
     vocabulary: int
     end_ids: frozenset[int]
     reuse: ReuseClass
+
+    def round_cache(self) -> None:
+        """Round keys and values to 8 bits from now on."""
 
     @property
     def bits(self) -> str:
@@ -164,9 +167,10 @@ def load(
     dtype: Dtype,
     progress: Progress = lambda stage, fraction: None,
     context: int | None = None,
+    kv_bits: KVBits = 16,
 ) -> LoadedModel:
-    """Load a checked model folder or GGUF file, for conversations of up to `context` tokens. `progress` hears what is
-    being read, and what it raises ends it.
+    """Load a checked model folder or GGUF file, for conversations of up to `context` tokens, whose keys and values are
+    cached in `kv_bits`. `progress` hears what is being read, and what it raises ends it.
 
     Raises ModelError for what cannot be opened or cached exactly, OutOfMemoryError where it does not fit into memory; a
     fault of Headstart's own is raised as it is.
@@ -176,6 +180,8 @@ def load(
         network, tokenizer = _open(path, where, dtype, progress, context)
         if network.context_length < LEAST_POSITIONS:
             raise ModelError(f"{model_name(path)} reads {network.context_length} tokens only. Choose another model.")
+        if kv_bits == 8:
+            network.round_cache()
         return LoadedModel(network, tokenizer, str(path))
 
 

@@ -45,10 +45,13 @@ def test_it_shows_what_the_model_takes_for_each_length(qtbot: QtBot) -> None:
     assert figures(made) == ["5.0 GB", "100 MB", "819 MB", "5.9 GB", "7.0 GB"]
     choose(made, 16_384)
     assert figures(made)[2:4] == ["1.6 GB", "6.7 GB"]
-    chosen: list[int] = []
-    made.chosen.connect(chosen.append)
+    chosen: list[tuple[int, int]] = []
+    made.chosen.connect(lambda *choice: chosen.append(choice))
+    assert "takes half of the room" in made.loss.text()
+    assert "Perplexity of a page of text with the default model: 29.0, in fp32 29.2" in made.loss.text()
+    made.rounds.setChecked(True)
     made.open_button.click()
-    assert chosen == [16_384]
+    assert chosen == [(16_384, 8)]
 
 
 def test_what_does_not_fit_is_refused_with_three_ways_out(qtbot: QtBot) -> None:
@@ -89,18 +92,23 @@ def test_a_chosen_file_is_looked_at_then_loaded_and_its_length_kept(
     assert isinstance(made, OpenModelDialog)
     qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
     choose(made, 4096)
+    made.rounds.setChecked(True)
     made.open_button.click()
     screen.play()
     spec = screen.engine.specs[-1]
-    assert (spec.path, spec.context_tokens) == ("/models/large.gguf", 4096)
-    assert screen.application.settings.contexts == {"/models/large.gguf": 4096}
+    assert (spec.path, spec.context_tokens, spec.kv_bits) == ("/models/large.gguf", 4096, 8)
+    settings = screen.application.settings
+    assert settings.contexts == {"/models/large.gguf": 4096}
+    assert settings.kv_bits == {"/models/large.gguf": 8}
     screen.window.commands.length.trigger()
     again = screen.application.dialogs.open_dialog
     assert isinstance(again, OpenModelDialog)
     qtbot.waitUntil(again.bar.isHidden, timeout=60_000)
     assert again.length.currentData() == 4096
     choose(again, 0)
+    assert again.rounds.isChecked()
+    again.rounds.setChecked(False)
     again.open_button.click()
     screen.play()
-    assert screen.engine.specs[-1].context_tokens is None
-    assert screen.application.settings.contexts == {}
+    assert (screen.engine.specs[-1].context_tokens, screen.engine.specs[-1].kv_bits) == (None, 16)
+    assert (settings.contexts, settings.kv_bits) == ({}, {})
