@@ -47,6 +47,7 @@ class Actions:
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
         self.open_server = self._make("Use a &server…", "")
         self.open_default = self._make("&Default model", "")
+        self.length = self._make("&Longest conversation…", "")
         self.preferences = self._make("&Preferences…", "Ctrl+,")
         self.about = self._make("About &Headstart…", "")
         self.quit = self._make("&Quit", "Ctrl+Q")
@@ -66,6 +67,8 @@ class Actions:
         menu.addSeparator()
         menu.addAction(self.open_server)
         menu.addAction(self.open_default)
+        menu.addSeparator()
+        menu.addAction(self.length)
         self._model_menu, self._recent = menu, menu.addSeparator()
         return menu
 
