@@ -70,11 +70,12 @@ class ReadTokens:
         return sum(end - start for start, end in self._parts(ids, reused))
 
     def ask(self, ids: tuple[int, ...], reused: int) -> int:
-        """The same for a prompt that is sent now: from here on these tokens are any turn's."""
+        """The same for a prompt that is sent now: from here on all of its tokens are those of a turn. One that was read
+        ahead and has to be computed nevertheless was read in vain."""
         found = self.among(ids, reused)
         self.asked += found
         for stretch in self._stretches:
-            stretch.start = stretch.end_in(ids, reused)
+            stretch.start = stretch.end_in(ids, len(ids))
         self._stretches = [stretch for stretch in self._stretches if stretch.start < len(stretch.ids)]
         return found
 
