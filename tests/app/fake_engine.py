@@ -7,7 +7,6 @@ many tokens (60 with the bridge's 60 ms: 1,000 tokens a second). With `manual=Tr
 
 from __future__ import annotations
 
-import os.path
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -422,5 +421,5 @@ def _alike(one: Request, other: Request) -> int:
     alike = sum(_sizes(one)[:count])
     if count < min(len(one.messages), len(other.messages)):
         texts = one.messages[count].content, other.messages[count].content
-        alike += 4 + len(os.path.commonprefix(texts)) // 4
+        alike += 4 + common_length(*texts) // 4
     return alike
