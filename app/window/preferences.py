@@ -42,6 +42,7 @@ DTYPES = (
     ("int8", "int8, for decoding"),
     ("int4", "int4, for decoding"),
 )
+AHEAD = (("plugged", "Not on battery"), ("always", "Always"), ("never", "Never"))
 ON_DISK = (
     "What was read of your prompts is kept on disk, so that it need not be read again after a restart. "
     "With 0 MB nothing is kept there, and what is there is deleted."
@@ -62,14 +63,16 @@ class PreferenceValues:
     system_prompt: str
     too_long: str = "ask"
     look_for_updates: bool = False
+    read_ahead: str = "plugged"
 
 
 class PreferencesDialog(QDialog):
     """One field for each. Signals: saved(PreferenceValues), deletion_wanted(), graphics_wanted().
 
     `about` has a description for each field, shown on hovering; `budget_note` says what the cache of the present model
-    takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there is
-    somebody to ask for a newer version, `offers_graphics` whether software for a graphics card can be installed.
+    takes, `ahead_note` what was read ahead so far; `quality` what a number format costs in quality, "" where nobody
+    knows; `offers_updates` whether there is somebody to ask for a newer version, `offers_graphics` whether software for
+    a graphics card can be installed.
     """
 
     saved = Signal(object)
@@ -85,6 +88,7 @@ class PreferencesDialog(QDialog):
         quality: Callable[[str], str] = lambda _: "",
         offers_updates: bool = False,
         offers_graphics: bool = False,
+        ahead_note: str = "",
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
@@ -100,6 +104,8 @@ class PreferencesDialog(QDialog):
         self.disk = _megabytes(-1, values.disk_budget_mb)
         self.budget_note = _note(budget_note)
         self.too_long = _choice(TOO_LONG, values.too_long)
+        self.read_ahead = _choice(AHEAD, values.read_ahead)
+        self.ahead_note = _note(ahead_note)
         self.graphics = QPushButton("Use my graphics card…")
         self.graphics.setAutoDefault(False)
         self.graphics.clicked.connect(self.graphics_wanted)
@@ -161,6 +167,7 @@ class PreferencesDialog(QDialog):
             ("cache_budget_mb", "Memory", self.budget),
             ("too_long", "Chat too long", self.too_long),
             ("disk_budget_mb", "Keep on disk", self.disk),
+            ("read_ahead", "Read ahead", self.read_ahead),
         )
         form = QFormLayout()
         form.setSpacing(8)
@@ -175,6 +182,8 @@ class PreferencesDialog(QDialog):
                 form.addRow("", self.quality)
             if field is self.budget and self.budget_note.text():
                 form.addRow("", self.budget_note)
+            if field is self.read_ahead and self.ahead_note.text():
+                form.addRow("", self.ahead_note)
         self.system_prompt.setAccessibleName("System prompt of new conversations")
         column = QVBoxLayout()
         column.setSpacing(8)
@@ -204,6 +213,7 @@ class PreferencesDialog(QDialog):
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
             look_for_updates=self.look_for_updates.isChecked(),
+            read_ahead=self.read_ahead.currentData(),
         )
 
     def _save(self) -> None:
