@@ -103,8 +103,8 @@ def _run(
     clock = DemoClock()
     with tempfile.TemporaryDirectory(prefix="headstart-demo-", ignore_cleanup_errors=True) as folder:
         history = Path(folder) / "history.sqlite3"
-        # Nothing on disk: the first turn is to be cold, whatever was played before.
-        settings = Settings(theme="light", disk_budget_mb=0)
+        # Nothing on disk, and nothing read ahead: the first turn is to be cold, whatever was played before.
+        settings = Settings(theme="light", disk_budget_mb=0, read_ahead="never")
         application = build(engine or Engine(), settings, history, clock.values)
         with ended_by_signals(application.window) as ending:
             try:
