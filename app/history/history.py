@@ -8,11 +8,14 @@ the file is opened was cut off by the end of the program.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from datetime import date
+from itertools import starmap
 from pathlib import Path
 
+from app.documents import Attachment
 from app.history.file import HistoryFile
 from app.history.presets import PresetTable
 from app.history.records import (
@@ -28,6 +31,7 @@ from app.history.records import (
     read_title,
     to_json,
 )
+from app.matching import excerpt
 from app.placeholders import Cure
 from engine import NOTHING_CHOSEN, HeadstartError, Role, Sampling, TemplateSettings, TurnStats, data_dir
 
@@ -58,7 +62,7 @@ _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}
 """There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out, m.thought, m.tool_calls, m.tool_call_id,
-    m.template, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
+    m.template, m.attachments, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
 _BRANCH = f"""
     WITH RECURSIVE branch(id) AS (
         SELECT {_LEAF} FROM conversation c WHERE c.id = ?
@@ -134,22 +138,25 @@ class History:
         if not (wanted := needle.casefold()):
             yield entries
             return
-        found = {entry.id for entry in entries if wanted in entry.title.casefold()}
-        listed = [entry for entry in entries if entry.id in found]
+        titled = {entry.id for entry in entries if wanted in entry.title.casefold()}
+        found: dict[int, tuple[int, str]] = {}
+        listed = _listed(entries, titled, found)
         for rows in self._pieces():
-            more = {owner for _, owner, text in rows if owner not in found and wanted in text.casefold()}
-            if more:
-                found |= more
-                listed = [entry for entry in entries if entry.id in found]
+            known = len(found)
+            for number, owner, text in rows:
+                if owner not in found and wanted in text.casefold():
+                    found[owner] = (number, excerpt(text, needle))
+            if len(found) > known:
+                listed = _listed(entries, titled, found)
             yield listed
-            if len(listed) == len(entries):
+            if all(entry.id in found for entry in entries):
                 return
 
     def _entries(self) -> list[ConversationEntry]:
         """All conversations, newest first; read once until anything is changed. Nobody else writes into the file."""
         changes, entries = self._listed
         if changes != self.file.db.total_changes:
-            entries = list(map(ConversationEntry._make, self.file.query(_ENTRIES)))
+            entries = list(starmap(ConversationEntry, self.file.query(_ENTRIES)))
             if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
                 self._listed = (self.file.db.total_changes, entries)
         return entries
@@ -284,21 +291,23 @@ class History:
         filled: tuple[tuple[str, str], ...] = (),
         left_out: int = 0,
         template: TemplateSettings = NOTHING_CHOSEN,
+        attachments: tuple[Attachment, ...] = (),
     ) -> StoredMessage:
         """A new message under `parent_id` (None: the first), which becomes the leaf."""
         now = self._clock()
         insert = (
-            "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out, template)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out, template,"
+            " attachments) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        kept = (now, sent, to_json(dict(filled)), left_out, to_json(template))
+        kept = (now, sent, to_json(dict(filled)), left_out, to_json(template), to_json(attachments))
         values = (conversation_id, parent_id, role, content, *kept)
         leaf = "UPDATE conversation SET leaf_id = ?, updated = ? WHERE id = ?"
         with self.together():
             number = self.file.change(insert, *values)
             self.file.change(leaf, number, now, conversation_id)
         parts = (number, conversation_id, parent_id, role, content)
-        return StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out, template=template)
+        made = StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out, template=template)
+        return replace(made, attachments=attachments)
 
     def save_text(self, answer: StoredMessage) -> None:
         """Keep what is written so far of an answer that goes on."""
@@ -396,3 +405,14 @@ class History:
     def _leaf_without(self, answer: StoredMessage) -> int | None:
         others = [other.id for other in self.siblings(answer.id) if other.id != answer.id]
         return self.newest_leaf(others[-1]) if others else answer.parent_id
+
+
+def _listed(
+    entries: Sequence[ConversationEntry], titled: Set[int], found: Mapping[int, tuple[int, str]]
+) -> list[ConversationEntry]:
+    """The conversations whose title or one of whose messages holds what is searched for, with that message."""
+    return [
+        entry._replace(message_id=hit[0], excerpt=hit[1]) if (hit := found.get(entry.id)) else entry
+        for entry in entries
+        if entry.id in titled or entry.id in found
+    ]

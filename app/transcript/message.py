@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme, words
+from app.documents import Attachment
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
-from app.transcript.fold import Fold, as_code
+from app.transcript.document_view import DocumentView
+from app.transcript.fold import Fold, as_code, fenced
 from app.transcript.message_actions import MessageActions, Wishes
 from app.transcript.question_view import QuestionView
 from app.transcript.reading_note import ReadingNote
@@ -28,7 +30,7 @@ class MessageContent:
     """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
     `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
     `is_first_seen`: the model does not see what stands above. `thought` and `tool_calls` are the other parts of an
-    answer.
+    answer; `files` went with a question.
     """
 
     id: int
@@ -44,6 +46,7 @@ class MessageContent:
     versions: int = 1
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    files: tuple[Attachment, ...] = ()
 
 
 Folds = dict[tuple[int, str], bool]
@@ -81,6 +84,26 @@ class MessageWidget(QWidget):
     def end(self) -> None:
         """The message leaves the transcript: none of its timers goes on."""
 
+    @property
+    def shown(self) -> DocumentView | None:
+        """Where its text is shown; None while it is folded."""
+        raise NotImplementedError
+
+    @property
+    def marked_top(self) -> int | None:
+        """Pixels from its top to the first place that is marked; None where none is."""
+        view = self.shown
+        top = view.marked_top if view is not None and view.isVisibleTo(self) else None
+        return None if view is None or top is None else view.mapTo(self, QPoint(0, top)).y()
+
+    def mark(self, needle: str) -> None:
+        """Mark every place of what is searched for; "" none."""
+        if self.shown is not None:
+            self.shown.mark(needle)
+
+    def reveal(self) -> None:
+        """Show what is folded of the text, or left out of a long one."""
+
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
         self.tools.set_hovered(True)
@@ -96,13 +119,14 @@ class MessageWidget(QWidget):
 
 
 class Question(MessageWidget):
-    """What the user asked."""
+    """What the user asked, and the files that went with it, folded."""
 
-    def __init__(self, content: MessageContent, wishes: Wishes, parent: QWidget | None = None) -> None:
+    def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
         super().__init__(content, wishes, parent)
         self.divider = Divider("The model no longer sees what stands above this line", self)
         self._column.addWidget(self.divider)
         self.bubble = QuestionView(content.text, self)
+        self.files = [self._file(number, each, wishes, folds) for number, each in enumerate(content.files)]
         row = QHBoxLayout()
         row.addSpacing(64)
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
@@ -116,7 +140,27 @@ class Question(MessageWidget):
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        return (self.bubble.view, self.bubble.show_all, *self.tools.buttons)
+        return (*(file.line for file in self.files), self.bubble.view, self.bubble.show_all, *self.tools.buttons)
+
+    def _file(self, number: int, file: Attachment, wishes: Wishes, folds: Folds) -> Fold:
+        part = f"file {number}"
+        fold = _remembered(Fold(f"Text of {file.name}", self), self.content.id, part, wishes, folds)
+        fold.say(f"{words.shortened_line(file.title, 50)} · {len(file.text):,} characters")
+        fold.set_text(fenced(file.text))
+        fold.set_open(folds.get((self.content.id, part), False))
+        self._column.addWidget(fold)
+        return fold
+
+    def end(self) -> None:
+        for fold in self.files:
+            fold.stop()
+
+    @property
+    def shown(self) -> DocumentView:
+        return self.bubble.view
+
+    def reveal(self) -> None:
+        self.bubble.show_whole()
 
     def finish(self, content: MessageContent) -> None:
         super().finish(content)
@@ -140,6 +184,13 @@ class ToolResult(MessageWidget):
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
         return (self.fold.line, *self.tools.buttons)
+
+    @property
+    def shown(self) -> DocumentView | None:
+        return self.fold.view
+
+    def reveal(self) -> None:
+        self.fold.set_open(True)
 
     def end(self) -> None:
         self.fold.stop()
@@ -187,6 +238,10 @@ class Answer(MessageWidget):
     def tab_stops(self) -> tuple[QWidget, ...]:
         calls = [call.line for call in self.calls]
         return (self.thought.line, self.view, *calls, self.box, *self.tools.buttons, self.strip.explain)
+
+    @property
+    def shown(self) -> DocumentView:
+        return self.view
 
     def _fold(self, name: str, part: str) -> Fold:
         return _remembered(Fold(name, self), self.content.id, part, self._wishes, self._folds)

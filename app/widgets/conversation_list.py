@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -17,7 +17,18 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
@@ -29,10 +40,12 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.widgets.found import found_format, ranges
 from app.widgets.plain import tool_tip
 from app.words import LEAST_ESTIMATE_S, about_seconds, ago, from_disk, tokens
 
 ROW_HEIGHT = 52
+HEADING_HEIGHT = 28
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
 _AnyIndex = QModelIndex | QPersistentModelIndex
 
@@ -49,7 +62,8 @@ class ListWords:
 
 
 class Listed(Protocol):
-    """What the list shows as a row: whatever has these. `updated` is in seconds since the epoch."""
+    """What the list shows as a row: whatever has these. `updated` is in seconds since the epoch, `excerpt` a line of
+    what was found in it, "" where nothing was looked for."""
 
     @property
     def id(self) -> int: ...
@@ -60,6 +74,9 @@ class Listed(Protocol):
     @property
     def updated(self) -> float: ...
 
+    @property
+    def excerpt(self) -> str: ...
+
 
 class ConversationRow(NamedTuple):
     """One row, for what has other names for these."""
@@ -67,6 +84,7 @@ class ConversationRow(NamedTuple):
     id: int
     title: str
     updated: float
+    excerpt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +152,7 @@ class ConversationList(QListView):
         self._words = words
         self._rows = _Rows(self, words)
         self.setModel(self._rows)
-        self.setItemDelegate(_RowDelegate(self))
+        self.setItemDelegate(_RowDelegate(self, self._rows))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setUniformItemSizes(True)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
@@ -146,8 +164,13 @@ class ConversationList(QListView):
         self.clicked.connect(self._open)
         self.verticalScrollBar().valueChanged.connect(self.looked_at)
 
-    def show_rows(self, rows: Sequence[Listed], current: int) -> None:
-        """Show these rows, the one with the id `current` chosen."""
+    def show_rows(
+        self, rows: Sequence[Listed], current: int, needle: str = "", headings: Mapping[int, str] | None = None
+    ) -> None:
+        """Show these rows, the one with the id `current` chosen, and mark `needle` where they hold it. `headings` stand
+        above rows, by their numbers."""
+        self._rows.needle, self._rows.headings = needle, headings or {}
+        self.setUniformItemSizes(not headings)
         self._rows.replace(rows)
         self.show_current(current)
         self.looked_at.emit()
@@ -168,8 +191,8 @@ class ConversationList(QListView):
         """The conversations whose rows can be seen, from the top down; none while the list is hidden."""
         if not self.isVisible():
             return ()
-        first = max(0, self.indexAt(QPoint(1, 1)).row())
-        last = self.indexAt(QPoint(1, self.viewport().height() - 1)).row()
+        first = max(0, super().indexAt(QPoint(1, 1)).row())
+        last = super().indexAt(QPoint(1, self.viewport().height() - 1)).row()
         end = len(self._rows.rows) if last < 0 else last + 1
         return tuple(row.id for row in self._rows.rows[first:end])
 
@@ -209,6 +232,13 @@ class ConversationList(QListView):
         else:
             super().keyPressEvent(event)
 
+    def indexAt(self, place: QPoint) -> QModelIndex:
+        """The row at a pixel; a heading belongs to none."""
+        index = super().indexAt(place)
+        if index.row() in self._rows.headings and place.y() < self.visualRect(index).top() + HEADING_HEIGHT:
+            return QModelIndex()
+        return index
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.looked_at.emit()
@@ -236,6 +266,8 @@ class _Rows(QStringListModel):
         self._words = words
         self.rows: Sequence[Listed] = ()
         self.badges: dict[int, Badge] = {}
+        self.needle = ""
+        self.headings: Mapping[int, str] = {}
         self._places: dict[int, int] = {}
 
     def replace(self, rows: Sequence[Listed]) -> None:
@@ -265,10 +297,12 @@ class _Rows(QStringListModel):
         badge = self.badges.get(row.id)
         if role == Qt.ItemDataRole.ToolTipRole:
             said = [badge.explanation, *(f"{part.capitalize()}." for part in self._estimate(badge))] if badge else []
-            return tool_tip("\n".join([row.title, *said, f"{self._words.used} {ago(row.updated)}"]))
+            found = [row.excerpt] if row.excerpt else []
+            return tool_tip("\n".join([row.title, *found, *said, f"{self._words.used} {ago(row.updated)}"]))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             said = [badge.text, *self._estimate(badge)] if badge and badge.text else []
-            return ", ".join([row.title, *said, ago(row.updated)])
+            heading = [self.headings[index.row()]] if index.row() in self.headings else []
+            return ", ".join([*heading, row.title, *([row.excerpt] if row.excerpt else []), *said, ago(row.updated)])
         if role == BADGE_ROLE:
             return badge
         return row if role == Qt.ItemDataRole.UserRole else super().data(index, role)
@@ -279,24 +313,42 @@ class _Rows(QStringListModel):
 
 
 class _RowDelegate(QStyledItemDelegate):
-    """Paints the title and, under it, whether the next turn begins warm, or else when it was last written in."""
+    """Paints the title and, under it, what was found in it; else whether the next turn begins warm, or else when it was
+    last written in."""
+
+    def __init__(self, parent: QWidget, rows: _Rows) -> None:
+        super().__init__(parent)
+        self._rows = rows
+        self._low, self._tall = QSize(0, ROW_HEIGHT), QSize(0, ROW_HEIGHT + HEADING_HEIGHT)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _AnyIndex) -> QSize:
-        return QSize(0, ROW_HEIGHT)
+        return self._tall if index.row() in self._rows.headings else self._low
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _AnyIndex) -> None:
         row: Listed = index.data(Qt.ItemDataRole.UserRole)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
         focused = chosen and bool(option.state & QStyle.StateFlag.State_HasFocus)
-        box = option.rect.adjusted(8, 2, -8, -2)
+        whole = option.rect
         painter.save()
+        if heading := self._rows.headings.get(index.row()):
+            painter.setPen(QColor(theme.current().soft))
+            painter.setFont(theme.text_font(theme.SMALL, bold=True))
+            line = QRect(whole.left() + 20, whole.top() + 6, whole.width() - 40, HEADING_HEIGHT - 8)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, heading)
+            whole = whole.adjusted(0, HEADING_HEIGHT, 0, 0)
+        box = whole.adjusted(8, 2, -8, -2)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, box, chosen, pointed, focused)
         inside = box.adjusted(12, 6, -12, -6)
-        self._paint_title(painter, QRect(inside.left(), inside.top(), inside.width(), 18), row, chosen)
-        below = QRect(inside.left(), inside.top() + 18, inside.width(), 18)
-        self._paint_below(painter, below, row, index.data(BADGE_ROLE))
+        line, needle = QRect(inside.left(), inside.top(), inside.width(), 18), self._rows.needle
+        painter.setPen(QColor(theme.current().text))
+        _paint_marked(painter, line, row.title, needle, theme.text_font(bold=chosen))
+        if row.excerpt:
+            painter.setPen(QColor(theme.current().soft))
+            _paint_marked(painter, line.translated(0, 18), row.excerpt, needle, theme.text_font(theme.SMALL))
+        else:
+            self._paint_below(painter, line.translated(0, 18), row, index.data(BADGE_ROLE))
         painter.restore()
 
     def _paint_ground(self, painter: QPainter, box: QRect, chosen: bool, pointed: bool, focused: bool) -> None:
@@ -306,14 +358,6 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.accent) if focused else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.hover if chosen else colours.bubble))
         painter.drawRoundedRect(box, 6, 6)
-
-    def _paint_title(self, painter: QPainter, box: QRect, row: Listed, chosen: bool) -> None:
-        font = theme.text_font(bold=chosen)
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        painter.setFont(font)
-        painter.setPen(QColor(theme.current().text))
-        title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, title)
 
     def _paint_below(self, painter: QPainter, box: QRect, row: Listed, badge: Badge | None) -> None:
         colours = theme.current()
@@ -326,3 +370,23 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setFont(theme.text_font(theme.SMALL))
         painter.setPen(QColor(colours.soft))
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, (badge and badge.text) or ago(row.updated))
+
+
+def _paint_marked(painter: QPainter, box: QRect, text: str, needle: str, font: QFont) -> None:
+    """One line in the colour of the pen, cut where there is no room, with what is searched for marked in it."""
+    shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+    layout = QTextLayout(shown, font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.NoWrap)
+    layout.setTextOption(option)
+    marks = []
+    for start, end in ranges(shown, needle):
+        mark = QTextLayout.FormatRange()
+        mark.start, mark.length, mark.format = start, end - start, found_format()
+        marks.append(mark)
+    layout.setFormats(marks)
+    layout.beginLayout()
+    line = layout.createLine()
+    line.setLineWidth(box.width())
+    layout.endLayout()
+    layout.draw(painter, QPointF(box.left(), box.top() + (box.height() - line.height()) / 2))

@@ -12,16 +12,18 @@ import json
 import logging
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any
 
+from engine.prompt.call_form import CallForm, find_call_form
 from engine.prompt.chat_template import ChatTemplate, Context
 from engine.prompt.encoding import Encoder
 from engine.prompt.framing import Framing, Rendered, first_tool
-from engine.prompt.handed import ID_LENGTH, PROBE_NAME, handed
+from engine.prompt.handed import ID_LENGTH, PROBE, PROBE_NAME, handed
+from engine.prompt.marks import AnswerFormat
 from engine.prompt.sent import (
     Sent,
     as_sent,
@@ -98,13 +100,24 @@ class Prompt:
     settings: TemplateSettings = NOTHING_CHOSEN
     has_own_text: bool = False
 
-    def end_of(self, messages: int) -> int:
-        """Tokens from the start to the end of the first `messages` messages. Templates write tools around the system
-        prompt, so both end together, at the later one."""
+    def end_of(self, messages: int, characters: int, decode: Callable[[Sequence[int]], str]) -> int:
+        """Tokens from the start to the end of the first `messages` messages, and of the first `characters` of the next
+        one, by the texts that `decode` gives for ids; to the end of that message where its text stands otherwise in
+        the prompt. Templates write tools around the system prompt, so whole ones end together, at the later one."""
+        if characters and (span := next((span for span in self.spans if span.message_index == messages), None)):
+            return span.start + self._tokens_of(span, characters, decode)
         has_system = bool(self.spans) and self.spans[0].role == "system"
         if messages <= has_system and (messages or self.tools):
             return self.system_tokens
         return max((span.end for span in self.spans if span.message_index < messages), default=0)
+
+    def _tokens_of(self, span: TokenSpan, characters: int, decode: Callable[[Sequence[int]], str]) -> int:
+        """Whole tokens of a message that hold nothing behind its first `characters`."""
+        ids, said = self.ids[span.start : span.end], self.messages[span.message_index].content[:characters].strip()
+        at = decode(ids).find(said)
+        if at < 0:
+            return len(ids)
+        return bisect_right(range(1, len(ids) + 1), at + len(said), key=lambda count: len(decode(ids[:count])))
 
     @property
     def system_tokens(self) -> int:
@@ -195,6 +208,17 @@ class PromptBuilder:
             settings=settings,
             has_own_text=self._has_own_text(rendered),
         )
+
+    def call_form(self, form: AnswerFormat, ends: Collection[str]) -> CallForm | None:
+        """How the template writes calls of tools; None where no answer can be held to that. `form` says how thoughts
+        are marked, `ends` are the names of the tokens that end an answer."""
+        taken, context = self._template.form(has_tools=True), Context(datetime(2025, 1, 1))
+
+        def write(messages: Sequence[Message]) -> str:
+            said = handed(as_sent(messages), taken, {}, lambda text, number: text)
+            return self._template.render(said, (PROBE,), context)
+
+        return find_call_form(write, form, ends) if taken.has_tools else None
 
     # what the template makes of the messages
 

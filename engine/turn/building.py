@@ -17,7 +17,7 @@ class Building:
     """Builds the prompts of requests with one `builder`; of long ones one at a time."""
 
     def __init__(self, builder: PromptBuilder) -> None:
-        self._builder = builder
+        self.builder = builder
         self._long_text: tuple[Request, Future[Prompt]] | None = None
         """The long text that is encoded in a thread of its own, or was, and its prompt was not used yet."""
 
@@ -40,8 +40,8 @@ class Building:
     def now(self, request: Request, settings: TemplateSettings) -> Prompt:
         """The prompt of a request with other settings of its template, in this thread."""
         if request.is_plain:
-            return self._builder.plain(request.messages[0])
-        return self._builder.build(request.messages, request.day, request.tools, settings)
+            return self.builder.plain(request.messages[0])
+        return self.builder.build(request.messages, request.day, request.tools, settings)
 
     def _end(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""

@@ -83,17 +83,23 @@ class Responder:
         self.rate = PrefillRate()
         self.near = ""
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
-        self.builder = PromptBuilder(model.tokenizer, model.vocabulary)
-        self._building = Building(self.builder)
+        self.building = Building(PromptBuilder(model.tokenizer, model.vocabulary))
         self.format = AnswerFormat.of(model.tokenizer)
         ends = template_ends(model.tokenizer, self.format)
         self.end_ids = (model.end_ids | ends) - self.format.thought_ends
-        self._choices = Choices(model, self.end_ids, self.format)
+        self._choices = Choices(
+            model, self.end_ids, self.format, lambda ends: self.builder.call_form(self.format, ends)
+        )
         self._cold_times = ColdTimes()
         self.last_turns = LastTurns(past_bytes)
         self._read_ahead = ReadTokens()
         self._clock = clock
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
+
+    @property
+    def builder(self) -> PromptBuilder:
+        """What makes prompts of messages."""
+        return self.building.builder
 
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
@@ -175,10 +181,13 @@ class Responder:
         turn = Turn(request_id, request, nothing, cache, clock, is_cancelled, listen, longest_chunk_s)
         try:
             with clock.part("template"):
-                turn.prompt = self._building.build(request, listen)
+                turn.prompt = self.building.build(request, listen)
         except StoppedError:
             yield from self._end(turn, NOTHING)
             return
+        turn.kept_ends = tuple(
+            turn.prompt.end_of(start.messages, start.characters, self.model.decode) for start in request.kept
+        )
         turn.choice = self._choices.of(request)
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
@@ -245,8 +254,8 @@ class Responder:
             return
         if request.pin_system and request.conversation:
             self.cache.keep(prompt.ids[: prompt.system_tokens], request.conversation, length, request.salt)
-        for start in request.kept:
-            self.cache.keep_for(prompt.ids[: prompt.end_of(start.messages)], start.seconds, length, request.salt)
+        for start, end in zip(request.kept, turn.kept_ends, strict=True):
+            self.cache.keep_for(prompt.ids[:end], start.seconds, length, request.salt)
 
     def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
@@ -273,7 +282,8 @@ class Responder:
         told = self._clock()
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
-            token = choice.next(logits)
+            is_thought = text.is_thinking
+            token = choice.next(logits, is_thought=is_thought)
             if turn.request.record_margins:
                 turn.margins.append(choice.margin)
             if (token in self.end_ids or text.is_end(token)) and not text.goes_on(token):
@@ -290,9 +300,9 @@ class Responder:
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            choice.see(token)
-            if text.is_stopped or text.is_over or choice.is_full or len(turn.ids) >= limit:
-                is_end = text.is_stopped or choice.is_full or text.length < len(turn.ids)
+            choice.see(token, is_thought=is_thought)
+            if text.is_stopped or text.is_over or text.has_called or choice.is_full or len(turn.ids) >= limit:
+                is_end = text.is_stopped or text.has_called or choice.is_full or text.length < len(turn.ids)
                 turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
@@ -300,7 +310,7 @@ class Responder:
             logits = following
         yield from turn.deltas(text.finish())
         turn.cut(text.length)
-        if text.is_stopped:
+        if text.is_stopped or text.has_more:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
 
@@ -313,7 +323,7 @@ class Responder:
         end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
-        return WrittenAnswer(decode, self.format, reader, stop)
+        return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call)
 
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
@@ -371,7 +381,7 @@ class Responder:
             self.model.decode,
             same,
             relative=self.last_turns.relative(turn.request) if past is None else None,
-            rebuild=partial(self._building.now, turn.request),
+            rebuild=partial(self.building.now, turn.request),
         )
 
     def _stats(self, turn: Turn) -> TurnStats:
@@ -400,7 +410,7 @@ class Responder:
     def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
         """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
         comes out, and the encoding goes on: the same preview, asked for again, finds it under way or done."""
-        return self._preview(request_id, request, self._building.build(request, listen))
+        return self._preview(request_id, request, self.building.build(request, listen))
 
     def _preview(self, request_id: int, request: Request, prompt: Prompt) -> Preview:
         new_tokens = self._new_tokens(request, prompt)
@@ -451,7 +461,7 @@ class Responder:
         """
         request = wish.requests[0]
         if wish.prompt is None:
-            prompts = [self._building.build(each, listen) for each in wish.requests]
+            prompts = [self.building.build(each, listen) for each in wish.requests]
             wish.prompt, wish.certain = prompts[0], common_start([prompt.ids for prompt in prompts])
         check_prompt(wish.prompt, request, self.cache.context_length, self.model.vocabulary)
         try:
