@@ -53,6 +53,10 @@ OPENING_TOKENS = 32
 NOTHING = Message("assistant", "")
 """The answer of a request that was stopped before it."""
 
+TOLD_TOKENS = 256
+"""Where fewer are read ahead, such as while somebody types, nobody is told how the cache is then: who hears of it looks at
+every conversation anew."""
+
 BLOCK_TEXT_BYTES = 32_000_000
 """For the texts of blocks that previews show."""
 
@@ -490,7 +494,8 @@ class Responder:
         for ready in read_ahead(self.model, cache, ids, *place, note, listen, self.chunk_tokens, self.rate.estimate):
             left = self.rate.estimate(len(ids) - ready, ready)
             yield Prefill(wish.request_id, max(0, ready - first), len(ids) - first, left)
-        yield self.view()
+        if len(ids) - first >= TOLD_TOKENS:
+            yield self.view()
 
     def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises

@@ -71,7 +71,7 @@ def test_one_different_token_and_its_cure_with_a_tiny_model(
 
 
 def test_questions_are_read_while_they_are_typed(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same prompts, with less left to compute than where only earlier turns are remembered, and the same answers."""
+    """The same prompts, with less left to compute than where only earlier turns are remembered; the same answers."""
     monkeypatch.setattr(tiny_models, "CONTEXT", 16_384)
     monkeypatch.setattr(player, "GREEDY", replace(player.GREEDY, max_tokens=12))
     monkeypatch.setattr(player, "WORD_MS", 20)

@@ -253,7 +253,8 @@ def test_without_a_model_it_fails_in_words(engine: Engine) -> None:
 
 
 def test_the_cache_is_told_of_once(driver: Driver) -> None:
-    """By itself, after the reading, with what it cost so far."""
-    driver.end(driver.engine.read_ahead(request(QUESTION)))
+    """By itself, after the reading of much, with what it cost so far. A few words more are nothing to speak of."""
+    driver.end(driver.engine.read_ahead(request(QUESTION * 6)))
+    driver.end(driver.engine.read_ahead(request(QUESTION * 6 + "And now?")))
     views = [event for event in driver.events if isinstance(event, CacheView) and event.ahead_tokens]
     assert [view.unasked_tokens for view in views] == [views[0].ahead_tokens]
