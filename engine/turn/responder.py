@@ -54,8 +54,8 @@ NOTHING = Message("assistant", "")
 """The answer of a request that was stopped before it."""
 
 TOLD_TOKENS = 256
-"""Where fewer are read ahead, such as while somebody types, nobody is told how the cache is then: who hears of it looks at
-every conversation anew."""
+"""Where fewer are read ahead, such as while somebody types, nobody is told how the cache is then: who hears of it looks
+at every conversation anew."""
 
 BLOCK_TEXT_BYTES = 32_000_000
 """For the texts of blocks that previews show."""
