@@ -199,8 +199,11 @@ def next_prompt(preview: Preview) -> str:
     too_many = preview.prompt_tokens - preview.context_length + 1
     if too_many > 0:
         return f"{tokens(too_many)} too long for this model"
-    parts = (_remembered(preview), read_ahead(preview), f"first word in about {about_seconds(preview.seconds)}")
-    return _joined(*parts)
+    first_word = f"first word in about {about_seconds(preview.seconds)}"
+    if not preview.ahead_tokens:
+        return _joined(_remembered(preview), first_word)
+    remembered = preview.reused_tokens - preview.ahead_tokens  # without the whole: there is no room for it
+    return _joined(f"{remembered:,} remembered{from_disk(preview.disk_tokens)}", read_ahead(preview), first_word)
 
 
 def read_ahead(preview: Preview) -> str:

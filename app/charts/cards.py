@@ -116,7 +116,9 @@ class TokensCard(Card):
             return
         row = rows[self.place]
         remembered = row["reused_tokens"] - row["ahead_tokens"]
-        number = f"{percent(remembered, row['prompt_tokens'])} remembered"
+        is_ahead = row["ahead_tokens"] > remembered
+        share = percent(row["ahead_tokens"] if is_ahead else remembered, row["prompt_tokens"])
+        number = f"{share} {'read ahead' if is_ahead else 'remembered'}"
         ahead = f"{row['ahead_tokens']:,} read ahead, " if row["ahead_tokens"] else ""
         note = f"{remembered:,} remembered, {ahead}{row['computed_tokens']:,} read"
         self.say(turn_name(self.turns, self.place) if self.hovering else "Tokens", number, note, more=self.miss)

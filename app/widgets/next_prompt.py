@@ -77,6 +77,7 @@ class NextPrompt(QWidget):
             reused_tokens=self._previewed.reused_tokens + done,
             ahead_tokens=self._previewed.ahead_tokens + done,
             computed_tokens=self._previewed.computed_tokens - done,
+            seconds=self._previewed.seconds * (1 - done / self._previewed.computed_tokens),
         )
         self._newest = (shown, self._name, words.next_prompt(shown), None)
         if not self._is_instead:

@@ -166,8 +166,8 @@ class PreferencesDialog(QDialog):
             ("dtype", "Number format", self.dtype),
             ("cache_budget_mb", "Memory", self.budget),
             ("too_long", "Chat too long", self.too_long),
-            ("disk_budget_mb", "Keep on disk", self.disk),
             ("read_ahead", "Read ahead", self.read_ahead),
+            ("disk_budget_mb", "Keep on disk", self.disk),
         )
         form = QFormLayout()
         form.setSpacing(8)
