@@ -153,7 +153,8 @@ class Cost(QObject):
         self._may_read_ahead = may_read_ahead
         said = (self.reading_ahead.emit, self.draft_previewed.emit)
         self.reader = Reader(bridge, self._draft_alternatives, *said, parent=self)
-        self.prompt_reader = Reader(bridge, self._prompt_alternatives, parent=self, rest_ms=WRITING_REST_MS)
+        told = self.prompt_previewed.emit
+        self.prompt_reader = Reader(bridge, self._prompt_alternatives, ready=told, parent=self, rest_ms=WRITING_REST_MS)
         attached.changed.connect(self.refresh)
         bridge.cache_view.connect(self._preview)  # what is cached may be less or more, perhaps by another conversation
 
