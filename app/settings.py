@@ -33,6 +33,7 @@ SHOWN = 40
 
 ThemeChoice = Literal["system", "light", "dark"]
 TooLong = Literal["ask", "trim", "refuse"]
+ReadAhead = Literal["plugged", "always", "never"]
 T = TypeVar("T")
 
 
@@ -118,6 +119,11 @@ class Settings:
     too_long: TooLong = option("ask", "What to do when a conversation grows longer than the model reads.")
     look_for_updates: bool = option(
         False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
+    )
+    read_ahead: ReadAhead = option(
+        "plugged",
+        "Read a question while it is written, and a conversation when it is opened, as long as nothing is answered: "
+        "not on battery, always, or never. Answers are the same, and begin sooner.",
     )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")

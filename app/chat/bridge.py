@@ -126,6 +126,11 @@ class Bridge(QObject):
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
         return self._expect(self._engine.preview(self._fitting(request)))
 
+    def read_ahead(self, request: Request, *others: Request) -> int:
+        """Have what these requests begin with read while nothing is asked; ends with `preview` of the first one, or
+        `failed`."""
+        return self._expect(self._engine.read_ahead(self._fitting(request), [self._fitting(each) for each in others]))
+
     def cancel(self, request_id: int) -> None:
         """Stop a request, a load or a preview, which still has its end."""
         self._engine.cancel(request_id)

@@ -31,7 +31,7 @@ from app.window.server_dialog import ServerDialog
 from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
-from app.words import least_budget, raised_budget, shortened_line, size, token_cost
+from app.words import cost_of_reading_ahead, least_budget, raised_budget, shortened_line, size, token_cost
 from engine import Failed, Loaded, installed_folder, is_server, keep_key, model_fit
 
 MOST_RECENT = 6
@@ -144,6 +144,7 @@ class Dialogs(QObject):
             quality,
             self._updating.is_offered,
             installed_folder() is not None and sys.platform != "darwin",  # there torch uses the card by itself
+            cost_of_reading_ahead(self._bridge.read_cache_view()),
         )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)

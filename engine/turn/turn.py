@@ -26,7 +26,8 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Turn:
-    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk."""
+    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk; `ahead` of
+    them were read ahead."""
 
     request_id: int
     request: Request
@@ -40,6 +41,7 @@ class Turn:
     kept_ends: tuple[int, ...] = ()
     reused: int = 0
     from_disk: int = 0
+    ahead: int = 0
     ids: list[int] = field(default_factory=list)
     margins: list[float] = field(default_factory=list)
     reason: FinishReason = "stopped"
@@ -55,6 +57,7 @@ class Turn:
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
             notices=self.prompt.notices,
+            ahead_tokens=self.ahead,
             kept_ends=self.kept_ends,
         )
 
