@@ -38,6 +38,7 @@ from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.plain import message_box
+from app.window.answered_by import AnsweredBy
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
@@ -90,12 +91,16 @@ class Application(QObject):
         self.presenter = Presenter(window, session, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
         self.updating = Updating(updates.source(), own_version(), window.notice, self)
+        self.answered_by = AnsweredBy(
+            window.header, session, bridge, self.history.servers, say_error=window.notice.show_error
+        )
         self.dialogs = Dialogs(
             window,
             session,
             bridge,
             settings,
             self.history.presets,
+            self.answered_by,
             set_system_prompt=set_system_prompt,
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,

@@ -115,6 +115,15 @@ def drafts_of_conversations() -> tuple[str, ...]:
     )
 
 
+def servers_of_conversations() -> tuple[str, ...]:
+    """Version 8: which conversations a server answers; 0 stands for the one that is not begun."""
+    return (
+        "CREATE TABLE answered_by (conversation_id INTEGER PRIMARY KEY, server TEXT NOT NULL)",
+        """CREATE TRIGGER answered_by_goes AFTER DELETE ON conversation
+            BEGIN DELETE FROM answered_by WHERE conversation_id = OLD.id; END""",
+    )
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -123,6 +132,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     quick_list,
     parts_of_answers,
     drafts_of_conversations,
+    servers_of_conversations,
 ]
 
 ERASES_FROM = 5

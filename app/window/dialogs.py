@@ -24,6 +24,7 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.plain import message_box
 from app.window.about import AboutDialog
+from app.window.answered_by import AnsweredBy
 from app.window.graphics_card import GraphicsDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.server_dialog import ServerDialog
@@ -53,6 +54,7 @@ class Dialogs(QObject):
         bridge: Bridge,
         settings: Settings,
         presets: PresetTable,
+        answered_by: AnsweredBy,
         *,
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
         choose_theme: Callable[[str], None],
@@ -66,6 +68,7 @@ class Dialogs(QObject):
         self._bridge = bridge
         self._settings = settings
         self._presets = presets
+        self._answered_by = answered_by
         self._set_system_prompt = set_system_prompt
         self._choose_theme = choose_theme
         self._save_settings = save_settings
@@ -202,8 +205,10 @@ class Dialogs(QObject):
     def choose_server(self) -> None:
         """Ask for the address of a server."""
         path = self._settings.model_path
-        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window)
+        here = self._answered_by.server()
+        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window, here)
         dialog.chosen.connect(self.load)
+        dialog.chosen_here.connect(self._answered_by.choose)
         self._open(dialog)
 
     def load(self, path: str) -> None:
