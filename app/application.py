@@ -39,6 +39,7 @@ from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.message_box import MessageBox
+from app.window.answered_by import AnsweredBy
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
@@ -94,12 +95,16 @@ class Application(QObject):
         set_system_prompt = self.presenter.set_system_prompt
         self.ready_note = ReadyNote(window, session, self.presenter.open)
         self.updating = Updating(updates.source(), own_version(), window.notice, self)
+        self.answered_by = AnsweredBy(
+            window.header, session, bridge, self.history.servers, say_error=window.notice.show_error
+        )
         self.dialogs = Dialogs(
             window,
             session,
             bridge,
             settings,
             self.history.presets,
+            self.answered_by,
             set_system_prompt=set_system_prompt,
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,

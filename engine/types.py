@@ -293,6 +293,8 @@ class Request:
     thought where the prompt opens one. `held_calls` names tools whose arguments have to fit wherever the answer calls
     them. `one_call` ends the answer behind its first call.
 
+    `server` is the address of a server that answers in place of the model that is loaded, as in ModelSpec; "" for none.
+
     `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
@@ -320,6 +322,7 @@ class Request:
     must_call: tuple[str, ...] = ()
     held_calls: tuple[str, ...] = ()
     one_call: bool = False
+    server: str = ""
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -339,7 +342,7 @@ class Request:
         if self.day is not None:
             _require(self.day, date, "the day of a request")
         _require(self.template, TemplateSettings, "the template settings of a request")
-        for name in ("client", "salt", "schema"):
+        for name in ("client", "salt", "schema", "server"):
             _require(getattr(self, name), str, f"the {name} of a request")
         for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call"):
             _require(getattr(self, name), bool, f"{name} of a request")

@@ -61,7 +61,8 @@ class Bridge(QObject):
     A choice of thinking that the loaded model does not know, because it was made for another one, is left out of what
     is asked of it.
 
-    Attributes: `timer` runs from the first command on; each time, `drain` takes events.
+    Attributes: `timer` runs from the first command on; each time, `drain` takes events. `server_of` says by the name of
+    a conversation which server answers in it, "" for the model that is loaded.
     """
 
     loading = Signal(object)
@@ -80,6 +81,7 @@ class Bridge(QObject):
         self, engine: EnginePort, parent: QObject | None = None, clock: Callable[[], float] = time.perf_counter
     ) -> None:
         super().__init__(parent)
+        self.server_of: Callable[[str], str] = lambda conversation: ""
         self._engine = engine
         self._clock = clock
         self._is_closed = False
@@ -114,7 +116,7 @@ class Bridge(QObject):
 
     def submit(self, request: Request) -> int:
         """Have a request answered; ends with `finished` or `failed`."""
-        return self._expect(self._engine.submit(self._fitting(request)))
+        return self._expect(self._engine.submit(self._addressed(request)))
 
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
@@ -124,7 +126,7 @@ class Bridge(QObject):
 
     def request_preview(self, request: Request) -> int:
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
-        return self._expect(self._engine.preview(self._fitting(request)))
+        return self._expect(self._engine.preview(self._addressed(request)))
 
     def read_ahead(self, request: Request, *others: Request) -> int:
         """Have what these requests begin with read while nothing is asked; ends with `preview` of the first one, or
@@ -164,6 +166,10 @@ class Bridge(QObject):
             self._emit(self._ready.popleft())
         if not self.busy and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
+
+    def _addressed(self, request: Request) -> Request:
+        server = self.server_of(request.conversation)
+        return replace(self._fitting(request), server=server) if server else self._fitting(request)
 
     def _fitting(self, request: Request) -> Request:
         chosen = request.template

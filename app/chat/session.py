@@ -386,6 +386,9 @@ class Session(QObject):
         except HeadstartError as error:
             self._report(error)
             return False
+        if not branch.conversation.id:
+            with self._reporting():
+                self._history.servers.begin(conversation.id)
         if self.answers.loading and not branch.conversation.id and 0 in self._begun_alike:
             self._begun_alike.add(conversation.id)
         branch.conversation = conversation

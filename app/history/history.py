@@ -31,6 +31,7 @@ from app.history.records import (
     read_title,
     to_json,
 )
+from app.history.servers import ServerTable
 from app.matching import excerpt
 from app.placeholders import Cure
 from engine import NOTHING_CHOSEN, HeadstartError, Role, Sampling, TemplateSettings, TurnStats, data_dir
@@ -102,6 +103,7 @@ class History:
         self.path = path
         self.file = HistoryFile(path)
         self.presets = PresetTable(self.file, clock)
+        self.servers = ServerTable(self.file)
         self.notice = self.file.notice
         self._clock = clock
         self._listed: tuple[int, list[ConversationEntry]] = (-1, [])

@@ -120,6 +120,15 @@ def files_of_questions() -> tuple[str, ...]:
     return ("ALTER TABLE message ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",)
 
 
+def servers_of_conversations() -> tuple[str, ...]:
+    """Which conversations a server answers; 0 stands for the one that is not begun."""
+    return (
+        "CREATE TABLE answered_by (conversation_id INTEGER PRIMARY KEY, server TEXT NOT NULL)",
+        """CREATE TRIGGER answered_by_goes AFTER DELETE ON conversation
+            BEGIN DELETE FROM answered_by WHERE conversation_id = OLD.id; END""",
+    )
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -129,6 +138,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     parts_of_answers,
     drafts_of_conversations,
     files_of_questions,
+    servers_of_conversations,
 ]
 
 ERASES_FROM = 5

@@ -24,6 +24,7 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.message_box import MessageBox
 from app.window.about import AboutDialog
+from app.window.answered_by import AnsweredBy
 from app.window.graphics_card import GraphicsDialog
 from app.window.open_model import OpenModelDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
@@ -59,6 +60,7 @@ class Dialogs(QObject):
         bridge: Bridge,
         settings: Settings,
         presets: PresetTable,
+        answered_by: AnsweredBy,
         *,
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
         choose_theme: Callable[[str], None],
@@ -72,6 +74,7 @@ class Dialogs(QObject):
         self._bridge = bridge
         self._settings = settings
         self._presets = presets
+        self._answered_by = answered_by
         self._set_system_prompt = set_system_prompt
         self._choose_theme = choose_theme
         self._save_settings = save_settings
@@ -207,8 +210,10 @@ class Dialogs(QObject):
     def choose_server(self) -> None:
         """Ask for the address of a server."""
         path = self._settings.model_path
-        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window)
+        here = self._answered_by.server()
+        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window, here)
         dialog.chosen.connect(self.load)
+        dialog.chosen_here.connect(self._answered_by.choose)
         self._open(dialog)
 
     def choose_length(self) -> None:

@@ -88,6 +88,8 @@ class Turn:
 def check_prompt(prompt: Prompt, request: Request, context_length: int, vocabulary: int) -> None:
     """Whether a model that reads `context_length` tokens out of `vocabulary` can answer. Raises HeadstartError with the
     reason where it cannot."""
+    if request.server:
+        raise InvalidRequestError("This engine knows no servers, only the model that is loaded. Name no server.")
     if not prompt.ids:
         raise InvalidRequestError("This model's chat template leaves nothing of these messages. Ask a question first.")
     if len(prompt.ids) >= context_length:
