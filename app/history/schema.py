@@ -120,6 +120,11 @@ def files_of_questions() -> tuple[str, ...]:
     return ("ALTER TABLE message ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",)
 
 
+def word_of_the_opening() -> tuple[str, ...]:
+    """A word that tells the log beside the file from that of another state of it (copies.py)."""
+    return ("CREATE TABLE opening (word TEXT NOT NULL)",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -129,6 +134,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     parts_of_answers,
     drafts_of_conversations,
     files_of_questions,
+    word_of_the_opening,
 ]
 
 ERASES_FROM = 5

@@ -493,8 +493,3 @@ def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
         dtype = dialog.dtype.currentData()
         said = f"{figures[dtype]:.1f}" if dtype in figures else "not measured"
         assert said in dialog.quality.text()
-
-
-def test_conversations_that_cannot_be_taken_in_are_named(screen: Screen) -> None:
-    screen.application.open_conversations("/home/me/Meine Gespräche.headstart")
-    assert "cannot take in conversations, so Meine Gespräche.headstart was not opened" in screen.window.notice.text
