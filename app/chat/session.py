@@ -14,14 +14,14 @@ from PySide6.QtCore import QObject, Signal
 from app.chat.ahead import Reader, is_wanted
 from app.chat.answers import Answers
 from app.chat.attached import Attached
-from app.chat.branch import Branch, repair_text
+from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.cost import Cost, Outlook
 from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
-from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.history.records import Conversation, ConversationEntry, StoredMessage, repair_text
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
 from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings, is_server

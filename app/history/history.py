@@ -256,7 +256,7 @@ class History:
         return tuple(map(read_message, self.file.rows(_BRANCH, conversation_id)))
 
     def all_messages(self, conversation_id: int) -> tuple[StoredMessage, ...]:
-        """The messages of all branches, oldest first."""
+        """Every message of all branches, each after the one that it follows."""
         query = f"{_MESSAGE} WHERE m.conversation_id = ? ORDER BY m.id"
         return tuple(map(read_message, self.file.rows(query, conversation_id)))
 

@@ -129,6 +129,11 @@ def servers_of_conversations() -> tuple[str, ...]:
     )
 
 
+def word_of_the_opening() -> tuple[str, ...]:
+    """A word that tells the log beside the file from that of another state of it (copies.py)."""
+    return ("CREATE TABLE opening (word TEXT NOT NULL)",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -139,6 +144,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     drafts_of_conversations,
     files_of_questions,
     servers_of_conversations,
+    word_of_the_opening,
 ]
 
 ERASES_FROM = 5

@@ -25,6 +25,10 @@ class Actions:
         self.new = self._make("&New conversation", "Ctrl+N")
         self.rename = self._make("&Rename conversation", "F2")
         self.delete = self._make("&Delete conversation…", "")
+        self.export = self._make("&Export conversation…", "Ctrl+Shift+S")
+        self.take_in = self._make("&Import conversations…", "")
+        self.back_up = self._make("&Back up everything…", "")
+        self.restore = self._make("Restore a back&up…", "")
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
@@ -89,6 +93,7 @@ class Actions:
             (self.new, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.delete),
             (self.retry, self.copy_answer, self.prove, self.stop),
+            (self.export, self.take_in, self.back_up, self.restore),
             (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )
