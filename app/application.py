@@ -186,6 +186,7 @@ class Application(QObject):
         except HeadstartError as error:
             self.window.notice.show_error(str(error), error.detail)
             return
+        self.session.forgetting.begin()
         self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
         if disk_bytes(self.settings) == 0:
             self.bridge.tell("set_disk_budget", 0)

@@ -15,6 +15,7 @@ from app.chat.answers import Answers
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.cost import Cost, Outlook
+from app.chat.forgetting import Forgetting
 from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
@@ -33,7 +34,8 @@ class Session(QObject):
     conversations go on behind the one in view.
 
     Attributes, each with signals of its own: `answers` are all that are on their way, with the model that writes them;
-    `saving` stores them; `cost` says what prompts that are not sent yet would cost.
+    `saving` stores them; `forgetting` drops the words of what was deleted; `cost` says what prompts that are not sent
+    yet would cost.
 
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
@@ -78,6 +80,7 @@ class Session(QObject):
         self._versions: dict[int, list[int]] = {}
         self._had_prompt: dict[int, bool] = {}
         self.saving = Saving(history, self)
+        self.forgetting = Forgetting(history.words, self)
         self.answers = Answers(bridge, self.saving, self)
         self.cost = Cost(bridge, self._outlook, self)
         self._branch = self._blank()
@@ -210,6 +213,7 @@ class Session(QObject):
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
         self.cost.drop()
+        self.forgetting.stop()
         self.answers.shutdown()
         self.saving.close()
 
@@ -244,6 +248,7 @@ class Session(QObject):
         """Forget a conversation; an answer that is being written in it is stopped."""
         with self._reporting():
             self._history.delete(conversation_id)
+            self.forgetting.begin()
             self.answers.forget(conversation_id)
             if conversation_id == self.conversation.id:
                 self.new_conversation()
@@ -458,6 +463,7 @@ class Session(QObject):
         else:
             self._history.discard(question.id, leaf)
             self._show(self._read(question.conversation_id, self._branch.left_out))
+        self.forgetting.begin()
         self.conversations_changed.emit()
         self.question_taken_back.emit(question.content, replaced)
         if is_refused:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from datetime import date
 from pathlib import Path
 
@@ -28,14 +28,9 @@ from app.history.records import (
     read_title,
     to_json,
 )
+from app.history.words import WordIndex
 from app.placeholders import Cure
 from engine import NOTHING_CHOSEN, HeadstartError, Role, Sampling, TemplateSettings, TurnStats, data_dir
-
-PIECE_MESSAGES, PIECE_CHARACTERS = 500, 1_000_000
-"""How much a search looks at between two returns to its caller."""
-
-EVERY_ID = 2**63 - 1
-"""The largest id that SQLite can give."""
 
 _GONE = "This message is no longer there. Open the conversation again."
 
@@ -88,7 +83,8 @@ def default_path() -> Path:
 
 class History:
     """All conversations of one user. Attributes: path; file, in which they are; presets, the system prompts kept under
-    a name; notice, a sentence for the user where something was wrong with the file, "" where all is well.
+    a name; words, which finds and forgets what messages say; notice, a sentence for the user where something was wrong
+    with the file, "" where all is well.
 
     `clock` gives seconds since the epoch. Every method raises HeadstartError (DiskFullError where the disk is full)
     with a sentence for the user; what was stored before stays as it was.
@@ -98,6 +94,7 @@ class History:
         self.path = path
         self.file = HistoryFile(path)
         self.presets = PresetTable(self.file, clock)
+        self.words = WordIndex(self.file)
         self.notice = self.file.notice
         self._clock = clock
         self._listed: tuple[int, list[ConversationEntry]] = (-1, [])
@@ -108,7 +105,8 @@ class History:
         self.file.finish_opening()
 
     def close(self) -> None:
-        """Give the file back. Safe to call twice."""
+        """Forget what is still to be forgotten, and give the file back. Safe to call twice."""
+        self.words.forget_all()
         self.file.close()
 
     def together(self) -> AbstractContextManager[None]:
@@ -127,8 +125,8 @@ class History:
     def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
         """As `conversations`, in pieces: what was found so far, again and again until every message was looked at.
 
-        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between. A piece
-        that adds nothing gives the same list once more.
+        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between: those
+        that an index finds come before all others. A piece that adds nothing gives the same list once more.
         """
         entries = self._entries()
         if not (wanted := needle.casefold()):
@@ -136,7 +134,7 @@ class History:
             return
         found = {entry.id for entry in entries if wanted in entry.title.casefold()}
         listed = [entry for entry in entries if entry.id in found]
-        for rows in self._pieces():
+        for rows in self.words.pieces(wanted):
             more = {owner for _, owner, text in rows if owner not in found and wanted in text.casefold()}
             if more:
                 found |= more
@@ -153,29 +151,6 @@ class History:
             if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
                 self._listed = (self.file.db.total_changes, entries)
         return entries
-
-    def _pieces(self) -> Iterator[list[tuple[int, int, str]]]:
-        """Every message, piece by piece; one piece at least."""
-        last = EVERY_ID
-        while True:
-            with self.file.speaking():
-                rows = self._piece(last)
-            yield rows
-            if not rows:
-                return
-            last = rows[-1][0] - 1
-
-    def _piece(self, last: int) -> list[tuple[int, int, str]]:
-        """The id, the conversation and the text of the newest messages up to this one, as many as a piece takes."""
-        query = "SELECT id, conversation_id, content FROM message WHERE id <= ? ORDER BY id DESC LIMIT ?"
-        rows, characters = [], 0
-        with closing(self.file.db.execute(query, (last, PIECE_MESSAGES))) as found:
-            for number, owner, text in found:
-                rows.append((number, owner, text if isinstance(text, str) else ""))
-                characters += len(rows[-1][2])
-                if characters >= PIECE_CHARACTERS:
-                    break
-        return rows
 
     def conversation(self, conversation_id: int) -> Conversation:
         """One conversation. Raises HeadstartError when there is none with this id."""

@@ -115,6 +115,36 @@ def drafts_of_conversations() -> tuple[str, ...]:
     )
 
 
+_IS_ENDED = "({0}.role IS NOT 'assistant' OR {0}.finish_reason IS NOT '')"
+"""Whether a message is whole: an answer that is being written changes every second."""
+
+
+def words_of_messages() -> tuple[str, ...]:
+    """Version 8: an index of the words of all messages that are whole. `owed` has a row while words of what was deleted
+    or changed still stand in it: FTS5 notes a deletion, and drops the words only when it merges its segments."""
+    old, new = _IS_ENDED.format("OLD"), _IS_ENDED.format("NEW")
+    forget = "INSERT INTO said(said, rowid, content) SELECT 'delete', OLD.id, OLD.content"
+    learn = "INSERT INTO said(rowid, content) SELECT"
+    return (
+        """CREATE VIRTUAL TABLE said USING fts5(
+            content, content = 'message', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2')""",
+        "CREATE TABLE owed (id INTEGER PRIMARY KEY AUTOINCREMENT)",
+        f"{learn} message.id, content FROM message WHERE {_IS_ENDED.format('message')}",
+        f"""CREATE TRIGGER said_begins AFTER INSERT ON message WHEN {new}
+            BEGIN {learn} NEW.id, NEW.content; END""",
+        f"""CREATE TRIGGER said_changes AFTER UPDATE OF id, role, content, finish_reason ON message
+            WHEN ({old} OR {new})
+                AND (OLD.id IS NOT NEW.id OR OLD.content IS NOT NEW.content OR {old} IS NOT {new})
+            BEGIN
+                {forget} WHERE {old};
+                INSERT INTO owed SELECT NULL WHERE {old};
+                {learn} NEW.id, NEW.content WHERE {new};
+            END""",
+        f"""CREATE TRIGGER said_ends AFTER DELETE ON message WHEN {old}
+            BEGIN {forget}; INSERT INTO owed VALUES (NULL); END""",
+    )
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -123,6 +153,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     quick_list,
     parts_of_answers,
     drafts_of_conversations,
+    words_of_messages,
 ]
 
 ERASES_FROM = 5
