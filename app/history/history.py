@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import date
 from pathlib import Path
 
 from app.history.file import HistoryFile
+from app.history.filing import FilingTable
 from app.history.presets import PresetTable
 from app.history.records import (
     LAST_MOMENT,
@@ -48,8 +49,10 @@ _CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.
     {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong
     FROM conversation c"""
 _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}'),
-    iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0)
-    FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"""
+    iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0),
+    iif(typeof(folder_id) = 'integer', folder_id, 0), is_top IS 1
+    FROM conversation WHERE id > 0 AND id NOT IN (SELECT conversation_id FROM deletion)
+    ORDER BY is_top IS 1 DESC, updated DESC, id DESC"""
 """There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out, m.thought, m.tool_calls, m.tool_call_id,
@@ -83,8 +86,8 @@ def default_path() -> Path:
 
 class History:
     """All conversations of one user. Attributes: path; file, in which they are; presets, the system prompts kept under
-    a name; words, which finds and forgets what messages say; notice, a sentence for the user where something was wrong
-    with the file, "" where all is well.
+    a name; filing, what is done with conversations as a whole; words, which finds and forgets what messages say;
+    notice, a sentence for the user where something was wrong with the file, "" where all is well.
 
     `clock` gives seconds since the epoch. Every method raises HeadstartError (DiskFullError where the disk is full)
     with a sentence for the user; what was stored before stays as it was.
@@ -94,18 +97,22 @@ class History:
         self.path = path
         self.file = HistoryFile(path)
         self.presets = PresetTable(self.file, clock)
+        self.filing = FilingTable(self.file, clock)
         self.words = WordIndex(self.file)
         self.notice = self.file.notice
         self._clock = clock
         self._listed: tuple[int, list[ConversationEntry]] = (-1, [])
         try:
+            self.filing.delete_hidden()
             self._close_interrupted()
         except HeadstartError as error:  # reading still works, and the next start tries again
             self.notice = self.notice or str(error)
         self.file.finish_opening()
 
     def close(self) -> None:
-        """Forget what is still to be forgotten, and give the file back. Safe to call twice."""
+        """Delete for good what can still be taken back, and give the file back. Safe to call twice."""
+        with suppress(HeadstartError):  # what the disk has no room for now is done at the next start
+            self.filing.delete_hidden()
         self.words.forget_all()
         self.file.close()
 
@@ -116,7 +123,8 @@ class History:
     # Conversations
 
     def conversations(self, search: str = "") -> list[ConversationEntry]:
-        """Newest first; with `search`, those that hold it in their title or a message, in any case."""
+        """Those that are kept at the top, then the others, newest first; with `search`, those that hold it in their
+        title or a message, in any case."""
         found: list[ConversationEntry] = []
         for entries in self.search(search):
             found = entries
@@ -147,7 +155,10 @@ class History:
         """All conversations, newest first; read once until anything is changed. Nobody else writes into the file."""
         changes, entries = self._listed
         if changes != self.file.db.total_changes:
-            entries = list(map(ConversationEntry._make, self.file.query(_ENTRIES)))
+            entries = [
+                ConversationEntry(number, title, updated, folder_id=folder, is_top=bool(is_top))
+                for number, title, updated, folder, is_top in self.file.query(_ENTRIES)
+            ]
             if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
                 self._listed = (self.file.db.total_changes, entries)
         return entries
@@ -306,7 +317,8 @@ class History:
         """The newest answers of all conversations that have figures, oldest first: id, title of the conversation,
         figures."""
         query = """SELECT m.id, c.title, m.stats FROM message m JOIN conversation c ON c.id = m.conversation_id
-            WHERE m.stats IS NOT NULL AND m.finish_reason != '' ORDER BY m.id DESC LIMIT ?"""
+            WHERE m.stats IS NOT NULL AND m.finish_reason != ''
+            AND c.id NOT IN (SELECT conversation_id FROM deletion) ORDER BY m.id DESC LIMIT ?"""
         rows = self.file.rows(query, newest)[::-1]
         found = [(row.id, read_title(row), row.read("stats", read_stats, None)) for row in rows]
         return [(number, title, stats) for number, title, stats in found if stats is not None]

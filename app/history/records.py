@@ -69,11 +69,14 @@ class StoredMessage:
 
 
 class ConversationEntry(NamedTuple):
-    """A conversation as a line of the list of them. `updated` is in seconds since the epoch."""
+    """A conversation as a line of the list of them. `updated` is in seconds since the epoch. `folder_id` is the folder
+    it is in, 0 in none; `is_top`: it stands above the others."""
 
     id: int
     title: str
     updated: float = 0.0
+    folder_id: int = 0
+    is_top: bool = False
 
 
 @dataclass(frozen=True, slots=True)

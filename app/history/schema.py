@@ -145,6 +145,22 @@ def words_of_messages() -> tuple[str, ...]:
     )
 
 
+def folders_and_deletions() -> tuple[str, ...]:
+    """Version 9: folders, conversations that stay at the top of the list, and deletions that can still be taken back.
+    What the list shows is read from an index alone."""
+    return (
+        "CREATE TABLE folder (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE)",
+        "ALTER TABLE conversation ADD COLUMN folder_id INTEGER REFERENCES folder(id) ON DELETE SET NULL",
+        "ALTER TABLE conversation ADD COLUMN is_top INTEGER NOT NULL DEFAULT 0",
+        """CREATE TABLE deletion (
+            conversation_id INTEGER PRIMARY KEY REFERENCES conversation(id) ON DELETE CASCADE
+        )""",
+        "DROP INDEX conversation_listed",
+        "CREATE INDEX conversation_listed ON conversation(is_top, updated, id, title, folder_id)",
+        "CREATE INDEX conversation_folder ON conversation(folder_id)",
+    )
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -154,6 +170,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     parts_of_answers,
     drafts_of_conversations,
     words_of_messages,
+    folders_and_deletions,
 ]
 
 ERASES_FROM = 5
