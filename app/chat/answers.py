@@ -140,6 +140,11 @@ class Answers(QObject):
         self._bridge.cancel(turn.request_id)
         self.progressed.emit()
 
+    def stop_in(self, conversation_id: int) -> None:
+        """End the turn in this conversation, if there is one."""
+        if turn := self.turn_of(conversation_id):
+            self.stop(turn)
+
     def forget(self, conversation_id: int) -> None:
         """A conversation was deleted: cancel the answer that is being written in it, drop what still comes of that, and
         have the engine delete what it cached for it."""

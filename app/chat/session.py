@@ -39,6 +39,7 @@ class Session(QObject):
 
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
+        conversation_begun(int): a new conversation is stored, with its first question.
         conversations_changed(): the list of conversations, their order or a title changed.
         message_added(StoredMessage): a question, or an answer that is going to be written.
         message_finished(StoredMessage): an answer in view has ended; this is its final form.
@@ -52,6 +53,7 @@ class Session(QObject):
     """
 
     conversation_changed = Signal(object)
+    conversation_begun = Signal(object)
     conversations_changed = Signal()
     message_added = Signal(object)
     message_finished = Signal(object)
@@ -184,7 +186,7 @@ class Session(QObject):
             is_queued = self.answers.is_queued(turn)
             self.answers.stop(turn)
             if is_queued:
-                with self._reporting():
+                with self.reporting():
                     self._take_question_back()
 
     def would_send(self, text: str, edited: int | None) -> tuple[Branch, Request] | None:
@@ -198,7 +200,7 @@ class Session(QObject):
 
     def leave_out_before(self, message_id: int) -> None:
         """From the next question on the model does not see what stands before this message; nothing is deleted."""
-        with self._reporting():
+        with self.reporting():
             self._refuse_if_busy()
             left_out = [message.id for message in self._branch.messages].index(message_id)
             self._history.set_seen_from(self.conversation.id, message_id, left_out)
@@ -229,7 +231,7 @@ class Session(QObject):
 
     def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
         """As `conversations`, in pieces: what was found so far, until everything was looked at."""
-        with self._reporting():
+        with self.reporting():
             yield from self._history.search(needle)
 
     def new_conversation(self) -> None:
@@ -240,13 +242,13 @@ class Session(QObject):
         """Put a stored conversation in view. An answer that is being written elsewhere goes on."""
         if conversation_id == self.conversation.id:
             return
-        with self._reporting():
+        with self.reporting():
             self._show(self._read(conversation_id))
             self._say_what_is_unread()
 
     def delete(self, conversation_id: int) -> None:
-        """Forget a conversation; an answer that is being written in it is stopped."""
-        with self._reporting():
+        """Forget a conversation for good; an answer that is being written in it is stopped."""
+        with self.reporting():
             self._history.delete(conversation_id)
             self.forgetting.begin()
             self.answers.forget(conversation_id)
@@ -257,18 +259,18 @@ class Session(QObject):
     def draft(self, conversation_id: int) -> str:
         """What was written in a conversation and not sent yet; 0 for the one that is not begun."""
         text = ""
-        with self._reporting():
+        with self.reporting():
             text = self._history.draft(conversation_id)
         return text
 
     def keep_draft(self, conversation_id: int, text: str) -> None:
         """Keep what is written in a conversation for later."""
-        with self._reporting():
+        with self.reporting():
             self._history.keep_draft(conversation_id, repair_text(text))
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
-        with self._reporting():
+        with self.reporting():
             self._history.rename(conversation_id, title)
             if conversation_id == self.conversation.id:
                 self._change(title=title)
@@ -276,7 +278,7 @@ class Session(QObject):
 
     def choose_sibling(self, message_id: int) -> None:
         """Show the branch that goes through this message, down to what was written last in it."""
-        with self._reporting():
+        with self.reporting():
             self._refuse_if_busy()
             number = self._history.message(message_id).conversation_id
             self._history.set_leaf(number, self._history.newest_leaf(message_id))
@@ -285,7 +287,7 @@ class Session(QObject):
 
     def choose_version(self, message_id: int, step: int) -> None:
         """Show the branch through another version of a message: `step` is -1 for the one before it, 1 for the next."""
-        with self._reporting():
+        with self.reporting():
             versions = [message.id for message in self._history.siblings(message_id)]
             place = versions.index(message_id) + step
             if 0 <= place < len(versions):
@@ -309,7 +311,7 @@ class Session(QObject):
     @use_cache.setter
     def use_cache(self, value: bool) -> None:
         self._settings.use_cache = value
-        with self._reporting():
+        with self.reporting():
             self._settings.save()
         self.cost.refresh()
 
@@ -325,7 +327,7 @@ class Session(QObject):
         self._begun_alike.discard(self.conversation.id)
         self._change(sampling=sampling)
         if self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._history.set_sampling(self.conversation.id, sampling)
         self.settings_changed.emit()
 
@@ -336,7 +338,7 @@ class Session(QObject):
         self._change(template=template)
         self.cost.refresh()
         if self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._history.set_template(self.conversation.id, template)
         self.settings_changed.emit()
 
@@ -351,7 +353,7 @@ class Session(QObject):
         self._change(system_prompt=text, cures=cures)
         self.cost.refresh()
         if self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._history.set_system_prompt(self.conversation.id, text, cures)
 
     def placeholder_values(self) -> Values:
@@ -379,6 +381,8 @@ class Session(QObject):
             return False
         if self.answers.loading and not branch.conversation.id and 0 in self._begun_alike:
             self._begun_alike.add(conversation.id)
+        if not branch.conversation.id:
+            self.conversation_begun.emit(conversation.id)
         branch.conversation = conversation
         request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
         self._submit(Turn(answer, request, question.id), asked_at)
@@ -408,9 +412,13 @@ class Session(QObject):
         if not self.answers.model and not self.answers.loading:
             raise HeadstartError("There is no model to answer. Open one first; your text is kept.")
 
-    def _refuse_if_busy(self) -> None:
-        if self._turn_in_view():
+    def refuse_if_written(self, conversation_id: int) -> None:
+        """Raise HeadstartError while an answer is on its way in this conversation."""
+        if self.answers.turn_of(conversation_id):
             raise HeadstartError("An answer is being written here. Wait for its end or stop it first.")
+
+    def _refuse_if_busy(self) -> None:
+        self.refuse_if_written(self.conversation.id)
 
     def _turn_in_view(self) -> Turn | None:
         return self.answers.turn_of(self.conversation.id)
@@ -424,14 +432,14 @@ class Session(QObject):
         else:
             self._take_back(turn)
             if turn.is_refused:
-                with self._reporting():
+                with self.reporting():
                     self._take_question_back(is_refused=True)
 
     def _on_matched(self, event: Matched) -> None:
         seen = self.conversation.notices
         if new := [notice for notice in dict.fromkeys(event.notices) if notice not in seen]:
             self._change(notices=(*seen, *new))
-            with self._reporting():
+            with self.reporting():
                 self._history.set_notices(self.conversation.id, self.conversation.notices)
             self.noticed.emit(" ".join(new))
 
@@ -441,7 +449,7 @@ class Session(QObject):
             number = turn.answer.conversation_id
             if number in self._begun_alike and self.answers.is_queued(turn):
                 turn.request = replace(turn.request, sampling=self.new_sampling)
-                with self._reporting():
+                with self.reporting():
                     self._history.set_sampling(number, self.new_sampling)
         if self.conversation.id in self._begun_alike:
             self._change(sampling=self.new_sampling)
@@ -473,7 +481,7 @@ class Session(QObject):
         """Show the branch without an answer that was never written."""
         branch = self._branch.cut(len(self._branch.messages) - 1)
         if branch.leaf_id != turn.leaf_if_empty:
-            with self._reporting():
+            with self.reporting():
                 branch.add(self.answers.newest_form(self._history.message(turn.leaf_if_empty)))
         self._show_branch(branch)
 
@@ -502,7 +510,7 @@ class Session(QObject):
         """Note what the file says of all branches of the conversation in view, so that nobody asks it per message."""
         self._versions, self._had_prompt = {}, {}
         if number := self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._versions = self._history.versions(number)
                 self._had_prompt = self._history.answers_with_system_prompt(number)
 
@@ -540,7 +548,8 @@ class Session(QObject):
         return Outlook(branch, self._values(), self.use_cache, self.model, self._keeps_room)
 
     @contextmanager
-    def _reporting(self) -> Iterator[None]:
+    def reporting(self) -> Iterator[None]:
+        """What fails inside is told by `error`."""
         try:
             yield
         except HeadstartError as error:

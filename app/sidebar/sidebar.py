@@ -28,8 +28,9 @@ WIDTH = 232
 
 
 class Sidebar(QFrame):
-    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu, `explain`
-    says what the badges are. Signals: search_changed(str); those of `list` are its own."""
+    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu,
+    `folder_button` that of folders, `explain` says what the badges are. Signals: search_changed(str); those of `list`
+    are its own."""
 
     search_changed = Signal(str)
 
@@ -46,6 +47,9 @@ class Sidebar(QFrame):
         self.search.textChanged.connect(self.search_changed)
         self.search.installEventFilter(self)
         self.explain = Explain("badge", self)
+        self.folder_button = QPushButton(self)
+        self.folder_button.setObjectName("quiet")
+        self.folder_button.setMenu(QMenu(self))
         self.list = ConversationList(self)
         self._nothing = SoftLabel(self)
         self._nothing.setWordWrap(True)
@@ -72,10 +76,9 @@ class Sidebar(QFrame):
         field.setContentsMargins(16, 0, 16, 0)
         field.addWidget(self.search)
         heading = QHBoxLayout()
-        heading.setContentsMargins(20, 0, 16, 0)
+        heading.setContentsMargins(13, 0, 16, 0)
         heading.setSpacing(6)
-        listed = SoftLabel("Conversations", self)
-        heading.addWidget(listed)
+        heading.addWidget(self.folder_button)
         heading.addWidget(self.explain)
         heading.addStretch(1)
         column = QVBoxLayout(self)
@@ -87,6 +90,14 @@ class Sidebar(QFrame):
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         column.addWidget(self.model_button)
+
+    def show_folder(self, name: str) -> None:
+        """Say whose conversations are listed."""
+        metrics = self.folder_button.fontMetrics()
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, WIDTH - 90)
+        self.folder_button.setText(f"{shown.replace('&', '&&')} ▾")
+        self.folder_button.setAccessibleName(f"Folder: {name}")
+        self.folder_button.setToolTip(tool_tip("Choose a folder, or make one"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """From the search the Down key goes to the first of what was found, and Enter opens it."""

@@ -122,12 +122,14 @@ class ConversationList(QListView):
     """Rows with a title and a warm or cold badge: conversations, or whatever else a next turn can begin with.
 
     Signals: opened(int id), rename_wanted(int id), delete_wanted(int id), looked_at() when others may be seen.
+    menu_made(QMenu, int id): what can be done with this row, for others to add to, before its last entry.
     """
 
     opened = Signal(object)
     rename_wanted = Signal(object)
     delete_wanted = Signal(object)
     looked_at = Signal()
+    menu_made = Signal(object, object)
 
     def __init__(self, parent: QWidget | None = None, words: ListWords = CONVERSATIONS) -> None:
         super().__init__(parent)
@@ -193,7 +195,8 @@ class ConversationList(QListView):
         menu.addAction(self._words.opens, lambda: self.opened.emit(number))
         menu.addAction("Rename…", lambda: self.rename_wanted.emit(number))
         menu.addSeparator()
-        menu.addAction("Delete…", lambda: self.delete_wanted.emit(number))
+        menu.addAction("Delete", lambda: self.delete_wanted.emit(number))
+        self.menu_made.emit(menu, number)
         return menu
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -204,6 +207,9 @@ class ConversationList(QListView):
             self._open(index)
         elif event.key() == Qt.Key.Key_Delete:
             self.delete_wanted.emit(self._rows.rows[index.row()].id)
+        elif is_menu_key(event):
+            below = self.visualRect(index).bottomLeft()
+            self.menu_for(self._rows.rows[index.row()].id).popup(self.viewport().mapToGlobal(below))
         elif event.key() == Qt.Key.Key_F2:
             self.rename_wanted.emit(self._rows.rows[index.row()].id)
         else:
@@ -224,6 +230,12 @@ class ConversationList(QListView):
         index = self.indexAt(place)
         if index.isValid():
             self.menu_for(self._rows.rows[index.row()].id).popup(self.viewport().mapToGlobal(place))
+
+
+def is_menu_key(event: QKeyEvent) -> bool:
+    """Whether a key asks for a menu: the one beside the right Ctrl key, or Shift and F10."""
+    has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+    return event.key() == Qt.Key.Key_Menu or (event.key() == Qt.Key.Key_F10 and has_shift)
 
 
 class _Rows(QStringListModel):

@@ -16,7 +16,7 @@ class Actions:
         self._window = window
         self.new = self._make("&New conversation", "Ctrl+N")
         self.rename = self._make("&Rename conversation", "F2")
-        self.delete = self._make("&Delete conversation…", "")
+        self.delete = self._make("&Delete conversation", "")
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
@@ -44,6 +44,7 @@ class Actions:
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.preferences.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.themes = self._theme_actions()
+        self.filing_menu = QMenu("&File this conversation", window)
         self.stop.setEnabled(False)
 
     def model_menu(self) -> QMenu:
@@ -68,6 +69,7 @@ class Actions:
         for group in groups:
             menu.addActions(list(group))
             menu.addSeparator()
+        menu.insertMenu(self.delete, self.filing_menu)
         colours = menu.addMenu("C&olours")
         colours.addActions(list(self.themes.values()))
         menu.addMenu(model_menu)

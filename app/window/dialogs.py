@@ -83,12 +83,10 @@ class Dialogs(QObject):
     def _connect(self) -> None:
         window, actions = self._window, self._window.commands
         window.header.prompt_wanted.connect(self.edit_system_prompt)
-        window.sidebar.list.delete_wanted.connect(self.confirm_delete)
         self._bridge.loaded.connect(self._on_loaded)
         self._bridge.failed.connect(self._on_failed)
         actions.system_prompt.triggered.connect(self.edit_system_prompt)
         actions.sampling.triggered.connect(self.conversation_settings.open)
-        actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
         actions.shortcuts.triggered.connect(self.show_shortcuts)
         actions.about.triggered.connect(self.show_about)
@@ -110,20 +108,7 @@ class Dialogs(QObject):
         choice.text_replaced.connect(badges.refresh)
         editor.finished.connect(badges.close)
         editor.saved.connect(self._save_system_prompt)
-        self._open(editor)
-
-    def confirm_delete(self, conversation_id: int) -> None:
-        """Ask, then delete a conversation for good."""
-        titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
-        if not titles:
-            return
-        asked = f"Delete “{titles[0]}”?"
-        box = message_box(self._window, "Delete conversation", asked, "Its messages are removed for good.")
-        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._session.delete(conversation_id))
-        self._open(box)
+        self.show(editor)
 
     def edit_preferences(self) -> None:
         """Show what holds for the whole program."""
@@ -141,17 +126,17 @@ class Dialogs(QObject):
         )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)
-        dialog.graphics_wanted.connect(lambda: self._open(GraphicsDialog(self._window)))
-        self._open(dialog)
+        dialog.graphics_wanted.connect(lambda: self.show(GraphicsDialog(self._window)))
+        self.show(dialog)
 
     def show_shortcuts(self) -> None:
         """Show all that can be done from the keyboard."""
-        self._open(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
+        self.show(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
 
     def show_about(self) -> None:
         """Which Headstart this is, and what it is made of."""
         ask = self._updating.ask if self._updating.is_offered else None
-        self._open(AboutDialog(own_version(), parts(), self._window, ask))
+        self.show(AboutDialog(own_version(), parts(), self._window, ask))
 
     def confirm_deletion(self) -> None:
         """Ask once, with everything that would be deleted; then end the program and delete it."""
@@ -167,7 +152,7 @@ class Dialogs(QObject):
         delete = box.addButton("Delete and close", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
         delete.clicked.connect(lambda: self._delete_data())
-        self._open(box)
+        self.show(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:
         """Take over what was chosen; the model is loaded again where that is needed."""
@@ -204,7 +189,7 @@ class Dialogs(QObject):
         path = self._settings.model_path
         dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window)
         dialog.chosen.connect(self.load)
-        self._open(dialog)
+        self.show(dialog)
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
@@ -232,9 +217,10 @@ class Dialogs(QObject):
         if kind:
             dialog.setNameFilter(kind)
         dialog.fileSelected.connect(self.load)
-        self._open(dialog)
+        self.show(dialog)
 
-    def _open(self, dialog: QDialog) -> None:
+    def show(self, dialog: QDialog) -> None:
+        """Show a dialog over the window, in place of one that is there."""
         if self.open_dialog:
             self.open_dialog.close()
         self.open_dialog = dialog

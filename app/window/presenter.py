@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
+from app.chat.filing import Filing
 from app.chat.session import Session
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
@@ -31,7 +32,9 @@ class Presenter(QObject):
     """Keeps one window in step with one session. `support_prompt` are the rules of the support bot that the empty page
     offers to ask; "" hides the button."""
 
-    def __init__(self, window: Window, session: Session, bridge: Bridge, support_prompt: str = "") -> None:
+    def __init__(
+        self, window: Window, session: Session, filing: Filing, bridge: Bridge, support_prompt: str = ""
+    ) -> None:
         super().__init__(window)
         self._window = window
         self._session = session
@@ -44,7 +47,7 @@ class Presenter(QObject):
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
         self._tour = Tour(session, support_prompt, self.set_system_prompt, self._send_for_tour, self._offer_next, self)
-        self._search = ListSearch(session.search, self)
+        self._search = ListSearch(filing.search, self)
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
         window.closing.connect(self._keep_draft)

@@ -26,8 +26,8 @@ def system_prompt(screen: Screen) -> QWidget | None:
     return screen.application.dialogs.open_dialog
 
 
-def deletion(screen: Screen) -> QWidget | None:
-    screen.application.dialogs.confirm_delete(screen.session.conversation.id)
+def folder(screen: Screen) -> QWidget | None:
+    screen.application.filing_presenter.ask_folder()
     return screen.application.dialogs.open_dialog
 
 
@@ -65,7 +65,7 @@ def tree(screen: Screen) -> QWidget | None:
 DIALOGS: tuple[Callable[[Screen], QWidget | None], ...] = (
     preferences,
     system_prompt,
-    deletion,
+    folder,
     proof,
     sampling,
     tree,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -97,23 +97,6 @@ def test_a_title_that_is_typed_belongs_to_its_own_conversation(screen: Screen) -
     assert screen.session.conversation.title == ""
     assert titles(screen) == ["First words"]
     assert screen.window.header.title.isVisible()
-
-
-def test_deleting_asks_first(screen: Screen) -> None:
-    screen.ask("Short life")
-    screen.play()
-    screen.window.commands.delete.trigger()
-    box = screen.application.dialogs.open_dialog
-    assert isinstance(box, QMessageBox)
-    assert "Short life" in box.text()
-    box.reject()
-    assert titles(screen) == ["Short life"]
-    screen.window.commands.delete.trigger()
-    box = screen.application.dialogs.open_dialog
-    assert isinstance(box, QMessageBox)
-    next(b for b in box.buttons() if b.text() == "Delete").click()
-    assert titles(screen) == []
-    assert screen.window.empty.isVisible()
 
 
 def test_support_bot_fills_the_system_prompt(screen: Screen) -> None:
