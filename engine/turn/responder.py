@@ -189,7 +189,7 @@ class Responder:
             with clock.part("template"):
                 turn.prompt = self._build(request, listen)
         except StoppedError:
-            yield from self._end(turn, NOTHING)
+            yield from self._end(turn, request.begun or NOTHING)
             return
         turn.constraint = self._constraint(request)
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
@@ -232,7 +232,8 @@ class Responder:
     def _prompt(self, request: Request, settings: TemplateSettings) -> Prompt:
         if request.is_plain:
             return self.builder.plain(request.messages[0])
-        return self.builder.build(request.messages, request.day, request.tools, settings)
+        prompt = self.builder.build(request.messages, request.day, request.tools, settings)
+        return prompt.with_begun(self.builder.begun(request.begun)) if request.begun else prompt
 
     def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""
@@ -242,11 +243,9 @@ class Responder:
     def _play(self, turn: Turn) -> Generator[Event | None, None, None]:
         """Look up and pin, restore, prefill, decode; then publish and unpin, remember the turn, and end it. Whatever
         happens in between, what was computed so far is published and nothing stays pinned."""
-        if turn.is_cancelled():
-            yield from self._end(turn, NOTHING)
-            return
-        if (run := (yield from self._begin(turn))) is None:
-            yield from self._end(turn, NOTHING)
+        answer = turn.request.begun or NOTHING
+        if turn.is_cancelled() or (run := (yield from self._begin(turn))) is None:
+            yield from self._end(turn, answer)
             return
         try:
             with turn.clock.part("restore"):
@@ -256,7 +255,6 @@ class Responder:
             logits = run.logits
             if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
                 turn.cache.keep_logits(run, logits)
-            answer = NOTHING
             if logits is not None:
                 answer = yield from self._decode(turn, run, logits)
         finally:
@@ -317,10 +315,12 @@ class Responder:
     def _decode(self, turn: Turn, run: Run, logits: Tensor) -> Generator[Event, None, Message]:
         """Sample until the answer ends; returns it."""
         sampling = turn.request.sampling
-        generator = make_generator(sampling)
+        generator = make_generator(sampling, turn.prompt.begun)
         text = self._written(turn)
         told = self._clock()
         penalise = Penalty(sampling.repetition_penalty, self.model.special_ids | self.end_ids | self.format.ids)
+        if turn.request.begun is not None:
+            self._go_on(turn, turn.request.begun, text, penalise)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             known = self._known(logits)
@@ -349,7 +349,7 @@ class Responder:
                 turn.constraint.see(token)
             is_full = turn.constraint is not None and turn.constraint.is_over
             if text.is_stopped or text.is_over or is_full or len(turn.ids) >= limit:
-                is_end = text.is_stopped or is_full or text.length < len(turn.ids)
+                is_end = text.is_stopped or is_full or text.length < turn.length
                 turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
@@ -357,9 +357,23 @@ class Responder:
             logits = following
         yield from turn.deltas(text.finish())
         turn.cut(text.length)
-        if text.is_stopped:
-            turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
+        # Behind a stop string the ids say more than the text that was shown: next time the text is encoded.
+        ids = () if text.is_stopped else (*turn.begun, *turn.ids)
+        return replace(text.message(ids), thinking=turn.request.template.thinking)
+
+    def _go_on(self, turn: Turn, begun: Message, text: WrittenAnswer, penalise: Penalty) -> None:
+        """Read the answer that goes on: what is written behind it is as if it had been written without a break."""
+        shown = {False: 0, True: 0}
+        for token in turn.begun:
+            penalise.see(token)
+            for part in text.add(token):
+                shown[part.is_thought] += len(part.text)
+            if turn.constraint is not None:
+                turn.constraint.see(token)
+        turn.known = {
+            is_thought: max(0, len(said) - shown[is_thought])
+            for is_thought, said in ((False, begun.content), (True, begun.thought))
+        }
 
     def _scored(self, turn: Turn, logits: Tensor, token: int) -> Scored:
         own, best = best_scores(logits, token, turn.request.scores or 0)
@@ -372,7 +386,7 @@ class Responder:
         if not self.format.marks or turn.request.is_plain:
             return WrittenAnswer(decode, stop=stop)
         behind = prompt.spans[-1].end if prompt.spans else 0
-        end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
+        end = self.model.text.spelled(prompt.asked[max(behind, len(prompt.asked) - OPENING_TOKENS) :])
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
         return WrittenAnswer(decode, self.format, reader, stop)
@@ -578,7 +592,7 @@ def _system(messages: Sequence[Message]) -> str:
 
 def _is_same_text(one: Request, other: Request) -> bool:
     """Whether two requests have the same prompt."""
-    same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
+    same = (one.messages, one.day, one.tools, one.begun) == (other.messages, other.day, other.tools, other.begun)
     return same and (one.template, one.is_plain) == (other.template, other.is_plain)
 
 

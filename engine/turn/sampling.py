@@ -30,13 +30,16 @@ class KnownTokens:
         return logits if not len(self._holes) else logits.index_fill(0, self._holes.to(logits.device), -math.inf)
 
 
-def make_generator(sampling: Sampling) -> torch.Generator:
-    """A random stream for one request: the same seed gives the same answer."""
+def make_generator(sampling: Sampling, drawn: int = 0) -> torch.Generator:
+    """A random stream for one request: the same seed gives the same answer, also where that goes on behind its first
+    `drawn` tokens."""
     generator = torch.Generator()
     if sampling.seed is None:
         generator.seed()
     else:
         generator.manual_seed(sampling.seed)
+        for _ in range(drawn):
+            _draw(generator)
     return generator
 
 
@@ -46,8 +49,13 @@ def sample(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> in
         return int(logits.argmax())
     tokens, probabilities = candidates(logits, sampling)
     ladder = probabilities.double().cumsum(0)
-    point = torch.rand(1, generator=generator, dtype=torch.float64) * ladder[-1]
+    point = _draw(generator) * ladder[-1]
     return int(tokens[torch.searchsorted(ladder, point, right=True).clamp_max(len(tokens) - 1)])
+
+
+def _draw(generator: torch.Generator) -> Tensor:
+    """A number `[1]` between 0 and 1: each token takes one."""
+    return torch.rand(1, generator=generator, dtype=torch.float64)
 
 
 def candidates(logits: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
