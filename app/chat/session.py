@@ -42,6 +42,7 @@ class Session(QObject):
         conversation_begun(int): a new conversation is stored, with its first question.
         conversations_changed(): the list of conversations, their order or a title changed.
         message_added(StoredMessage): a question, or an answer that is going to be written.
+        message_reopened(StoredMessage): the answer at the end, which was cut off, goes on.
         message_finished(StoredMessage): an answer in view has ended; this is its final form.
         question_taken_back(str, int | None): a question that was stopped before a model had it, to be written again,
             and the id of the one it was sent in place of.
@@ -56,6 +57,7 @@ class Session(QObject):
     conversation_begun = Signal(object)
     conversations_changed = Signal()
     message_added = Signal(object)
+    message_reopened = Signal(object)
     message_finished = Signal(object)
     question_taken_back = Signal(str, object)
     question_refused = Signal(str, object)
@@ -166,7 +168,7 @@ class Session(QObject):
         """
         asked_at, values = time.perf_counter(), self._values()
         try:
-            self._refuse_if_not_ready()
+            self.refuse_if_not_ready()
             branch = self._branch.to_last_question()
             if not branch.is_sent_alike(values):
                 return self.edit(branch.messages[-1].id, branch.messages[-1].content)
@@ -373,7 +375,7 @@ class Session(QObject):
             return False
         asked_at, values = time.perf_counter(), self._values()
         try:
-            self._refuse_if_not_ready()
+            self.refuse_if_not_ready()
             branch = find_branch()
             conversation, question, answer = branch.ask(text, self._history, self._today(), values)
         except HeadstartError as error:
@@ -388,6 +390,19 @@ class Session(QObject):
         self._submit(Turn(answer, request, question.id), asked_at)
         self._draw(branch, question, answer)
         return True
+
+    def resume(self, turn: Turn, asked_at: float) -> None:
+        """Give the engine a turn that goes on with the answer at the end of the branch in view."""
+        self._branch.messages[-1] = turn.answer
+        self._submit(turn, asked_at)
+        self.message_reopened.emit(turn.answer)
+        self._update_state()
+        self.conversations_changed.emit()
+
+    def reload(self) -> None:
+        """Show the conversation in view as the file has it now."""
+        if number := self.conversation.id:
+            self._show(self._read(number))
 
     def _submit(self, turn: Turn, asked_at: float) -> None:
         """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
@@ -407,7 +422,8 @@ class Session(QObject):
         self._update_state()
         self.conversations_changed.emit()
 
-    def _refuse_if_not_ready(self) -> None:
+    def refuse_if_not_ready(self) -> None:
+        """Raise HeadstartError where nothing can be asked in the conversation in view."""
         self._refuse_if_busy()
         if not self.answers.model and not self.answers.loading:
             raise HeadstartError("There is no model to answer. Open one first; your text is kept.")

@@ -10,8 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from app.history.file import HistoryFile
 from app.history.filing import FilingTable
@@ -82,6 +84,17 @@ _DELETE_UNSENT = """
 def default_path() -> Path:
     """Where the conversations of this user are kept."""
     return data_dir() / "history.sqlite3"
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A message that was removed, as its row was, for it to be put back: what stood below it, and the leaf then."""
+
+    message_id: int
+    conversation_id: int
+    values: dict[str, Any]
+    below: tuple[int, ...]
+    leaf_id: int | None
 
 
 class History:
@@ -287,9 +300,53 @@ class History:
         return StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out, template=template)
 
     def save_text(self, answer: StoredMessage) -> None:
-        """Keep what is written so far of an answer that goes on."""
-        update = "UPDATE message SET content = ?, thought = ? WHERE id = ?"
-        self.file.change(update, answer.content, answer.thought, answer.id)
+        """Keep what is written so far of an answer."""
+        update = "UPDATE message SET content = ?, thought = ?, token_ids = ? WHERE id = ?"
+        self.file.change(update, answer.content, answer.thought, pack_ids(answer.token_ids), answer.id)
+
+    def reopen(self, answer_id: int) -> None:
+        """An answer that was cut off is going to be written on."""
+        self.file.change("UPDATE message SET finish_reason = '' WHERE id = ?", answer_id)
+
+    def replace_answer(self, answer_id: int, text: str) -> StoredMessage:
+        """Another version of an answer, with this text of the user's, which becomes the leaf."""
+        old = self.message(answer_id)
+        with self.together():
+            new = self.append(
+                old.conversation_id,
+                old.parent_id,
+                "assistant",
+                text,
+                left_out=old.left_out,
+                template=old.template,
+            )
+            self.note_system_prompt(new.id, self.sent_system_prompt(answer_id) or "")
+            self.file.change("UPDATE message SET finish_reason = 'edited' WHERE id = ?", new.id)
+        return replace(new, finish_reason="edited")
+
+    def remove(self, message_id: int) -> Removed:
+        """Forget one message; what stands below it moves up. Its words leave the file when `words.forget` is called.
+        Raises HeadstartError when there is none."""
+        message = self.message(message_id)
+        below = tuple(number for (number,) in self.file.query("SELECT id FROM message WHERE parent_id = ?", message_id))
+        values = self.file.rows("SELECT * FROM message WHERE id = ?", message_id)[0].values
+        leaf = self.conversation(message.conversation_id).leaf_id
+        with self.file.erasing():
+            rest = message.parent_id if leaf == message_id else leaf
+            self.file.change("UPDATE message SET parent_id = ? WHERE parent_id = ?", message.parent_id, message_id)
+            self.set_leaf(message.conversation_id, rest)
+            self.file.change("DELETE FROM message WHERE id = ?", message_id)
+        return Removed(message_id, message.conversation_id, values, below, leaf)
+
+    def put_back(self, removed: Removed) -> None:
+        """Undo a removal. Raises HeadstartError where the conversation is gone meanwhile."""
+        self.conversation(removed.conversation_id)
+        names, marks = ", ".join(removed.values), ", ".join("?" * len(removed.values))
+        with self.together():
+            self.file.change(f"INSERT INTO message({names}) VALUES ({marks})", *removed.values.values())
+            for number in removed.below:
+                self.file.change("UPDATE message SET parent_id = ? WHERE id = ?", removed.message_id, number)
+            self.set_leaf(removed.conversation_id, removed.leaf_id)
 
     def finish(self, answer: StoredMessage) -> None:
         """Keep an answer that has ended, with all its parts and figures."""

@@ -19,7 +19,10 @@ from engine import NOTHING_CHOSEN, Divergence, HeadstartError, Role, Sampling, T
 
 T = TypeVar("T")
 
-REASONS = ("", "end", "length", "stopped", "failed", "interrupted")
+REASONS = ("", "end", "length", "stopped", "failed", "interrupted", "edited")
+CUT = ("length", "stopped", "failed", "interrupted", "edited")
+"""Answers that ended like this can go on."""
+
 UNREADABLE_TITLE = "Untitled"
 """Stands for a title that is of no use."""
 
@@ -36,7 +39,8 @@ class StoredMessage:
     Message. An answer was written under the `template` settings.
 
     `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
-    "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
+    "" while it is written, then "end", "length", "stopped", "failed", "interrupted" where the program itself
+    ended, or "edited" where the user wrote it.
     `created` is in seconds since the epoch. `sent` is a question as the model got it, "" where that is `content`;
     `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). A message
     was written without the first `left_out` messages of its branch; those after it are without them, too. `unread`
@@ -115,25 +119,25 @@ def read_label(label: str) -> int:
 
 
 class Row:
-    """One row of the file, read column by column. Attributes: id, which SQLite itself sees to; unread, the names of the
-    columns whose value was of no use."""
+    """One row of the file, read column by column. Attributes: id, which SQLite itself sees to; values, as they stand in
+    the file, by their columns; unread, the names of the columns whose value was of no use."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.unread: list[str] = []
-        self._values = values
+        self.values = values
         self.id: int = values["id"]
 
     def read(self, column: str, reader: Callable[[Any], T], otherwise: T) -> T:
         """The value of a column; `otherwise` where the reader refuses what stands there."""
         try:
-            return reader(self._values[column])
+            return reader(self.values[column])
         except (ValueError, TypeError, ArithmeticError, RecursionError, struct.error, HeadstartError):
             self.unread.append(column)
             return otherwise
 
     def check(self, flag: str, column: str) -> None:
         """Note the column as of no use where the query itself found that, and says so in its column `flag`."""
-        if self._values[flag]:
+        if self.values[flag]:
             self.unread.append(column)
 
 
