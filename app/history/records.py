@@ -73,12 +73,16 @@ class StoredMessage:
 
 
 class ConversationEntry(NamedTuple):
-    """A conversation as a line of the list of them. `updated` is in seconds since the epoch. `folder_id` is the folder
-    it is in, 0 in none; `is_top`: it stands above the others."""
+    """A conversation as a line of the list of them. `updated` is in seconds since the epoch. Where it was searched for,
+    `message_id` is its newest message that holds what was searched, of whatever version, and `excerpt` are the words
+    around that; 0 and "" where only the title does. `folder_id` is the folder it is in, 0 in none; `is_top`: it stands
+    above the others."""
 
     id: int
     title: str
     updated: float = 0.0
+    message_id: int = 0
+    excerpt: str = ""
     folder_id: int = 0
     is_top: bool = False
 
