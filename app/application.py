@@ -22,6 +22,7 @@ from app.charts.presenter import ChartPresenter
 from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
 from app.chat.filing import Filing
+from app.chat.rewriting import Rewriting
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
 from app.command.arguments import spec_of
@@ -43,6 +44,7 @@ from app.window.dialogs import Dialogs
 from app.window.filing_presenter import FilingPresenter
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
+from app.window.rewriting_presenter import RewritingPresenter
 from app.window.serving import Serving
 from app.window.updating import Updating
 from app.window.window import Window
@@ -78,6 +80,7 @@ class Application(QObject):
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.filing = Filing(self.session, self.history, self)
+        self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
         self.apply_theme()
         self.window = Window()
         self._closed = False
@@ -90,7 +93,7 @@ class Application(QObject):
     def _fill_window(self) -> None:
         """Those who look after the whole window, and those who speak in its notice."""
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
-        self.presenter = Presenter(window, session, self.filing, bridge, _support_prompt())
+        self.presenter = Presenter(window, session, self.filing, self.rewriting, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
         self.updating = Updating(updates.source(), own_version(), window.notice, self)
         self.dialogs = Dialogs(
@@ -106,6 +109,7 @@ class Application(QObject):
             updating=self.updating,
         )
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.dialogs.show)
+        self.rewriting_presenter = RewritingPresenter(window, session, self.rewriting, self.filing, self.dialogs.show)
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
         self.cure_offer = CureOffer(

@@ -197,7 +197,7 @@ class Cost(QObject):
         if not (outlook := self._outlook()):
             return []
         before, asked = outlook.branch.before, self._considered
-        texts = [message.content for message in outlook.branch.messages if message.id == asked]
+        texts = [each.content for each in outlook.branch.messages if each.id == asked and each.role == "user"]
         return [outlook.request(before(asked), text) for text in texts]
 
     def _request(self, find_branch: Callable[[Outlook], Branch]) -> Request | None:

@@ -20,9 +20,10 @@ from engine import HeadstartError, Message, Preview, Request
 
 class Rewriting(QObject):
     """Changes messages of the conversation in view. Nothing is overwritten but by `delete`, which can be undone.
+    `is_going_on`: what is considered is that an answer goes on. `previewer` asks what that costs.
 
-    Signals: priced(int, Preview): what it would cost that the answer with this id goes on, or, for any other message,
-    the next prompt without it. deleted(): a message was; `take_back` undoes that.
+    Signals: priced(int, Preview): what the next prompt would cost without the message with this id, or what it would
+    that this answer goes on. deleted(): a message was; `take_back` undoes that.
     """
 
     priced = Signal(object, object)
@@ -33,8 +34,8 @@ class Rewriting(QObject):
         self._session = session
         self._history = history
         self._removed: list[Removed] = []
-        self._considered = 0
-        self._previewer = Previewer(bridge, self._requests, self._on_preview, self)
+        self._considered, self.is_going_on = 0, False
+        self.previewer = Previewer(bridge, self._requests, self._on_preview, self)
         session.conversation_changed.connect(lambda _: self.consider(0))
         session.state_changed.connect(lambda _: self.consider(0))
 
@@ -127,20 +128,20 @@ class Rewriting(QObject):
 
     # What that costs
 
-    def consider(self, message_id: int) -> None:
-        """Going on with this answer, or deleting this message, is thought of; 0: no longer."""
-        self._considered = message_id
+    def consider(self, message_id: int, *, is_going_on: bool = False) -> None:
+        """Deleting this message is thought of, or going on with this answer; 0: no longer."""
+        self._considered, self.is_going_on = message_id, is_going_on
         if message_id and self._session.state == "idle":
-            self._previewer.schedule()
+            self.previewer.schedule()
         else:
-            self._previewer.drop()
+            self.previewer.drop()
 
     def _requests(self) -> Sequence[Request]:
         message = next((each for each in self._session.messages if each.id == self._considered), None)
         if message is None:
             return ()
         try:
-            if self.can_go_on(message):
+            if self.is_going_on:
                 return (self._request_to_go_on(message),)
             return (self._request_without(message.id),)
         except HeadstartError:  # the file cannot be read now: then nothing is said

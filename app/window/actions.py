@@ -20,6 +20,7 @@ class Actions:
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
+        self.go_on = self._make("Continue the ans&wer", "Ctrl+Shift+R")
         self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
         self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
         self.stop = self._make("S&top", "Esc")
@@ -62,7 +63,7 @@ class Actions:
         groups: tuple[tuple[QAction, ...], ...] = (
             (self.new, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.delete),
-            (self.retry, self.copy_answer, self.prove, self.stop),
+            (self.retry, self.go_on, self.copy_answer, self.prove, self.stop),
             (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )

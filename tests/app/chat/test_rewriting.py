@@ -164,13 +164,13 @@ def test_it_says_before_what_it_costs(desk: Desk, rewriting: Rewriting) -> None:
     priced: list[tuple[int, Preview]] = []
     rewriting.priced.connect(lambda number, preview: priced.append((number, preview)))
     answer = desk.session.messages[-1].id
-    rewriting.consider(answer)
-    rewriting._previewer.ask()
+    rewriting.consider(answer, is_going_on=True)
+    rewriting.previewer.ask()
     desk.drain()
     assert [(number, preview.computed_tokens) for number, preview in priced] == [(answer, 1)]
     rewriting.consider(0)
     ask(desk, "And then?")
     rewriting.consider(desk.session.messages[1].id)
-    rewriting._previewer.ask()
+    rewriting.previewer.ask()
     desk.drain()
     assert desk.engine.previews[-1].messages[0].content == "Count.\n\nAnd then?"
