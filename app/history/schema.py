@@ -161,6 +161,11 @@ def folders_and_deletions() -> tuple[str, ...]:
     )
 
 
+def open_answers() -> tuple[str, ...]:
+    """Version 10: answers that were being written when the program ended are found without a look at all messages."""
+    return ("CREATE INDEX message_open ON message(id) WHERE role = 'assistant' AND finish_reason = ''",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -171,6 +176,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     drafts_of_conversations,
     words_of_messages,
     folders_and_deletions,
+    open_answers,
 ]
 
 ERASES_FROM = 5
