@@ -42,6 +42,7 @@ from app.transcript.cure_offer import CureOffer
 from app.widgets.plain import message_box
 from app.window.dialogs import Dialogs
 from app.window.filing_presenter import FilingPresenter
+from app.window.finding import Finding
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.rewriting_presenter import RewritingPresenter
@@ -109,6 +110,7 @@ class Application(QObject):
             updating=self.updating,
         )
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.dialogs.show)
+        self.finding = Finding(window, session)
         self.rewriting_presenter = RewritingPresenter(window, session, self.rewriting, self.filing, self.dialogs.show)
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)

@@ -14,7 +14,7 @@ from app.chat.cost import Previewer
 from app.chat.session import Session
 from app.chat.turn import Turn
 from app.history.history import History, Removed
-from app.history.records import CUT, StoredMessage
+from app.history.records import CUT, Outlined, StoredMessage
 from engine import HeadstartError, Message, Preview, Request
 
 
@@ -73,6 +73,15 @@ class Rewriting(QObject):
         request = branch.request(session.use_cache, values, system, left_out=answer.left_out)
         begun = Message("assistant", answer.content, answer.token_ids, answer.thought)
         return replace(request, begun=begun)
+
+    # Versions
+
+    def outline(self) -> list[Outlined]:
+        """Every message of the conversation in view, of all versions, oldest first."""
+        found: list[Outlined] = []
+        with self._session.reporting():
+            found = self._history.outline(self._session.conversation.id)
+        return found
 
     # Other words, fewer messages
 

@@ -23,6 +23,7 @@ from app.history.records import (
     UNREADABLE_TITLE,
     Conversation,
     ConversationEntry,
+    Outlined,
     StoredMessage,
     pack_ids,
     read_conversation,
@@ -272,6 +273,15 @@ class History:
             found[number] = below.setdefault(parent, [])
             found[number].append(number)
         return found
+
+    def outline(self, conversation_id: int) -> list[Outlined]:
+        """Every message of a conversation, of all versions, oldest first."""
+        begins = "iif(typeof(m.content) = 'text', substr(m.content, 1, 200), '')"
+        query = f"SELECT m.id, {_PARENT}, m.role, {begins} FROM message m WHERE m.conversation_id = ? ORDER BY m.id"
+        return [
+            Outlined(number, parent, str(role), text)
+            for number, parent, role, text in self.file.query(query, conversation_id)
+        ]
 
     def newest_leaf(self, message_id: int) -> int:
         """The newest message at or below this one: where a branch that is shown again ends."""

@@ -87,6 +87,15 @@ class ConversationEntry(NamedTuple):
     is_top: bool = False
 
 
+class Outlined(NamedTuple):
+    """A message as a line of the overview of a conversation's branches: how it begins, and the message before it."""
+
+    id: int
+    parent_id: int | None
+    role: str
+    begins: str
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """One conversation. Its id is 0 until something is written in it; `leaf_id` is the last message of the branch in

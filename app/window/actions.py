@@ -21,13 +21,15 @@ class Actions:
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
         self.go_on = self._make("Continue the ans&wer", "Ctrl+Shift+R")
+        self.versions = self._make("&Versions of this conversation…", "Ctrl+Shift+B")
         self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
         self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
         self.stop = self._make("S&top", "Esc")
         self.use_cache = self._make("&Remember what was read", "", checkable=True)
         self.serve = self._make("Answer &other programs", "", checkable=True)
         self.clear_cache = self._make("&Forget what was read", "")
-        self.find = self._make("&Find a conversation", "Ctrl+F")
+        self.find = self._make("Find a conversati&on", "Ctrl+Shift+F")
+        self.find_here = self._make("&Find in this conversation", "Ctrl+F")
         self.write = self._make("&Write a message", "Ctrl+L")
         self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
         self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
@@ -61,8 +63,8 @@ class Actions:
         """Everything, in groups."""
         menu = QMenu("Menu", self._window)
         groups: tuple[tuple[QAction, ...], ...] = (
-            (self.new, self.find, self.write),
-            (self.rename, self.system_prompt, self.sampling, self.delete),
+            (self.new, self.find_here, self.find, self.write),
+            (self.rename, self.system_prompt, self.sampling, self.versions, self.delete),
             (self.retry, self.go_on, self.copy_answer, self.prove, self.stop),
             (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),

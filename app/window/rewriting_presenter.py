@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QMenu, QWidget
 from app.chat.filing import Filing
 from app.chat.rewriting import Rewriting
 from app.chat.session import Session
+from app.transcript.branches_dialog import BranchesDialog
 from app.transcript.message_dialog import MessageDialog
 from app.window.window import Window
 from app.words import recomputes
@@ -45,6 +46,7 @@ class RewritingPresenter(QObject):
         wishes.edit_pointed.connect(self._on_edit_pointed)
         wishes.menu.connect(self.show_menu)
         window.commands.go_on.triggered.connect(self.go_on)
+        window.commands.versions.triggered.connect(self.show_versions)
         rewriting.priced.connect(self._on_priced)
         rewriting.deleted.connect(self._on_deleted)
         session.message_reopened.connect(self._refresh)
@@ -78,6 +80,20 @@ class RewritingPresenter(QObject):
         menu.aboutToHide.connect(self._forget_menu)
         menu.aboutToHide.connect(menu.deleteLater)
         return menu
+
+    def show_versions(self) -> None:
+        """Show where the conversation in view branches."""
+        outline = self._rewriting.outline()
+        if not outline:
+            return
+        dialog = BranchesDialog(outline, {message.id for message in self._session.messages}, self._window)
+        dialog.chosen.connect(self._show_branch)
+        self._open_dialog(dialog)
+
+    def _show_branch(self, message_id: int) -> None:
+        if all(message.id != message_id for message in self._session.messages):
+            self._session.choose_sibling(message_id)
+        self._window.transcript.show_message(message_id)
 
     def show_raw(self, message_id: int) -> None:
         """Show a message letter by letter, and what is known of it."""
@@ -121,3 +137,4 @@ class RewritingPresenter(QObject):
         messages = self._session.messages
         can = bool(messages) and self._rewriting.can_go_on(messages[-1])
         self._window.commands.go_on.setEnabled(can)
+        self._window.commands.versions.setEnabled(bool(messages))

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
+from app.transcript.branches_dialog import BranchesDialog
 from app.transcript.message_dialog import MessageDialog
 from engine import TextDelta
 from tests.app.fake_engine import FIRST_ID, Script
@@ -164,3 +165,27 @@ def test_what_cannot_be_done_now_is_said(screen: Screen) -> None:
     choose(screen, 0, "Delete this question")
     assert "Wait for its end" in screen.window.notice.text
     screen.play()
+
+
+def test_the_overview_shows_where_it_branches_and_opens_a_version(screen: Screen) -> None:
+    screen.ask("And then?")
+    screen.play()
+    press(screen.transcript.messages[2].tools.edit)
+    screen.composer.set_text("And now?")
+    screen.press(Qt.Key.Key_Return)
+    screen.play()
+    screen.window.commands.versions.trigger()
+    dialog = screen.application.dialogs.open_dialog
+    assert isinstance(dialog, BranchesDialog)
+    tops = [dialog.tree.topLevelItem(place) for place in range(dialog.tree.topLevelItemCount())]
+    assert [item.text(0) for item in tops if item] == ["You: Count.", "Answer: one two"]
+    versions = [tops[1].child(place) for place in range(2)]  # type: ignore[union-attr]
+    assert [(each.text(0), each.child(0).text(0), each.font(0).bold()) for each in versions] == [
+        ("You: And then?", "Answer: three.", False),
+        ("You: And now?", "Answer: three.", True),
+    ]
+    dialog.tree.setCurrentItem(versions[0])
+    QTest.keyClick(dialog.tree, Qt.Key.Key_Return)
+    settle()
+    assert screen.application.dialogs.open_dialog is None
+    assert screen.texts()[2] == "And then?"

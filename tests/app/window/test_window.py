@@ -403,7 +403,7 @@ def test_themes_reach_every_part(screen: Screen, name: str) -> None:
 def test_every_shortcut_is_there_once(screen: Screen) -> None:
     keys = [a.shortcut().toString() for a in screen.window.findChildren(QAction) if not a.shortcut().isEmpty()]
     assert len(keys) == len(set(keys))
-    expected = {"Ctrl+N", "Ctrl+F", "Ctrl+L", "Ctrl+,", "Ctrl+B", "Ctrl+J", "Ctrl+Q", "Ctrl+R", "Esc"}
+    expected = {"Ctrl+N", "Ctrl+F", "Ctrl+Shift+F", "Ctrl+L", "Ctrl+,", "Ctrl+B", "Ctrl+J", "Ctrl+Q", "Ctrl+R", "Esc"}
     assert expected <= set(keys)
 
 
