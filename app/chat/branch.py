@@ -116,6 +116,7 @@ class Branch:
             day=self.conversation.day,
             keep_room=keep_room and any(group[0].role == "user" for group in seen[1:]),
             template=self.conversation.template,
+            stop=self.conversation.stop,
         )
 
     def ask(
@@ -131,7 +132,7 @@ class Branch:
             if not asked.id:
                 title = asked.title or make_title(text)
                 own = (asked.cures, asked.template)
-                asked = history.create(asked.system_prompt, asked.sampling, today, title, *own)
+                asked = history.create(asked.system_prompt, asked.sampling, today, title, *own, stop=asked.stop)
             sent, filled = self._as_sent(text, values)
             question = history.append(asked.id, self.leaf_id, "user", text, sent, filled, self.left_out)
             return asked, question, Branch(asked, [*self.messages, question]).append_answer(history, values)

@@ -333,6 +333,21 @@ class Session(QObject):
                 self._history.set_sampling(self.conversation.id, sampling)
         self.settings_changed.emit()
 
+    def set_stop(self, stop: tuple[str, ...]) -> None:
+        """From the next question on answers in the conversation in view end before one of these texts."""
+        if stop != self.conversation.stop:
+            self._change(stop=stop)
+            if self.conversation.id:
+                with self.reporting():
+                    self._history.set_stop(self.conversation.id, stop)
+            self.settings_changed.emit()
+
+    def keep_for_new(self, sampling: Sampling) -> None:
+        """New conversations begin with this sampling."""
+        self._settings.sampling = sampling
+        with self.reporting():
+            self._settings.save()
+
     def set_template(self, template: TemplateSettings) -> None:
         """Change how the chat template makes the prompts of the conversation in view, from the next question on."""
         if template == self.conversation.template:

@@ -50,7 +50,8 @@ _PARENT = """(SELECT p.id FROM message p
 following parents so comes to an end, whatever the file holds."""
 
 _CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
-    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong
+    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.stop,
+    c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong
     FROM conversation c"""
 _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}'),
     iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0),
@@ -195,15 +196,19 @@ class History:
         title: str = "",
         cures: tuple[Cure, ...] = (),
         template: TemplateSettings = NOTHING_CHOSEN,
+        stop: tuple[str, ...] = (),
     ) -> Conversation:
         """A new conversation without messages."""
         now = self._clock()
         number = self.file.change(
-            "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures, template)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures, template,"
+            " stop) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(title, system_prompt, to_json(sampling), day.isoformat(), now, now, to_json(cures), to_json(template)),
+            to_json(stop),
         )
-        return Conversation(number, title, system_prompt, sampling, day, now, now, cures=cures, template=template)
+        return Conversation(
+            number, title, system_prompt, sampling, day, now, now, cures=cures, template=template, stop=stop
+        )
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
@@ -219,6 +224,10 @@ class History:
     def set_sampling(self, conversation_id: int, sampling: Sampling) -> None:
         """Change the sampling settings of one conversation."""
         self.file.change("UPDATE conversation SET sampling = ? WHERE id = ?", to_json(sampling), conversation_id)
+
+    def set_stop(self, conversation_id: int, stop: tuple[str, ...]) -> None:
+        """Change before which texts answers of one conversation end."""
+        self.file.change("UPDATE conversation SET stop = ? WHERE id = ?", to_json(stop), conversation_id)
 
     def set_template(self, conversation_id: int, template: TemplateSettings) -> None:
         """Change what a user chose of how the chat template makes the prompts of one conversation."""

@@ -102,8 +102,8 @@ class Conversation:
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
     placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
     None: it sees everything. `template` is what the user chose of how the chat template makes its prompts, `notices`
-    are the sentences about that which the user has seen. `unread` names the columns whose value in the file is of no
-    use, so that it was left out."""
+    are the sentences about that which the user has seen. Answers end before one of the texts `stop`. `unread` names the
+    columns whose value in the file is of no use, so that it was left out."""
 
     id: int
     title: str
@@ -117,6 +117,7 @@ class Conversation:
     seen_from_id: int | None = None
     template: TemplateSettings = NOTHING_CHOSEN
     notices: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -171,6 +172,7 @@ def read_conversation(row: Row) -> Conversation:
         seen_from_id=row.read("seen_from_id", read_id, None),
         template=row.read("template", read_template, NOTHING_CHOSEN),
         notices=row.read("notices", read_texts, ()),
+        stop=row.read("stop", read_texts, ()),
         unread=tuple(row.unread),
     )
 

@@ -166,6 +166,11 @@ def open_answers() -> tuple[str, ...]:
     return ("CREATE INDEX message_open ON message(id) WHERE role = 'assistant' AND finish_reason = ''",)
 
 
+def texts_that_end_answers() -> tuple[str, ...]:
+    """Version 11: the texts before which answers of a conversation end."""
+    return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -177,6 +182,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     words_of_messages,
     folders_and_deletions,
     open_answers,
+    texts_that_end_answers,
 ]
 
 ERASES_FROM = 5

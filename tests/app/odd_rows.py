@@ -34,7 +34,7 @@ FINISHED: dict[str, Any] = {
 
 TABLES = {
     "conversation": "id title system_prompt sampling day created updated leaf_id cures seen_from_id template notices"
-    " folder_id is_top",
+    " folder_id is_top stop",
     "message": "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
     " sent_system_id left_out thought tool_calls tool_call_id template",
     "sent_system": "id conversation_id text",
