@@ -15,7 +15,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app import theme, updates
 from app.charts.presenter import ChartPresenter
@@ -28,6 +28,7 @@ from app.chat.session import Session
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
+from app.composer.attaching import Attaching
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
@@ -39,7 +40,7 @@ from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.window.dialogs import Dialogs
 from app.window.filing_presenter import FilingPresenter
 from app.window.finding import Finding
@@ -128,6 +129,16 @@ class Application(QObject):
             parent=window,
         )
 
+        self.attaching = Attaching(
+            window.composer,
+            session,
+            say=say,
+            say_error=say_error,
+            offer=window.notice.show_offer,
+            take_back=window.notice.clear,
+            parent=window,
+        )
+
     def _fill_columns(self) -> None:
         """Those who look after the charts and the badges of the conversations."""
         window, session, bridge = self.window, self.session, self.bridge
@@ -174,6 +185,7 @@ class Application(QObject):
     def open(self, spec: ModelSpec | None = None) -> None:
         """Show the window, then load the model; None takes the one of the settings."""
         self.window.set_geometry_text(self.settings.window_geometry)
+        self.window.set_widths(self.settings.sidebar_width, self.settings.charts_width)
         self.window.set_wishes(self.settings.show_sidebar, self.settings.show_charts)
         self.window.show()
         self.window.composer.edit.setFocus()
@@ -222,8 +234,10 @@ class Application(QObject):
         _app().styleHints().colorSchemeChanged.disconnect(self._on_system_scheme)
         self.settings.window_geometry = self.window.geometry_text()
         self.settings.show_sidebar, self.settings.show_charts = self.window.wishes
+        self.settings.sidebar_width, self.settings.charts_width = self.window.widths
         self._save_settings()
         self.window.transcript.show_messages([])
+        self.attaching.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()
@@ -360,9 +374,11 @@ def say_on_screen(error: HeadstartError) -> None:
     the screen."""
     if QGuiApplication.platformName() in UNSEEN:
         return
-    box = message_box(None, "Headstart", str(error), icon=QMessageBox.Icon.Critical)
-    box.setStandardButtons(QMessageBox.StandardButton.Close)
-    box.setDetailedText(error.detail)
+    app = qt_application()
+    theme.apply(app, theme.resolve("system", app))
+    box = MessageBox(None, "Headstart", str(error))
+    box.set_details(error.detail)
+    box.add("Close", kind="primary")
     box.exec()
 
 

@@ -101,6 +101,8 @@ class Settings:
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
     folded: str = option("prefixes", "Names of the charts that are folded, with commas between them.")
     show_sidebar: bool = option(True, "Show the list of conversations.")
+    sidebar_width: int = option(232, "Pixels of the list of conversations.", span=(1, 10_000))
+    charts_width: int = option(360, "Pixels of the charts.", span=(1, 10_000))
     window_geometry: str = option("", "Place and size of the window, in Qt's own form as base64.")
 
     saved_seconds: float = option(0.0, "Sum of the waits for a first token that the cache spared, in seconds.")

@@ -115,12 +115,17 @@ def drafts_of_conversations() -> tuple[str, ...]:
     )
 
 
+def files_of_questions() -> tuple[str, ...]:
+    """Version 8: the files that went with a question, with their text."""
+    return ("ALTER TABLE message ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",)
+
+
 _IS_ENDED = "({0}.role IS NOT 'assistant' OR {0}.finish_reason IS NOT '')"
 """Whether a message is whole: an answer that is being written changes every second."""
 
 
 def words_of_messages() -> tuple[str, ...]:
-    """Version 8: an index of the words of all messages that are whole. `owed` has a row while words of what was deleted
+    """Version 9: an index of the words of all messages that are whole. `owed` has a row while words of what was deleted
     or changed still stand in it: FTS5 notes a deletion, and drops the words only when it merges its segments."""
     old, new = _IS_ENDED.format("OLD"), _IS_ENDED.format("NEW")
     forget = "INSERT INTO said(said, rowid, content) SELECT 'delete', OLD.id, OLD.content"
@@ -146,7 +151,7 @@ def words_of_messages() -> tuple[str, ...]:
 
 
 def folders_and_deletions() -> tuple[str, ...]:
-    """Version 9: folders, conversations that stay at the top of the list, and deletions that can still be taken back.
+    """Version 10: folders, conversations that stay at the top of the list, and deletions that can still be taken back.
     What the list shows is read from an index alone."""
     return (
         "CREATE TABLE folder (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE)",
@@ -162,12 +167,12 @@ def folders_and_deletions() -> tuple[str, ...]:
 
 
 def open_answers() -> tuple[str, ...]:
-    """Version 10: answers that were being written when the program ended are found without a look at all messages."""
+    """Version 11: answers that were being written when the program ended are found without a look at all messages."""
     return ("CREATE INDEX message_open ON message(id) WHERE role = 'assistant' AND finish_reason = ''",)
 
 
 def texts_that_end_answers() -> tuple[str, ...]:
-    """Version 11: the texts before which answers of a conversation end."""
+    """Version 12: the texts before which answers of a conversation end."""
     return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
 
 
@@ -179,6 +184,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     quick_list,
     parts_of_answers,
     drafts_of_conversations,
+    files_of_questions,
     words_of_messages,
     folders_and_deletions,
     open_answers,

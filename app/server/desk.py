@@ -136,6 +136,7 @@ class Desk:
             await self._pump
         for queue in self._waiting.values():
             queue.put_nowait(Failed(0, CLOSING))
+        await asyncio.to_thread(self._engine.close)
 
     # events
 

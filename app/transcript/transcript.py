@@ -273,7 +273,7 @@ class Transcript(QScrollArea):
             case "tool":
                 return ToolResult(content, self.wishes, self._folds)
             case _:
-                return Question(content, self.wishes)
+                return Question(content, self.wishes, self._folds)
 
     def _order_tabs(self, place: int) -> None:
         """The Tab key goes through the messages from the top down, before it leaves the transcript."""

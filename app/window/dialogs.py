@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QFileDialog
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
@@ -22,7 +22,7 @@ from app.sidebar.badges import Badges
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.window.about import AboutDialog
 from app.window.graphics_card import GraphicsDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
@@ -147,11 +147,9 @@ class Dialogs(QObject):
         more = (
             f"{listed}\n\nHeadstart closes and deletes it for good. Models that you opened from elsewhere stay there."
         )
-        box = message_box(self._window, "Delete all my data", asked, more)
-        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
-        delete = box.addButton("Delete and close", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._delete_data())
+        box = MessageBox(self._window, "Delete all my data", asked, more)
+        box.add("Delete and close", self._delete_data, "danger")
+        box.add("Cancel", kind="safe")
         self.show(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:

@@ -12,8 +12,11 @@ from app.chat.filing import Filing
 from app.chat.session import Session
 from app.window.name_dialog import NameDialog
 from app.window.window import Window
+from app.words import shortened_line
 
 ALL = "All conversations"
+LONGEST_TITLE = 120
+"""Characters of a title that the notice of a deletion repeats."""
 
 
 class FilingPresenter(QObject):
@@ -119,7 +122,8 @@ class FilingPresenter(QObject):
             notice.clear()
 
         finish = partial(self._filing.finish, number)
-        notice.show_offer(f"“{title}” is deleted.", "Undo", take_back, is_error=False, expire=finish)
+        said = shortened_line(title, LONGEST_TITLE)
+        notice.show_offer(f"“{said}” is deleted.", "Undo", take_back, is_error=False, expire=finish)
 
 
 def _shown(name: str) -> str:

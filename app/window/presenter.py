@@ -11,6 +11,7 @@ from app.chat.bridge import Bridge
 from app.chat.filing import Filing
 from app.chat.rewriting import Rewriting
 from app.chat.session import Session
+from app.documents import with_files
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
@@ -98,6 +99,7 @@ class Presenter(QObject):
         window.transcript.wishes.edit.connect(self._on_edit_wanted)
         window.transcript.wishes.sibling.connect(session.choose_version)
         window.sidebar.search_changed.connect(self._on_list)
+        window.sidebar.day_changed.connect(self._on_list)
         window.sidebar.list.opened.connect(self.open)
         window.sidebar.list.rename_wanted.connect(self._on_rename_wanted)
         window.empty.chosen.connect(self._on_chosen)
@@ -374,10 +376,11 @@ class Presenter(QObject):
             divergence=message.divergence,
             finish_reason=message.finish_reason,
             is_first_seen=is_first_seen,
-            added=message.sent.removeprefix(message.content).strip(),
+            added=message.sent.removeprefix(with_files(message.content, message.attachments)).strip(),
             divergence_place=self._session.place_of_divergence(message),
             version=versions.index(message.id) + 1,
             versions=len(versions),
             thought=message.thought,
             tool_calls=message.tool_calls,
+            files=message.attachments,
         )

@@ -175,6 +175,9 @@ class Responder:
         except StoppedError:
             yield from self._end(turn, request.begun or NOTHING)
             return
+        turn.kept_ends = tuple(
+            turn.prompt.end_of(start.messages, start.characters, self.model.decode) for start in request.kept
+        )
         turn.choice = self._choices.of(request)
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
@@ -236,8 +239,8 @@ class Responder:
             return
         if request.pin_system and request.conversation:
             self.cache.keep(prompt.ids[: prompt.system_tokens], request.conversation, length, request.salt)
-        for start in request.kept:
-            self.cache.keep_for(prompt.ids[: prompt.end_of(start.messages)], start.seconds, length, request.salt)
+        for start, end in zip(request.kept, turn.kept_ends, strict=True):
+            self.cache.keep_for(prompt.ids[:end], start.seconds, length, request.salt)
 
     def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""

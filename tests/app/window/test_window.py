@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -481,3 +481,33 @@ def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
 def test_conversations_that_cannot_be_taken_in_are_named(screen: Screen) -> None:
     screen.application.open_conversations("/home/me/Meine Gespräche.headstart")
     assert "cannot take in conversations, so Meine Gespräche.headstart was not opened" in screen.window.notice.text
+
+
+def test_the_columns_keep_the_widths_that_the_user_gave_them(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    window, settings = screen.window, screen.application.settings
+    splitter = window.findChild(QSplitter)
+    assert splitter is not None
+    splitter.moveSplitter(300, 1)
+    splitter.moveSplitter(window.width() - 421, 2)
+    settle()
+    assert (window.sidebar.width(), window.charts.width()) == (300, 420)
+    for width in (700, 1280, 1500):
+        window.resize(width, 800)
+        settle()
+    window.commands.show_sidebar.trigger()
+    window.commands.show_sidebar.trigger()
+    settle()
+    assert (window.sidebar.width(), window.charts.width()) == (300, 420)
+    assert window.header.width() == 1500 - 300 - 420 - 2
+    window.close()
+    again = make_screen(settings=settings)
+    settle()
+    assert (again.window.sidebar.width(), again.window.charts.width()) == (300, 420)
+
+
+def test_a_width_of_no_use_is_not_taken_over(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(settings=Settings(theme="light", sidebar_width=1, charts_width=9_999))
+    settle()
+    assert screen.window.sidebar.width() == screen.window.sidebar.minimumWidth()
+    assert screen.window.transcript.width() + screen.window.empty.width() > 0
