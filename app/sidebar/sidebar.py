@@ -31,6 +31,9 @@ WIDTH, NARROWEST, WIDEST = 232, 180, 420
 """Pixels: at first, and what a user may choose."""
 
 
+TOP = "Kept at the top"
+
+
 class Sidebar(QFrame):
     """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu,
     `folder_button` that of folders, `explain` says what the badges are. Signals: search_changed(str), day_changed() at
@@ -130,7 +133,7 @@ class Sidebar(QFrame):
         """Show these conversations, or what to do where there are none."""
         searched = self.needle
         now = time.time()
-        headings = {} if searched else day_headings((row.updated for row in rows), now)
+        headings = {} if searched else headings_of(rows, now)
         self.list.show_rows(rows, current, searched, headings)
         self._midnight.start(ms_to_midnight(now))
         self._nothing.setVisible(not rows)
@@ -143,6 +146,13 @@ def ms_to_midnight(now: float) -> int:
     """Milliseconds to the next day, and one more."""
     tomorrow = datetime.combine(datetime.fromtimestamp(now).date() + timedelta(days=1), clock_time())
     return max(1, round(1000 * (tomorrow.timestamp() - now)) + 1)
+
+
+def headings_of(rows: Sequence[Listed], now: float) -> dict[int, str]:
+    """The headings between rows, by the number of the row below: what is kept at the top, then the days."""
+    top = sum(row.is_top for row in rows)
+    days = day_headings((row.updated for row in rows[top:]), now)
+    return ({0: TOP} if top else {}) | {top + place: name for place, name in days.items()}
 
 
 class ModelButton(QAbstractButton):

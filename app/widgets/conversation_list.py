@@ -63,7 +63,7 @@ class ListWords:
 
 class Listed(Protocol):
     """What the list shows as a row: whatever has these. `updated` is in seconds since the epoch, `excerpt` a line of
-    what was found in it, "" where nothing was looked for."""
+    what was found in it, "" where nothing was looked for. `is_top`: it is kept above the others."""
 
     @property
     def id(self) -> int: ...
@@ -77,6 +77,9 @@ class Listed(Protocol):
     @property
     def excerpt(self) -> str: ...
 
+    @property
+    def is_top(self) -> bool: ...
+
 
 class ConversationRow(NamedTuple):
     """One row, for what has other names for these."""
@@ -85,6 +88,7 @@ class ConversationRow(NamedTuple):
     title: str
     updated: float
     excerpt: str = ""
+    is_top: bool = False
 
 
 @dataclass(frozen=True, slots=True)

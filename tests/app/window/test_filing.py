@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMenu
 
+from app.sidebar.sidebar import headings_of
 from app.window.name_dialog import NameDialog
 from engine import TextDelta
 from tests.app.window.conftest import Screen, settle
@@ -90,6 +92,7 @@ def undo(screen: Screen) -> None:
 def test_a_conversation_is_kept_at_the_top(screen: Screen) -> None:
     choose(menu_of(screen, "Parcels"), "Keep at the top")
     assert titles(screen) == ["Parcels", "Boats", "Tents"]
+    assert headings_of(screen.window.sidebar.list.rows, time.time()) == {0: "Kept at the top", 1: "Today"}
     choose(menu_of(screen, "Parcels"), "Keep no longer at the top")
     assert titles(screen) == ["Boats", "Tents", "Parcels"]
 
