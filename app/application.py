@@ -25,6 +25,7 @@ from app.chat.filing import Filing
 from app.chat.rewriting import Rewriting
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
+from app.chat.titles import Titles
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
@@ -82,6 +83,7 @@ class Application(QObject):
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.filing = Filing(self.session, self.history, self)
+        self.titles = Titles(self.session, self.bridge, settings, self)
         self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
         self.apply_theme()
         self.window = Window()
@@ -110,7 +112,7 @@ class Application(QObject):
             delete_data=self._close_and_delete,
             updating=self.updating,
         )
-        self.filing_presenter = FilingPresenter(window, session, self.filing, self.dialogs.show)
+        self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
         self.finding = Finding(window, session)
         self.rewriting_presenter = RewritingPresenter(window, session, self.rewriting, self.filing, self.dialogs.show)
         say, say_error = window.notice.show_notice, window.notice.show_error

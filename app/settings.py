@@ -91,6 +91,11 @@ class Settings:
     too_long: TooLong = option(
         "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."
     )
+    write_titles: bool = option(
+        False,
+        "Behind the first answer the model writes a title. What it has read of the conversation is remembered, so that "
+        "only the question for a title is read; a question of yours breaks it off.",
+    )
     look_for_updates: bool = option(
         False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
     )

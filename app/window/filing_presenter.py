@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QDialog, QMenu
 
 from app.chat.filing import Filing
 from app.chat.session import Session
+from app.chat.titles import Titles
 from app.window.name_dialog import NameDialog
 from app.window.window import Window
-from app.words import shortened_line
+from app.words import shortened_line, tokens
+from engine import Matched
 
 ALL = "All conversations"
 LONGEST_TITLE = 120
@@ -26,18 +28,25 @@ class FilingPresenter(QObject):
     """
 
     def __init__(
-        self, window: Window, session: Session, filing: Filing, open_dialog: Callable[[QDialog], None]
+        self,
+        window: Window,
+        session: Session,
+        filing: Filing,
+        titles: Titles,
+        open_dialog: Callable[[QDialog], None],
     ) -> None:
         super().__init__(window)
         self._window = window
         self._session = session
         self._filing = filing
+        self._titles = titles
         self._open_dialog = open_dialog
         window.sidebar.list.menu_made.connect(self._extend)
         window.sidebar.list.delete_wanted.connect(filing.delete)
         window.sidebar.folder_button.menu().aboutToShow.connect(self._fill_folder_menu)
         window.commands.delete.triggered.connect(lambda: filing.delete(session.conversation.id))
         window.commands.filing_menu.aboutToShow.connect(self._fill_filing_menu)
+        titles.written.connect(self._on_title)
         filing.deleted.connect(self._on_deleted)
         filing.changed.connect(self._show_folder)
         self._show_folder()
@@ -67,6 +76,8 @@ class FilingPresenter(QObject):
             "Keep no longer at the top" if is_top else "Keep at the top",
             partial(self._filing.keep_at_top, number, not is_top),
         )
+        if self._titles.can_write(number):
+            menu.addAction("Have the model write a title", partial(self._titles.write, number))
         menu.addAction("Duplicate", partial(self._filing.duplicate, number))
         into = menu.addMenu("Move to a folder")
         for folder in self._filing.folders:
@@ -112,6 +123,12 @@ class FilingPresenter(QObject):
 
     def _show_folder(self) -> None:
         self._window.sidebar.show_folder(self._folder_name() or "Conversations")
+
+    def _on_title(self, number: int, matched: Matched) -> None:
+        read, remembered = tokens(matched.computed_tokens), matched.reused_tokens
+        said = f"The title is written: {read} read for it, {remembered:,} were remembered."
+        if self._window.notice.text == "":  # what is said there matters more
+            self._window.notice.show_notice(said)
 
     def _on_deleted(self, number: int, title: str) -> None:
         """The deletion is final when this notice goes."""

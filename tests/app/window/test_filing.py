@@ -11,9 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMenu
 
+from app.settings import Settings
 from app.sidebar.sidebar import headings_of
 from app.window.name_dialog import NameDialog
 from engine import TextDelta
+from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
 
 
@@ -204,3 +206,27 @@ def test_the_menu_of_the_window_files_the_conversation_in_view(screen: Screen) -
     screen.window.commands.new.trigger()
     menu.popup(screen.window.pos())
     assert [action.isEnabled() for action in menu.actions()] == [False]
+
+
+def test_the_model_writes_a_title_when_it_is_asked_to(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(), Script(tokens=("All about", " tents")))
+    screen.ask("What is a tent?")
+    screen.play()
+    choose(menu_of(screen, "What is a tent?"), "Have the model write a title")
+    screen.play()
+    assert titles(screen) == ["All about tents"]
+    assert "tokens read for it" in screen.window.notice.text
+    assert screen.texts() == ["What is a tent?", "Hello from a fake."]
+
+
+def test_the_model_writes_a_title_behind_the_first_answer_where_that_is_wanted(
+    make_screen: Callable[..., Screen],
+) -> None:
+    scripts = (Script(), Script(tokens=("Tents",)), Script())
+    screen = make_screen(*scripts, settings=Settings(theme="light", write_titles=True))
+    for text in ("What is a tent?", "And a rope?"):
+        screen.ask(text)
+        screen.play()
+        screen.play()
+        assert titles(screen) == ["Tents"]
+    assert len(screen.engine.requests) == 3
