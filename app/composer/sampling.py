@@ -172,6 +172,8 @@ class SamplingPopover(QWidget):
         parts.addWidget(self.form)
         parts.addLayout(ending)
         self._area = QScrollArea(self)
+        self._area.setAccessibleName("Settings of this conversation")
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setWidgetResizable(True)

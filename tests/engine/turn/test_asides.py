@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import Finished, TextDelta
+from engine.events import Event, Finished, TextDelta
 from engine.models.loaded import LoadedModel
 from engine.types import Message
 from tests.engine.turn.conftest import QUESTION, SYSTEM
@@ -20,10 +20,14 @@ def next_turn(tiny: LoadedModel, aside: str, *, settles: bool) -> tuple[int, str
     if aside != "none":
         asked = (*chat.messages, Message("user", "Write a title for this conversation."))
         request = replace(chat.request(), messages=asked, conversation="", pin_system=False)
-        written = 0
-        for event in events(chat.responder, request, is_cancelled=lambda: aside == "broken off" and written > 1):
-            written += isinstance(event, TextDelta)
-        assert isinstance(event, Finished)
+        seen: list[Event] = []
+
+        def is_cancelled() -> bool:
+            return aside == "broken off" and sum(isinstance(event, TextDelta) for event in seen) > 1
+
+        for event in events(chat.responder, request, is_cancelled=is_cancelled):
+            seen.append(event)
+        assert isinstance(seen[-1], Finished)
     if settles:
         list(chat.responder.settle())
     chat.messages.append(Message("user", f"{QUESTION} It is number 7."))
