@@ -99,15 +99,15 @@ class Rewriting(QObject):
         return is_changed
 
     def delete(self, message_id: int) -> None:
-        """Delete a message: an answer alone, a question with its answer. What follows stays, and is read again with the
-        next question, from there on."""
+        """Delete a message: an answer alone, a question with all its answers. What follows stays, and is read again
+        with the next question, from there on."""
         with self._session.reporting():
             self._session.refuse_if_written(self._session.conversation.id)
             gone = self._group(message_id)
-            if len(gone) == len(self._session.messages):
+            if gone.issuperset(message.id for message in self._session.messages):
                 raise HeadstartError("Nothing would be left. Delete the conversation instead.")
             with self._history.together():
-                self._removed = [self._history.remove(message.id) for message in reversed(gone)]
+                self._removed = [self._history.remove(number) for number in sorted(gone, reverse=True)]
             self._session.reload()
             self.deleted.emit()
 
@@ -122,18 +122,21 @@ class Rewriting(QObject):
 
     def finish(self) -> None:
         """The newest deletion is final."""
-        self._removed = []
+        removed, self._removed = self._removed, []
+        if removed:
+            with self._session.reporting():
+                self._history.forget_unsent(removed[0].conversation_id)
         self._session.forgetting.begin()
 
-    def _group(self, message_id: int) -> list[StoredMessage]:
-        """The message, and where it is a question all that answers it in the branch in view."""
-        messages = list(self._session.messages)
-        ids = [message.id for message in messages]
-        first = ids.index(message_id)
-        last = first + 1
-        while messages[first].role == "user" and last < len(messages) and messages[last].role != "user":
-            last += 1
-        return messages[first:last]
+    def _group(self, message_id: int) -> set[int]:
+        """The ids of a message, and where it is a question of all that answers it, in every version."""
+        gone = {message_id}
+        outline = self._history.outline(self._session.conversation.id)
+        is_question = any(each.id == message_id and each.role == "user" for each in outline)
+        for message in outline if is_question else ():  # no message stands before the one that it follows
+            if message.parent_id in gone and message.role != "user":
+                gone.add(message.id)
+        return gone
 
     # What that costs
 
@@ -157,7 +160,7 @@ class Rewriting(QObject):
             return ()
 
     def _request_without(self, message_id: int) -> Request:
-        session, gone = self._session, {message.id for message in self._group(message_id)}
+        session, gone = self._session, self._group(message_id)
         kept = [message for message in session.messages if message.id not in gone]
         branch = Branch(session.conversation, kept).with_draft("", session.placeholder_values())
         return branch.request(session.use_cache, session.placeholder_values())

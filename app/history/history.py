@@ -358,11 +358,16 @@ class History:
         values = self.file.rows("SELECT * FROM message WHERE id = ?", message_id)[0].values
         leaf = self.conversation(message.conversation_id).leaf_id
         with self.file.erasing():
-            rest = message.parent_id if leaf == message_id else leaf
+            rest = self._leaf_without(message) if leaf == message_id else leaf
             self.file.change("UPDATE message SET parent_id = ? WHERE parent_id = ?", message.parent_id, message_id)
             self.set_leaf(message.conversation_id, rest)
             self.file.change("DELETE FROM message WHERE id = ?", message_id)
         return Removed(message_id, message.conversation_id, values, below, leaf)
+
+    def forget_unsent(self, conversation_id: int) -> None:
+        """Forget the system prompts that no answer of a conversation was written under, now that some are gone."""
+        with self.file.erasing():
+            self.file.change(_DELETE_UNSENT, conversation_id, conversation_id)
 
     def put_back(self, removed: Removed) -> None:
         """Undo a removal. Raises HeadstartError where the conversation is gone meanwhile."""

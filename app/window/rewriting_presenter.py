@@ -18,7 +18,7 @@ from app.window.window import Window
 from app.words import recomputes
 from engine import Preview
 
-DELETE = {"user": "Delete this question and its answer", "assistant": "Delete this answer"}
+DELETE = {"user": "Delete this question and its answers", "assistant": "Delete this answer"}
 BRANCH = "Branch from here into a new conversation · nothing is read again"
 
 

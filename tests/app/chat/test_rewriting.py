@@ -142,12 +142,48 @@ def test_a_message_is_deleted_and_taken_back(desk: Desk, rewriting: Rewriting, p
     assert desk.session.messages == before
 
 
+def test_a_question_goes_with_all_its_answers(desk: Desk, rewriting: Rewriting) -> None:
+    """What followed one of them is a version of what followed the other."""
+    ask(desk, "Count.", "And then?")
+    first = desk.session.messages[0]
+    desk.session.choose_sibling(first.id)
+    before = desk.history.outline(1)
+    desk.session.edit(desk.session.messages[2].id, "And now?")
+    desk.play()
+    desk.session.choose_sibling(desk.session.messages[1].id)
+    desk.session.choose_sibling(before[3].id)
+    rewriting.replace_answer(before[1].id, "Uno")
+    ask(desk, "E poi?")
+    assert contents(desk)[:3] == ["Count.", "Uno", "E poi?"]
+    whole = desk.history.outline(1)
+    rewriting.delete(first.id)
+    assert contents(desk)[0] == "E poi?"
+    questions = [each.begins for each in desk.history.outline(1) if each.parent_id is None]
+    assert questions == ["And then?", "And now?", "E poi?"]
+    rewriting.take_back()
+    assert desk.history.outline(1) == whole
+    assert contents(desk)[:3] == ["Count.", "Uno", "E poi?"]
+
+
+def test_behind_the_last_answer_its_other_version_is_in_view(desk: Desk, rewriting: Rewriting) -> None:
+    ask(desk, "Count.")
+    rewriting.replace_answer(desk.session.messages[-1].id, "Uno")
+    rewriting.delete(desk.session.messages[-1].id)
+    assert contents(desk) == ["Count.", "one two"]
+
+
 def test_what_was_deleted_is_in_no_file(desk: Desk, rewriting: Rewriting, tmp_path: Path) -> None:
-    ask(desk, "About herons", "And then?")
+    """Nor is the system prompt that only this answer was written under."""
+    desk.session.set_system_prompt("Speak of stilts.")
+    ask(desk, "About herons")
+    desk.session.rename(1, "Birds")
+    desk.session.set_system_prompt("")
+    ask(desk, "And then?")
     rewriting.delete(desk.session.messages[0].id)
     rewriting.finish()
     desk.history.words.forget_all()
-    assert not any(b"herons" in each.read_bytes().lower().replace(b"about herons", b"") for each in tmp_path.iterdir())
+    files = [each.read_bytes().lower() for each in tmp_path.iterdir()]
+    assert not any(word in content for word in (b"herons", b"stilts") for content in files)
     rewriting.take_back()  # too late
     assert contents(desk) == ["And then?", " three."]
 

@@ -129,7 +129,7 @@ def test_a_message_is_deleted_and_taken_back(screen: Screen) -> None:
     assert screen.window.notice.text == "Deleted."
     undo(screen)
     assert screen.texts() == ["Count.", "one two", "And then?", " three."]
-    choose(screen, 2, "Delete this question and its answer")
+    choose(screen, 2, "Delete this question and its answers")
     assert screen.texts() == ["Count.", "one two"]
 
 
