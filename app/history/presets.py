@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from app.history.file import HistoryFile
@@ -37,6 +38,10 @@ class PresetTable:
     def __init__(self, file: HistoryFile, clock: Callable[[], float]) -> None:
         self._file = file
         self._clock = clock
+
+    def together(self) -> AbstractContextManager[None]:
+        """Changes made inside are stored all or none."""
+        return self._file.together()
 
     def all(self) -> tuple[Preset, ...]:
         """Every preset, by its name."""
