@@ -117,6 +117,11 @@ class Settings:
         "", "What the model is told before every conversation that you begin from now on; empty for nothing."
     )
     too_long: TooLong = option("ask", "What to do when a conversation grows longer than the model reads.")
+    write_titles: bool = option(
+        False,
+        "Behind the first answer the model writes a title. What it has read of the conversation is remembered, so that "
+        "only the question for a title is read; a question of yours breaks it off.",
+    )
     look_for_updates: bool = option(
         False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
     )

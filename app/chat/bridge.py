@@ -213,16 +213,19 @@ class Bridge(QObject):
 
 
 def merge(events: Iterable[Event]) -> list[Event]:
-    """Make events fewer without loss: join the text of each request, and that of its thought, keep the newest of its
-    Loading, Prefill and TurnStats, and leave the rest as it was.
+    """Make events fewer without loss: join the text of each request, and that of its thought, with its ids in the first
+    of the two; keep the newest of its Loading, Prefill and TurnStats, and leave the rest as it was.
 
     What belongs to a request comes out before its end, and in the order in which each kind first appeared.
     """
     merged: list[Event] = []
     texts: dict[tuple[int, bool], list[str]] = {}
+    ids: dict[int, tuple[int, ...]] = {}
     newest: dict[tuple[type, int], int] = {}
     for event in events:
         kind, request_id = type(event), event.request_id
+        if isinstance(event, TextDelta) and event.token_ids:
+            ids[request_id] = ids.get(request_id, ()) + event.token_ids
         if isinstance(event, TextDelta) and (request_id, event.is_thought) in texts:
             texts[request_id, event.is_thought].append(event.text)
         elif (kind, request_id) in newest:
@@ -233,10 +236,11 @@ def merge(events: Iterable[Event]) -> list[Event]:
             if isinstance(event, _NEWEST_COUNTS):
                 newest[kind, request_id] = len(merged)
             merged.append(event)
-    return [_joined(event, texts) for event in merged]
+    return [_joined(event, texts, ids) for event in merged]
 
 
-def _joined(event: Event, texts: dict[tuple[int, bool], list[str]]) -> Event:
+def _joined(event: Event, texts: dict[tuple[int, bool], list[str]], ids: dict[int, tuple[int, ...]]) -> Event:
     if isinstance(event, TextDelta):
-        return replace(event, text="".join(texts[event.request_id, event.is_thought]))
+        text = "".join(texts[event.request_id, event.is_thought])
+        return replace(event, text=text, token_ids=ids.pop(event.request_id, ()))
     return event

@@ -266,7 +266,7 @@ class Cost(QObject):
         if not (outlook := self._outlook()):
             return []
         before, asked = outlook.branch.before, self._considered
-        found = [message for message in outlook.branch.messages if message.id == asked]
+        found = [message for message in outlook.branch.messages if message.id == asked and message.role == "user"]
         return [outlook.request(before(asked), each.content, each.attachments) for each in found]
 
     def _request(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 
 from app.chat.session import Session
 from app.exchange import backup
@@ -18,7 +18,7 @@ from app.files import write_whole
 from app.history.history import History
 from app.history.talks import Talk, read_talk, store_talk
 from app.transcript.page import print_pdf, to_html
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.widgets.work import Work
 from app.window.window import Window
 from app.words import counted
@@ -143,11 +143,12 @@ class Exchanging(QObject):
             "Your conversations, saved system prompts and settings become those of the backup. What is there now is"
             " kept beside them under another name. Headstart closes; start it again then."
         )
-        box = message_box(self._window, "Restore a backup", asked, more, QMessageBox.Icon.Question)
-        yes = box.addButton("Restore and close", QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
+        agreed: list[bool] = []
+        box = MessageBox(self._window, "Restore a backup", asked, more)
+        box.add("Restore and close", lambda: agreed.append(True), "danger")
+        box.add("Cancel", kind="safe")
         box.exec()
-        return box.clickedButton() is yes
+        return bool(agreed)
 
     def _on_read(self, found: tuple[list[Talk], int]) -> None:
         self._work = None
