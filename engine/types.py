@@ -22,6 +22,7 @@ Cause = Literal[
     "tools",
     "trimmed",
     "evicted",
+    "other client",
     "positions",
     "other model",
     "cache off",

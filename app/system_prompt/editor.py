@@ -55,6 +55,7 @@ class SystemPromptEditor(QDialog):
         fit(self, QSize(864, 600))
         self.edit = QPlainTextEdit(text, self)
         self.edit.setObjectName("field")
+        self.edit.setFont(theme.reading_font())
         self.edit.setAccessibleName("System prompt")
         self.edit.setPlaceholderText("For instance: You are the support assistant of a parcel service.")
         self.edit.setTabChangesFocus(True)

@@ -33,6 +33,8 @@ from app.window.window import Window
 from app.words import cost_of_reading_ahead, least_budget, raised_budget, shortened_line, size, token_cost
 from engine import Failed, Loaded, installed_folder, is_server, keep_key
 
+MOST_RECENT = 6
+"""Models that the menu offers again."""
 LONGEST_TITLE = 120
 """Characters of a title that a question repeats."""
 
@@ -103,6 +105,7 @@ class Dialogs(QObject):
         actions.use_cache.triggered.connect(self._on_use_cache)
         actions.use_cache.setChecked(self._session.use_cache)
         window.sidebar.model_button.show_cache_on(self._session.use_cache)
+        self._show_recent()
 
     def edit_system_prompt(self) -> None:
         """Show the system prompt of the conversation in view, to be changed."""
@@ -221,7 +224,18 @@ class Dialogs(QObject):
         self._say_budget(self._session.answers.asked_cache_bytes)
         if event.request_id in self._paths:
             self._settings.model_path = self._paths.pop(event.request_id)
+            self._note_recent(self._settings.model_path)
             self._save_settings()
+
+    def _note_recent(self, path: str) -> None:
+        """Offer the model at this path first from now on; the default one has an entry of its own."""
+        if path:
+            others = [each for each in self._settings.recent_models.splitlines() if each != path]
+            self._settings.recent_models = "\n".join([path, *others][:MOST_RECENT])
+        self._show_recent()
+
+    def _show_recent(self) -> None:
+        self._window.commands.show_recent(self._settings.recent_models.splitlines(), self.load)
 
     def _on_failed(self, event: Failed) -> None:
         self._paths.pop(event.request_id, None)

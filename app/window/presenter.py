@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
@@ -152,6 +151,15 @@ class Presenter(QObject):
         self._refresh_header()
         self._refresh_empty()
 
+    def show_text_size(self) -> None:
+        """Show messages, and what is written, as large as the theme says now."""
+        transcript, top_id = self._window.transcript, self._window.transcript.top_id
+        transcript.show_messages([])
+        self._on_conversation(self._session.conversation)
+        if top_id:
+            transcript.show_message(top_id)
+        self._window.composer.edit.show_size()
+
     def _on_edit_wanted(self, message_id: int) -> None:
         for message in self._session.messages:
             if message.id == message_id:
@@ -242,8 +250,6 @@ class Presenter(QObject):
             self._window.transcript.mark_newest()
         if message.finish_reason in ("end", "length"):
             self._end_error()
-            if not self._window.isActiveWindow():
-                QApplication.alert(self._window)  # an answer is ready, and somebody looks at something else
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():

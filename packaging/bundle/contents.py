@@ -36,7 +36,6 @@ EXCLUDED_MODULES = (
     "PySide6.QtHelp",
     "PySide6.QtSql",
     "PySide6.QtTest",
-    "torch.testing._internal",
     "pyqtgraph.examples",
     "pyqtgraph.opengl",
     "pyqtgraph.jupyter",
@@ -48,7 +47,7 @@ DROPPED = (
     r"^torch/(include|share)/",
     r"^torch/fx/passes/tests/",
     r"^functorch/.*\.(cpp|h)$",
-    r"^torch/testing/_internal/",
+    r"^torch/testing/_internal/(opinfo/|generated/|jit_|hypothesis_|common_(?!dtype))",  # the rest is imported by torch
     r"^torch/lib/lib(torchbind_test|jitbackend_test|backend_with_compiler|aoti_custom_ops)",
     r"\.(a|lib|pdb)$",
     r"\.dist-info/(direct_url\.json|REQUESTED|INSTALLER)$",
