@@ -87,6 +87,7 @@ class Bridge(QObject):
         self._is_closed = False
         self._outstanding: set[int] = set()
         self._aside: set[int] = set()
+        self._ahead: set[int] = set()
         self._thinking: tuple[str, ...] = ()  # what the loaded model lets one choose
         self._told: deque[Callable[[CacheView], object] | None] = deque()
         self._ready: deque[Event] = deque()
@@ -107,8 +108,13 @@ class Bridge(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while something is outstanding."""
-        return bool(self._outstanding or self._told)
+        """True while something is outstanding that somebody waits for."""
+        return bool(self._outstanding - self._ahead or self._told)
+
+    @property
+    def is_reading_ahead(self) -> bool:
+        """True while something is to be read ahead."""
+        return bool(self._ahead)
 
     def load(self, spec: ModelSpec) -> int:
         """Load a model; ends with `loaded` or `failed`."""
@@ -131,7 +137,9 @@ class Bridge(QObject):
     def read_ahead(self, request: Request, *others: Request) -> int:
         """Have what these requests begin with read while nothing is asked; ends with `preview` of the first one, or
         `failed`."""
-        return self._expect(self._engine.read_ahead(self._fitting(request), [self._fitting(each) for each in others]))
+        request_id = self._engine.read_ahead(self._fitting(request), [self._fitting(each) for each in others])
+        self._ahead.add(request_id)
+        return self._expect(request_id)
 
     def cancel(self, request_id: int) -> None:
         """Stop a request, a load or a preview, which still has its end."""
@@ -154,6 +162,7 @@ class Bridge(QObject):
         self.timer.stop()
         self._outstanding.clear()
         self._aside.clear()
+        self._ahead.clear()
         self._ready.clear()
         self._told.clear()
         return self._engine.close()
@@ -164,7 +173,7 @@ class Bridge(QObject):
         self._ready.extend(merge(self._take()))
         while self._ready:
             self._emit(self._ready.popleft())
-        if not self.busy and self.timer.isActive():  # a slot may have closed us
+        if not self.busy and not self._ahead and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
 
     def _addressed(self, request: Request) -> Request:
@@ -197,6 +206,7 @@ class Bridge(QObject):
         if isinstance(event, Finished | Failed | Loaded | Preview):
             self._outstanding.discard(event.request_id)
             self._aside.discard(event.request_id)
+            self._ahead.discard(event.request_id)
         (self.aside if is_aside else self._signals[type(event)]).emit(event)
         if then is not None and isinstance(event, CacheView):
             then(event)

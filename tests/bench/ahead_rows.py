@@ -53,7 +53,7 @@ class Typist:
     def rest(self, seconds: float = 0.6) -> None:
         """Look at what was written until the engine has nothing more to read."""
         self.wait(seconds)
-        while self._application.bridge.busy:
+        while self._application.bridge.busy or self._application.bridge.is_reading_ahead:
             self.wait(0.05)
 
     def send(self) -> TurnStats:

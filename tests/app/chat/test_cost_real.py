@@ -63,7 +63,7 @@ class Program:
 
     def rest(self) -> None:
         """Let the engine say everything, and read again what it wrote: that changes what can be reused."""
-        while self.bridge.busy:
+        while self.bridge.busy or self.bridge.is_reading_ahead:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
         while self.engine.worker.idle_work is not None:
             QCoreApplication.processEvents()

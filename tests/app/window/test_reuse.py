@@ -49,9 +49,9 @@ def shown_tokens(line: NextPrompt) -> Counter[State]:
 def foresee(screen: Screen) -> None:
     """Typing has rested: whatever is scheduled is asked now."""
     cost = screen.session.cost
-    for previewer in (cost.draft, cost.edit, cost.prompt):
-        if previewer.rest.isActive():
-            previewer.ask()
+    for asking in (cost.draft, cost.edit, cost.prompt, cost.reader, cost.prompt_reader):
+        if asking.rest.isActive():
+            asking.ask()
     screen.play()
 
 
