@@ -260,6 +260,11 @@ class History:
         """The active branch, from the first message to the leaf."""
         return tuple(map(read_message, self.file.rows(_BRANCH, conversation_id)))
 
+    def all_messages(self, conversation_id: int) -> tuple[StoredMessage, ...]:
+        """The messages of all branches, oldest first."""
+        query = f"{_MESSAGE} WHERE m.conversation_id = ? ORDER BY m.id"
+        return tuple(map(read_message, self.file.rows(query, conversation_id)))
+
     def message(self, message_id: int) -> StoredMessage:
         """One message. Raises HeadstartError when there is none with this id."""
         for row in self.file.rows(f"{_MESSAGE} WHERE m.id = ?", message_id):
