@@ -201,8 +201,3 @@ def make_title(question: str) -> str:
         return line
     head, space, _ = line[: TITLE_LENGTH + 1].rpartition(" ")
     return (head if space else line[:TITLE_LENGTH]) + "…"
-
-
-def repair_text(text: str) -> str:
-    """Text that can be stored and encoded: halves of a character joined, lone halves replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

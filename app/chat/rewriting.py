@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.branch import Branch, repair_text
+from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.cost import Previewer
 from app.chat.session import Session
 from app.chat.turn import Turn
 from app.history.history import History, Removed
-from app.history.records import CUT, Outlined, StoredMessage
+from app.history.records import CUT, Outlined, StoredMessage, repair_text
 from engine import HeadstartError, Message, Preview, Request
 
 

@@ -11,9 +11,10 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from app.chat.ahead import Reader, is_wanted
 from app.chat.answers import Answers
 from app.chat.attached import Attached
-from app.chat.branch import Branch, repair_text
+from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.cost import Cost, Outlook
 from app.chat.forgetting import Forgetting
@@ -21,10 +22,10 @@ from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
-from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.history.records import Conversation, ConversationEntry, StoredMessage, repair_text
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
-from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings
+from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings, is_server
 
 
 class Session(QObject):
@@ -88,7 +89,8 @@ class Session(QObject):
         self.forgetting = Forgetting(history.words, self)
         self.answers = Answers(bridge, self.saving, self)
         self.attached = Attached(lambda: self._branch, self)
-        self.cost = Cost(bridge, self._outlook, self.attached, self)
+        self.cost = Cost(bridge, self._outlook, self.attached, self._may_read_ahead, self)
+        self._newest = Reader(bridge, self._newest_alternatives, parent=self)
         self._branch = self._blank()
         self._state = self.state
         self.saving.error.connect(self.error)
@@ -219,6 +221,7 @@ class Session(QObject):
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
+        self._newest.drop()
         self.cost.drop()
         self.forgetting.stop()
         self.answers.shutdown()
@@ -406,6 +409,9 @@ class Session(QObject):
         except HeadstartError as error:
             self._report(error)
             return False
+        if not branch.conversation.id:
+            with self.reporting():
+                self._history.servers.begin(conversation.id)
         if self.answers.loading and not branch.conversation.id and 0 in self._begun_alike:
             self._begun_alike.add(conversation.id)
         if not branch.conversation.id:
@@ -433,6 +439,7 @@ class Session(QObject):
     def _submit(self, turn: Turn, asked_at: float) -> None:
         """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
         turn.request = replace(turn.request, asked_at=asked_at)
+        self._newest.drop()
         self.cost.draft_sent()
         self.answers.begin(turn)
 
@@ -498,6 +505,7 @@ class Session(QObject):
             self.settings_changed.emit()
         if not self.answers.loading:
             self._begun_alike &= {0}
+            self._newest.ask()
 
     def _take_question_back(self, is_refused: bool = False) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""
@@ -580,6 +588,21 @@ class Session(QObject):
     def _keeps_room(self) -> bool:
         """Whether a question is refused while turns can be left out to make room for its answer."""
         return self._settings.too_long != "refuse"
+
+    def _may_read_ahead(self) -> bool:
+        """Whether what may be sent soon is read before it is. A server elsewhere reads for an answer only."""
+        return self.model is not None and not is_server(self.model.path) and is_wanted(self._settings)
+
+    def _newest_alternatives(self) -> list[Request]:
+        """What the newest conversation may ask next, while another one is in view: it is likely to be opened soon."""
+        newest = next((each.id for each in self.conversations()), 0)
+        if not newest or newest == self.conversation.id or not self._may_read_ahead():
+            return []
+        try:
+            outlook = self._outlook_of(self._read(newest))
+        except HeadstartError:
+            return []
+        return outlook.alternatives(outlook.branch, "") if outlook else []
 
     def _outlook(self) -> Outlook | None:
         return self._outlook_of(self._branch) if self.state == "idle" else None

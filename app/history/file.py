@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.files import keep_private, set_aside
+from app.history.copies import OPENED, begin_opening, set_strange_log_aside
 from app.history.errors import NO_ROOM_TO_DELETE, DamagedFileError, in_sentences, in_words, is_damage, is_forbidden
 from app.history.records import Row
 from app.history.recovery import readable, recover
@@ -62,9 +63,14 @@ class HistoryFile:
 
     def finish_opening(self) -> None:
         """Call it once what the last run left open is mended: from here on a file that is only read takes no change."""
+        self._empty_log()
         if self.is_read_only:
             self.db.execute("PRAGMA query_only=ON")
-        self._empty_log()
+            return
+        try:
+            begin_opening(self.db, self.path)
+        except (sqlite3.Error, OSError) as error:  # the word of an earlier opening is good, too
+            log.warning("%s keeps the word of an earlier opening: %s", self.path, error)
 
     def close(self) -> None:
         """Give the file back. Safe to call twice."""
@@ -180,6 +186,11 @@ class HistoryFile:
                 )
         keep_private(self.path.parent)
         self._keep_private()
+        if kept := set_strange_log_aside(self.path):
+            self.notice = (
+                "The file with your conversations is another one than at the end: it was copied back. Changes that were"
+                f" not yet carried over belong to the other one, and were kept as {kept}."
+            )
         if self._is_short() and self.path.with_name(self.path.name + "-wal").exists():
             self._set_aside()  # at once: SQLite deletes the log of an empty file; none that is just made has a log
         try:
@@ -216,6 +227,7 @@ class HistoryFile:
     def _set_aside(self) -> Path:
         try:
             kept = set_aside(self.path, _COMPANIONS)
+            self.path.with_name(self.path.name + OPENED).unlink(missing_ok=True)
         except OSError as error:
             raise HeadstartError(f"{self.path} is damaged and in the way. Move it elsewhere.", str(error)) from error
         self.notice = f"The file with your conversations is damaged. It was kept as {kept}, and a new one was begun."

@@ -33,6 +33,7 @@ from app.history.records import (
     read_title,
     to_json,
 )
+from app.history.servers import ServerTable
 from app.history.words import WordIndex
 from app.matching import excerpt
 from app.placeholders import Cure
@@ -114,6 +115,7 @@ class History:
         self.path = path
         self.file = HistoryFile(path)
         self.presets = PresetTable(self.file, clock)
+        self.servers = ServerTable(self.file)
         self.filing = FilingTable(self.file, clock)
         self.words = WordIndex(self.file)
         self.notice = self.file.notice
@@ -261,7 +263,7 @@ class History:
         return tuple(map(read_message, self.file.rows(_BRANCH, conversation_id)))
 
     def all_messages(self, conversation_id: int) -> tuple[StoredMessage, ...]:
-        """The messages of all branches, oldest first."""
+        """Every message of all branches, each after the one that it follows."""
         query = f"{_MESSAGE} WHERE m.conversation_id = ? ORDER BY m.id"
         return tuple(map(read_message, self.file.rows(query, conversation_id)))
 

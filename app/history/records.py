@@ -135,6 +135,11 @@ def read_label(label: str) -> int:
     return int(number) if mark == "#" and number.isdecimal() else 0
 
 
+def repair_text(text: str) -> str:
+    """Text that can be stored and encoded: halves of a character joined, lone halves replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class Row:
     """One row of the file, read column by column. Attributes: id, which SQLite itself sees to; values, as they stand in
     the file, by their columns; unread, the names of the columns whose value was of no use."""

@@ -120,12 +120,26 @@ def files_of_questions() -> tuple[str, ...]:
     return ("ALTER TABLE message ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",)
 
 
+def servers_of_conversations() -> tuple[str, ...]:
+    """Which conversations a server answers; 0 stands for the one that is not begun."""
+    return (
+        "CREATE TABLE answered_by (conversation_id INTEGER PRIMARY KEY, server TEXT NOT NULL)",
+        """CREATE TRIGGER answered_by_goes AFTER DELETE ON conversation
+            BEGIN DELETE FROM answered_by WHERE conversation_id = OLD.id; END""",
+    )
+
+
+def word_of_the_opening() -> tuple[str, ...]:
+    """A word that tells the log beside the file from that of another state of it (copies.py)."""
+    return ("CREATE TABLE opening (word TEXT NOT NULL)",)
+
+
 _IS_ENDED = "({0}.role IS NOT 'assistant' OR {0}.finish_reason IS NOT '')"
 """Whether a message is whole: an answer that is being written changes every second."""
 
 
 def words_of_messages() -> tuple[str, ...]:
-    """Version 9: an index of the words of all messages that are whole. `owed` has a row while words of what was deleted
+    """An index of the words of all messages that are whole. `owed` has a row while words of what was deleted
     or changed still stand in it: FTS5 notes a deletion, and drops the words only when it merges its segments."""
     old, new = _IS_ENDED.format("OLD"), _IS_ENDED.format("NEW")
     forget = "INSERT INTO said(said, rowid, content) SELECT 'delete', OLD.id, OLD.content"
@@ -151,7 +165,7 @@ def words_of_messages() -> tuple[str, ...]:
 
 
 def folders_and_deletions() -> tuple[str, ...]:
-    """Version 10: folders, conversations that stay at the top of the list, and deletions that can still be taken back.
+    """Folders, conversations that stay at the top of the list, and deletions that can still be taken back.
     What the list shows is read from an index alone."""
     return (
         "CREATE TABLE folder (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE)",
@@ -167,12 +181,12 @@ def folders_and_deletions() -> tuple[str, ...]:
 
 
 def open_answers() -> tuple[str, ...]:
-    """Version 11: answers that were being written when the program ended are found without a look at all messages."""
+    """Answers that were being written when the program ended are found without a look at all messages."""
     return ("CREATE INDEX message_open ON message(id) WHERE role = 'assistant' AND finish_reason = ''",)
 
 
 def texts_that_end_answers() -> tuple[str, ...]:
-    """Version 12: the texts before which answers of a conversation end."""
+    """The texts before which answers of a conversation end."""
     return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
 
 
@@ -185,6 +199,8 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     parts_of_answers,
     drafts_of_conversations,
     files_of_questions,
+    servers_of_conversations,
+    word_of_the_opening,
     words_of_messages,
     folders_and_deletions,
     open_answers,

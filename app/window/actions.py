@@ -25,6 +25,10 @@ class Actions:
         self.new = self._make("&New conversation", "Ctrl+N")
         self.rename = self._make("&Rename conversation", "F2")
         self.delete = self._make("&Delete conversation", "")
+        self.export = self._make("&Export conversation…", "Ctrl+Shift+S")
+        self.take_in = self._make("&Import conversations…", "")
+        self.back_up = self._make("&Back up everything…", "")
+        self.restore = self._make("Restore a back&up…", "")
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
@@ -50,6 +54,7 @@ class Actions:
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
         self.open_server = self._make("Use a &server…", "")
         self.open_default = self._make("&Default model", "")
+        self.length = self._make("&Longest conversation…", "")
         self.preferences = self._make("&Preferences…", "Ctrl+,")
         self.about = self._make("About &Headstart…", "")
         self.quit = self._make("&Quit", "Ctrl+Q")
@@ -70,6 +75,8 @@ class Actions:
         menu.addSeparator()
         menu.addAction(self.open_server)
         menu.addAction(self.open_default)
+        menu.addSeparator()
+        menu.addAction(self.length)
         self._model_menu, self._recent = menu, menu.addSeparator()
         return menu
 
@@ -90,6 +97,7 @@ class Actions:
             (self.new, self.find_here, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.versions, self.delete),
             (self.retry, self.go_on, self.copy_answer, self.prove, self.stop),
+            (self.export, self.take_in, self.back_up, self.restore),
             (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )

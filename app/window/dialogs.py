@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QFileDialog
@@ -24,14 +24,16 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.message_box import MessageBox
 from app.window.about import AboutDialog
+from app.window.answered_by import AnsweredBy
 from app.window.graphics_card import GraphicsDialog
+from app.window.open_model import OpenModelDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.server_dialog import ServerDialog
 from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
-from app.words import least_budget, raised_budget, size, token_cost
-from engine import Failed, Loaded, installed_folder, is_server, keep_key
+from app.words import cost_of_reading_ahead, least_budget, raised_budget, size, token_cost
+from engine import Failed, Loaded, installed_folder, is_server, keep_key, model_fit
 
 MOST_RECENT = 6
 """Models that the menu offers again."""
@@ -56,6 +58,7 @@ class Dialogs(QObject):
         bridge: Bridge,
         settings: Settings,
         presets: PresetTable,
+        answered_by: AnsweredBy,
         *,
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
         choose_theme: Callable[[str], None],
@@ -69,6 +72,7 @@ class Dialogs(QObject):
         self._bridge = bridge
         self._settings = settings
         self._presets = presets
+        self._answered_by = answered_by
         self._set_system_prompt = set_system_prompt
         self._choose_theme = choose_theme
         self._save_settings = save_settings
@@ -96,6 +100,7 @@ class Dialogs(QObject):
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_server.triggered.connect(self.choose_server)
+        actions.length.triggered.connect(self.choose_length)
         actions.open_default.triggered.connect(lambda: self.load(""))
         actions.clear_cache.triggered.connect(lambda: self._bridge.tell("clear_cache"))
         actions.use_cache.triggered.connect(self._on_use_cache)
@@ -127,6 +132,7 @@ class Dialogs(QObject):
             quality,
             self._updating.is_offered,
             installed_folder() is not None and sys.platform != "darwin",  # there torch uses the card by itself
+            cost_of_reading_ahead(self._bridge.read_cache_view()),
         )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)
@@ -189,14 +195,36 @@ class Dialogs(QObject):
     def choose_server(self) -> None:
         """Ask for the address of a server."""
         path = self._settings.model_path
-        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window)
+        here = self._answered_by.server()
+        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window, here)
         dialog.chosen.connect(self.load)
+        dialog.chosen_here.connect(self._answered_by.choose)
+        self.show(dialog)
+
+    def choose_length(self) -> None:
+        """Ask how long conversations with the present model may grow. A server decides that itself."""
+        if not is_server(self._settings.model_path):
+            self.look_at(self._settings.model_path)
+
+    def look_at(self, path: str) -> None:
+        """Show what the model at `path` takes, and load it with the length of conversations that is chosen there."""
+        model = self._session.model
+        spec = model_spec(self._settings, path)
+        dialog = OpenModelDialog(spec, model_fit, model.weights_bytes if model else 0, self._window)
+
+        def load(tokens: int, bits: int) -> None:
+            settings = self._settings
+            settings.contexts = _with(settings.contexts, path, tokens)
+            settings.kv_bits = _with(settings.kv_bits, path, bits if bits == 8 else 0)
+            self.load(path)
+
+        dialog.chosen.connect(load)
         self.show(dialog)
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
         self._window.notice.clear()  # of the load before
-        load_id = self._session.answers.load(replace(model_spec(self._settings), path=path))
+        load_id = self._session.answers.load(model_spec(self._settings, path))
         self._paths[load_id] = path
 
     def _say_budget(self, asked_bytes: int) -> None:
@@ -229,7 +257,7 @@ class Dialogs(QObject):
         dialog.setFileMode(mode)
         if kind:
             dialog.setNameFilter(kind)
-        dialog.fileSelected.connect(self.load)
+        dialog.fileSelected.connect(self.look_at)
         self.show(dialog)
 
     def show(self, dialog: QDialog) -> None:
@@ -252,3 +280,9 @@ class Dialogs(QObject):
     def _on_use_cache(self, wanted: bool) -> None:
         self._session.use_cache = wanted
         self._window.sidebar.model_button.show_cache_on(wanted)
+
+
+def _with(chosen: dict[str, int], path: str, value: int) -> dict[str, int]:
+    """What was chosen for each model, with this for one of them; 0 for nothing."""
+    others = {name: each for name, each in chosen.items() if name != path}
+    return {**others, path: value} if value else others

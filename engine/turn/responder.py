@@ -27,6 +27,7 @@ from engine.prompt.parts import AnswerReader
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered
 from engine.stopping import Listen, StoppedError, listening
+from engine.turn.ahead import ReadTokens, common_start, read_ahead
 from engine.turn.answer import WrittenAnswer
 from engine.turn.building import Building
 from engine.turn.choosing import Choices
@@ -35,6 +36,7 @@ from engine.turn.last_turns import PAST_BYTES, LastTurns
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
+from engine.turn.wish import Wish
 from engine.types import BLOCK_TOKENS, Message, Request
 
 WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
@@ -51,6 +53,10 @@ OPENING_TOKENS = 32
 
 NOTHING = Message("assistant", "")
 """The answer of a request that was stopped before it."""
+
+TOLD_TOKENS = 256
+"""Where fewer are read ahead, such as while somebody types, nobody is told how the cache is then: who hears of it looks
+at every conversation anew."""
 
 BLOCK_TEXT_BYTES = 32_000_000
 """For the texts of blocks that previews show."""
@@ -91,6 +97,7 @@ class Responder:
         )
         self._cold_times = ColdTimes()
         self.last_turns = LastTurns(past_bytes)
+        self._read_ahead = ReadTokens()
         self._clock = clock
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
@@ -103,7 +110,14 @@ class Responder:
         """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
         view = self.cache.view(request_id, with_nodes=with_nodes)
         beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self.last_turns.nbytes
-        return replace(view, overhead_bytes=view.overhead_bytes + beside, unread_tokens=self._unread_tokens())
+        read = self._read_ahead
+        return replace(
+            view,
+            overhead_bytes=view.overhead_bytes + beside + read.nbytes,
+            unread_tokens=self._unread_tokens(),
+            ahead_tokens=read.count,
+            unasked_tokens=read.count - read.asked,
+        )
 
     def _unread_tokens(self) -> int:
         """Tokens that `settle` would make reusable."""
@@ -200,6 +214,8 @@ class Responder:
             with turn.clock.part("restore"):
                 with_room(self.cache, lambda: turn.cache.restore(run))
             turn.reused, turn.from_disk = run.reused, run.disk_tokens
+            if not turn.request.salt:
+                turn.ahead = self._read_ahead.ask(turn.prompt.ids, run.reused)
             yield turn.matched(self._divergence(turn))
             logits = run.logits
             if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
@@ -408,7 +424,7 @@ class Responder:
         estimate = template + self.rate.from_scratch(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
-        return replace(stats, disk_tokens=turn.from_disk)
+        return replace(stats, disk_tokens=turn.from_disk, ahead_tokens=turn.ahead)
 
     def _remember(self, turn: Turn, answer: Message, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
@@ -424,7 +440,9 @@ class Responder:
     def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
         """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
         comes out, and the encoding goes on: the same preview, asked for again, finds it under way or done."""
-        prompt = self.building.build(request, listen)
+        return self._preview(request_id, request, self.building.build(request, listen))
+
+    def _preview(self, request_id: int, request: Request, prompt: Prompt) -> Preview:
         new_tokens = self._new_tokens(request, prompt)
         cache = self._cache_of(request.salt) if request.use_cache else self._cold_cache
         reused, from_disk = cache.estimate(prompt.ids, new_tokens)
@@ -445,6 +463,7 @@ class Responder:
             block_texts=tuple(self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, shown, BLOCK_TOKENS)),
             disk_tokens=from_disk,
             ids=prompt.ids,
+            ahead_tokens=0 if request.salt else self._read_ahead.among(prompt.ids, reused),
         )
 
     def _seconds_to_read(self, computed: int, reused: int) -> float:
@@ -461,6 +480,48 @@ class Responder:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
         self.cache.disk.clear()
+
+    def read_ahead(self, wish: Wish, listen: Listen = lambda: None) -> Iterator[Event | None]:
+        """While idle: read what is wished, a piece at a time, and tell what its first request would reuse then. What
+        the conversation's last answer wrote is read before that, as idle work would. `listen` is called within a piece;
+        what it raises comes out, and the rest can be begun again.
+
+        A lack of memory ends it without a word, as it does `settle`. Raises HeadstartError where the request could not
+        be answered.
+        """
+        request = wish.requests[0]
+        if wish.prompt is None:
+            prompts = [self.building.build(each, listen) for each in wish.requests]
+            wish.prompt, wish.certain = prompts[0], common_start([prompt.ids for prompt in prompts])
+        check_prompt(wish.prompt, request, self.cache.context_length, self.model.vocabulary)
+        try:
+            if request.use_cache:
+                yield from self._read_certain(wish, wish.prompt, listen)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+        yield self._preview(wish.request_id, request, wish.prompt)
+
+    def _read_certain(self, wish: Wish, prompt: Prompt, listen: Listen) -> Generator[Event | None, None, None]:
+        request, ids = wish.requests[0], wish.certain
+        past = self.last_turns.of(request.conversation)
+        if past is not None and not self.near and ids[: len(past.ids)] == past.ids:
+            yield from self._settle_one(request.conversation, listen)
+        cache, room = self._cache_of(request.salt), self._new_tokens(request, prompt) + len(prompt.ids) - len(ids)
+        first = cache.estimate((*ids, 0), room, len(prompt.ids)).tokens
+        if first >= len(ids):
+            return
+
+        def note(start: int, end: int) -> None:
+            if not request.salt:
+                self._read_ahead.note(ids[:end], start)
+
+        place = room, len(prompt.ids), request.conversation
+        for ready in read_ahead(self.model, cache, ids, *place, note, listen, self.chunk_tokens, self.rate.estimate):
+            left = self.rate.estimate(len(ids) - ready, ready)
+            yield Prefill(wish.request_id, max(0, ready - first), len(ids) - first, left)
+        if len(ids) - first >= TOLD_TOKENS:
+            yield self.view()
 
     def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises

@@ -26,10 +26,10 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Turn:
-    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk. `ids` are the
-    tokens that were written, behind those of an answer that goes on; the first `told` of them went out with the text.
-    `known` are the characters of the text, and of the thought, that were shown before the answer was cut off, and are
-    still to come.
+    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk; `ahead` of
+    them were read ahead. `ids` are the tokens that were written, behind those of an answer that goes on; the first
+    `told` of them went out with the text. `known` are the characters of the text, and of the thought, that were shown
+    before the answer was cut off, and are still to come.
     """
 
     request_id: int
@@ -44,6 +44,7 @@ class Turn:
     kept_ends: tuple[int, ...] = ()
     reused: int = 0
     from_disk: int = 0
+    ahead: int = 0
     ids: list[int] = field(default_factory=list)
     told: int = 0
     known: dict[bool, int] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class Turn:
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
             notices=self.prompt.notices,
+            ahead_tokens=self.ahead,
             kept_ends=self.kept_ends,
         )
 
@@ -106,6 +108,8 @@ class Turn:
 def check_prompt(prompt: Prompt, request: Request, context_length: int, vocabulary: int) -> None:
     """Whether a model that reads `context_length` tokens out of `vocabulary` can answer. Raises HeadstartError with the
     reason where it cannot."""
+    if request.server:
+        raise InvalidRequestError("This engine knows no servers, only the model that is loaded. Name no server.")
     if not prompt.ids:
         raise InvalidRequestError("This model's chat template leaves nothing of these messages. Ask a question first.")
     if len(prompt.ids) >= context_length:

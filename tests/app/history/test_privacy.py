@@ -46,7 +46,8 @@ def test_nobody_else_can_read_the_conversations(path: Path, is_there_already: bo
         path.parent.chmod(0o755)
     history = History(path)
     history.create(SECRET, Sampling(), DAY)
-    assert modes(path) == {"data": "0o700", "history.sqlite3": "0o600", "history.sqlite3-wal": "0o600"}
+    files = dict.fromkeys(("history.sqlite3", "history.sqlite3-opened", "history.sqlite3-wal"), "0o600")
+    assert modes(path) == {"data": "0o700", **files}
     history.close()
 
 

@@ -478,11 +478,6 @@ def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
         assert said in dialog.quality.text()
 
 
-def test_conversations_that_cannot_be_taken_in_are_named(screen: Screen) -> None:
-    screen.application.open_conversations("/home/me/Meine Gespräche.headstart")
-    assert "cannot take in conversations, so Meine Gespräche.headstart was not opened" in screen.window.notice.text
-
-
 def test_the_columns_keep_the_widths_that_the_user_gave_them(make_screen: Callable[..., Screen]) -> None:
     screen = make_screen()
     window, settings = screen.window, screen.application.settings
