@@ -248,7 +248,7 @@ class Application(QObject):
         self.settings.show_sidebar, self.settings.show_charts = self.window.wishes
         self.settings.sidebar_width, self.settings.charts_width = self.window.widths
         self._save_settings()
-        self.window.transcript.show_messages([])
+        self.window.transcript.clear()
         self.attaching.stop()
         self.badges.close()
         self.updating.stop()

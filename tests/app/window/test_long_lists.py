@@ -71,7 +71,7 @@ def test_another_look_leaves_the_reader_where_he_was(tmp_path: Path, make_screen
     screen = make_screen()
     screen.window.sidebar.list.opened.emit(1)
     settle()
-    wanted = screen.session.messages[20].id
+    wanted = screen.session.messages[-30].id
     screen.transcript.show_message(wanted)
     screen.window.commands.themes["dark"].trigger()
     settle()
