@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QSizeP
 
 from app import theme
 from app.widgets.icons import icon
-from app.widgets.plain import tool_tip
+from app.widgets.plain import SoftLabel, tool_tip
 
 HEIGHT = 56
+SERVER = "This conversation is sent to a server of its own. “Use a server…”, in the model menu, changes that."
 BESIDE_PROMPT = 240
 """Pixels of the header that the buttons take, and the beginning of a title."""
 
@@ -39,6 +40,8 @@ class Header(QWidget):
         self.pill = QPushButton(self)
         self.pill.setObjectName("pill")
         self.pill.clicked.connect(self.prompt_wanted)
+        self.server = SoftLabel(self)
+        self.server.setToolTip(tool_tip(SERVER))
         self.menu_button = _icon_button("menu", "Menu", self)
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -49,6 +52,7 @@ class Header(QWidget):
         row.addWidget(self.title)
         row.addWidget(self.field)
         row.addWidget(self.pill)
+        row.addWidget(self.server)
         row.addStretch(1)
         row.addWidget(charts)
         row.addWidget(self.menu_button)
@@ -57,6 +61,7 @@ class Header(QWidget):
             self.setTabOrder(before, after)
         self._prompt = ""
         self.show_prompt("", 0, pinned=False)
+        self.show_server("")
 
     def show_title(self, title: str, can_rename: bool) -> None:
         """Show the conversation's title."""
@@ -87,6 +92,11 @@ class Header(QWidget):
                 break
         self.pill.setToolTip("Read or change the system prompt of this conversation")
         self.pill.setAccessibleName(self._prompt)
+
+    def show_server(self, host: str) -> None:
+        """Say which server answers this conversation; "" for the model that is open."""
+        self.server.setText(f"Answered by {host}")
+        self.server.setVisible(bool(host))
 
     def rename(self) -> None:
         """Let the user type another title in place of the present one."""
