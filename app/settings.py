@@ -68,18 +68,25 @@ class Settings:
     those of the fields whose values were of no use.
     """
 
-    theme: ThemeChoice = option("system", "Colours of the window: as the system has them, light, or dark.")
+    theme: ThemeChoice = option("system", "The colours of the window.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
-    device: Device = option("auto", "Where the model runs; auto takes the fastest there is.")
-    dtype: Dtype = option("auto", "Number format of the weights; auto measures which is faster.")
+    recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
+    device: Device = option("auto", "Where the model computes. A change loads the model again.")
+    dtype: Dtype = option(
+        "auto",
+        "How finely the model's numbers are kept: fewer bits write faster and take less memory. Measured at load, the "
+        "fastest that loses nothing is taken. A change loads the model again.",
+    )
     cache_budget_mb: int = option(
-        0, "Memory for cached prompts in MB; 0 chooses by the memory that is free.", span=(0, MOST_MEGABYTES)
+        0,
+        "For what was read of your prompts: the more, the more conversations go on without reading again. Automatic "
+        "chooses by what is free.",
+        span=(0, MOST_MEGABYTES),
     )
     disk_budget_mb: int = option(
         -1,
-        "Disk space in MB for what was read of prompts, so that it need not be read again after a restart; automatic "
-        "takes 2 GB, but at most a tenth of the free space. With 0 nothing is kept there, and what is there is deleted "
-        "at once.",
+        "So that what was read of your prompts need not be read again after a restart. Automatic takes 2 GB, but at "
+        "most a tenth of the free space. With 0 MB nothing is kept there, and what is there is deleted at once.",
         span=(-1, MOST_MEGABYTES),
     )
     sampling: Sampling = option(
@@ -87,20 +94,23 @@ class Settings:
         "How tokens are chosen in new conversations. As long as nothing is changed here, a model begins as its makers "
         "advise.",
     )
-    system_prompt: str = option("", "System prompt of new conversations; empty for none.")
-    too_long: TooLong = option(
-        "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."
+    system_prompt: str = option(
+        "", "What the model is told before every conversation that you begin from now on; empty for nothing."
     )
+    too_long: TooLong = option("ask", "What to do when a conversation grows longer than the model reads.")
     look_for_updates: bool = option(
         False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
     )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
+    text_percent: int = option(100, "Size of messages against the usual one, in percent.", span=(50, 300))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
     folded: str = option("prefixes", "Names of the charts that are folded, with commas between them.")
     show_sidebar: bool = option(True, "Show the list of conversations.")
+    sidebar_width: int = option(232, "Pixels of the list of conversations.", span=(1, 10_000))
+    charts_width: int = option(360, "Pixels of the charts.", span=(1, 10_000))
     window_geometry: str = option("", "Place and size of the window, in Qt's own form as base64.")
 
     saved_seconds: float = option(0.0, "Sum of the waits for a first token that the cache spared, in seconds.")

@@ -290,6 +290,13 @@ class Session(QObject):
             if 0 <= place < len(versions):
                 self.choose_sibling(versions[place])
 
+    def all_messages(self) -> tuple[StoredMessage, ...]:
+        """The messages of the conversation in view in all their versions, in the order they were written."""
+        messages: tuple[StoredMessage, ...] = ()
+        with self._reporting():
+            messages = self._history.all_messages(self.conversation.id)
+        return tuple(self.answers.newest_form(message) for message in messages)
+
     def next_turn(self, conversation_id: int) -> Request | None:
         """What a stored conversation would ask next, with an empty question; None where nothing can be asked."""
         try:

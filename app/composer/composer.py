@@ -223,7 +223,7 @@ class PromptEdit(QPlainTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabChangesFocus(True)
-        self.setFont(theme.text_font())
+        self.setFont(theme.reading_font())
         self.setPlaceholderText("Write a message")
         self.setAccessibleName("Message")
         self.setAccessibleDescription("Enter sends, Shift+Enter breaks the line, Escape stops the answer")
@@ -267,6 +267,11 @@ class PromptEdit(QPlainTextEdit):
             self.escape.emit()
             return
         super().keyPressEvent(event)
+
+    def show_size(self) -> None:
+        """Show what is written as large as messages are shown now."""
+        self.setFont(theme.reading_font())
+        self._fit_height(self.document().documentLayout().documentSize())
 
     def _fit_direction(self) -> None:
         """Text that begins right-to-left stands on the right; a plain text document aligns all its lines alike."""

@@ -8,7 +8,6 @@ from PySide6.QtCore import QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
-    QFormLayout,
     QHBoxLayout,
     QPushButton,
     QSpinBox,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.composer.template_form import TemplateForm
+from app.widgets.form import add_field, form, note
 from app.widgets.plain import Label, SoftLabel, tool_tip
 from engine import Sampling
 
@@ -38,11 +38,12 @@ Field = TypeVar("Field", QSpinBox, QDoubleSpinBox)
 
 
 class SamplingForm(QWidget):
-    """One field for each setting. Signals: changed(Sampling) whenever the user changes one."""
+    """One field for each setting, with what it is for under it where that `is_explained`, else on pointing at it.
+    Signals: changed(Sampling) whenever the user changes one."""
 
     changed = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, is_explained: bool = False) -> None:
         super().__init__(parent)
         self.fields: dict[str, QSpinBox | QDoubleSpinBox] = {
             "temperature": _decimal(5.0, 0.1),
@@ -54,17 +55,16 @@ class SamplingForm(QWidget):
             "max_tokens": _whole(1, 1_000_000, 64),
         }
         self.fields["seed"].setSpecialValueText("random")
-        form = QFormLayout(self)
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setSpacing(8)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        rows = form()
+        rows.setVerticalSpacing(8)
+        self.setLayout(rows)
         for name, field in self.fields.items():
             label, about = _ABOUT[name]
             field.setAccessibleName(label)
             field.setAccessibleDescription(about)
             field.setToolTip(tool_tip(about))
             field.valueChanged.connect(self._on_change)
-            form.addRow(label, field)
+            add_field(rows, label, field, *([note(about)] if is_explained else []))
 
     @property
     def label_width(self) -> int:

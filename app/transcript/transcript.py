@@ -92,6 +92,11 @@ class Transcript(QScrollArea):
         return self._following
 
     @property
+    def top_id(self) -> int:
+        """The id of the message at the top of the view, 0 where the end is in view."""
+        return self._anchor[0].content.id if self._anchor and not self._following else 0
+
+    @property
     def messages(self) -> tuple[MessageWidget, ...]:
         """The messages, oldest first, without those that wait to be scrolled to. Those that are due are built now."""
         self._build(self._due)

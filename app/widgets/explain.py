@@ -146,7 +146,8 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "Shared beginnings",
             "Everything that is remembered as a tree: conversations that begin alike share a stem and part where they "
-            "differ. A piece grows a step each time its tokens double; a hollow one with a bar is on disk only.",
+            "differ. Each piece is called by its own first words; a hollow one with a bar is on disk only. Widths are "
+            "not to scale: a piece grows by one step each time its tokens double, and says how many it has.",
         ),
         ("prefix", "eviction", "pinned", "disk"),
     ),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 
 from app.chat.session import Session
 from app.exchange import backup
@@ -18,7 +18,7 @@ from app.files import write_whole
 from app.history.history import History
 from app.history.talks import Talk, read_talk, store_talk
 from app.transcript.page import print_pdf, to_html
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.widgets.work import Work
 from app.window.window import Window
 from app.words import counted
@@ -37,7 +37,8 @@ STEP_S = 0.02
 
 class Exchanging(QObject):
     """Opens the file dialogs and does what was chosen in them. `say` tells the user a sentence, `say_error` what went
-    wrong. `restore` closes the program and puts what lies in this folder in place of the user's data."""
+    wrong. `restore` closes the program and puts what lies in this folder in place of the user's data. `box` is the
+    question before that, None where none was asked yet."""
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class Exchanging(QObject):
         self._say = say
         self._say_error = say_error
         self._restore = restore
+        self.box: MessageBox | None = None
         self._work: Work | None = None
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._store_some)
@@ -125,9 +127,8 @@ class Exchanging(QObject):
         folder = tempfile.TemporaryDirectory(prefix="headstart-restore-")
         with self._reporting_to(Path(chosen)):
             backup.unpack(Path(chosen), Path(folder.name))
-            if self._agreed(Path(chosen).name):
-                self._restore(folder)
-                return
+            self._ask(Path(chosen).name, folder)
+            return
         folder.cleanup()
 
     def stop(self) -> None:
@@ -137,17 +138,17 @@ class Exchanging(QObject):
             self._work.stop()
             self._work = None
 
-    def _agreed(self, name: str) -> bool:
+    def _ask(self, name: str, folder: tempfile.TemporaryDirectory[str]) -> None:
         asked = f"Go back to what is in {name}?"
         more = (
             "Your conversations, saved system prompts and settings become those of the backup. What is there now is"
             " kept beside them under another name. Headstart closes; start it again then."
         )
-        box = message_box(self._window, "Restore a backup", asked, more, QMessageBox.Icon.Question)
-        yes = box.addButton("Restore and close", QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.exec()
-        return box.clickedButton() is yes
+        self.box = box = MessageBox(self._window, "Restore a backup", asked, more)
+        box.add("Restore and close", lambda: self._restore(folder), "primary")
+        box.add("Cancel", folder.cleanup)
+        box.rejected.connect(folder.cleanup)
+        box.open()
 
     def _on_read(self, found: tuple[list[Talk], int]) -> None:
         self._work = None

@@ -16,7 +16,7 @@ from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import way
 from engine.machine import arithmetic
-from engine.models.choice import default_cache_bytes
+from engine.models.choice import context_of, default_cache_bytes
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
@@ -37,7 +37,7 @@ def open_model(
     progress("Loading the model", None)
     make_room()
     try:
-        model = load(path, spec.device, spec.dtype, progress)
+        model = load(path, spec.device, spec.dtype, progress, spec.context_tokens)
         responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
         recall_products()
@@ -86,12 +86,12 @@ def switch_model(
 
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
     budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
-    fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
+    token = model.layout.bytes_per_token
     namespace = namespace_of(model, content_digest(Path(model.path), progress))
     return PrefixCache(
         KVStore(model.layout, budget),
         namespace,
-        min(model.context_length, max(fits, 1024)),
+        context_of(model.context_length, spec.context_tokens, token, model.device),
         clock,
         decode=model.decode,
         regime=model.reuse.regime,

@@ -25,6 +25,7 @@ from engine import CacheView
 
 KEYS = "Enter or double click opens · P pins or unpins · Delete drops · + − 0 zoom"
 HINT = "Point at a run, or go to it with the arrow keys."
+SCALE = "One step wider: twice the tokens"
 
 
 class TreeWindow(QWidget):
@@ -46,7 +47,7 @@ class TreeWindow(QWidget):
         self._totals, self._legend = label(SMALL), Legend(legend(), theme, ground="page")
         self._name, self._figures, self._text = label(BODY, bold=True), label(SMALL), label(SMALL)
         self._text.setFont(code_font())
-        self._keys = label(SMALL, text=KEYS)
+        self._keys, self._scale = label(SMALL, text=KEYS), label(SMALL, text=SCALE)
         self._buttons = [_button("−", "Farther"), _button("+", "Closer"), _button("Fit", "Show all")]
         self._buttons[0].clicked.connect(lambda: self.view.zoom(-1))
         self._buttons[1].clicked.connect(lambda: self.view.zoom(1))
@@ -94,6 +95,7 @@ class TreeWindow(QWidget):
             (self._figures, theme.soft),
             (self._text, theme.text),
             (self._keys, theme.faint),
+            (self._scale, theme.faint),
         ):
             line.setStyleSheet(f"color: {colour}; background: transparent;")
         self._legend.set_theme(theme)
@@ -157,7 +159,10 @@ class TreeWindow(QWidget):
         for button in self._buttons:
             first.addWidget(button)
         above.addLayout(first)
-        above.addWidget(self._legend)
+        second = QHBoxLayout()
+        second.addWidget(self._legend, 1)
+        second.addWidget(self._scale)
+        above.addLayout(second)
         below = QVBoxLayout()
         below.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
         below.setSpacing(2)

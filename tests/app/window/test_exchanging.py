@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pypdf import PdfReader
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.transcript.page import to_html
@@ -91,9 +91,10 @@ def test_a_backup_is_written_and_gone_back_to(asked: Screen, tmp_path: Path, mon
     choose(monkeypatch, tmp_path / "b.zip")
     asked.window.commands.back_up.trigger()
     assert asked.window.notice.text.startswith("Conversations, saved system prompts and settings were written")
-    monkeypatch.setattr(QMessageBox, "exec", lambda box: None)
-    monkeypatch.setattr(QMessageBox, "clickedButton", lambda box: box.buttons()[0])
     asked.window.commands.restore.trigger()
+    box = asked.application.exchanging.box
+    assert box is not None
+    box.buttons[0].click()
     folder = asked.application.to_restore
     assert folder is not None
     assert (Path(folder.name) / "history.sqlite3").is_file()
