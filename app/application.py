@@ -22,8 +22,11 @@ from app import theme, updates
 from app.charts.presenter import ChartPresenter
 from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
+from app.chat.filing import Filing
+from app.chat.rewriting import Rewriting
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
+from app.chat.titles import Titles
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
@@ -42,11 +45,15 @@ from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.message_box import MessageBox
+from app.window.answered_by import AnsweredBy
 from app.window.dialogs import Dialogs
 from app.window.exchanging import Exchanging
+from app.window.filing_presenter import FilingPresenter
+from app.window.finding import Finding
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.ready_note import ReadyNote
+from app.window.rewriting_presenter import RewritingPresenter
 from app.window.serving import Serving
 from app.window.updating import Updating
 from app.window.window import Window
@@ -80,6 +87,9 @@ class Application(QObject):
         self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
+        self.filing = Filing(self.session, self.history, self)
+        self.titles = Titles(self.session, self.bridge, settings, self)
+        self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
         self.apply_theme()
         theme.set_text_percent(settings.text_percent)
         self.window = Window()
@@ -94,22 +104,29 @@ class Application(QObject):
     def _fill_window(self) -> None:
         """Those who look after the whole window, and those who speak in its notice."""
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
-        self.presenter = Presenter(window, session, bridge, _support_prompt())
+        self.presenter = Presenter(window, session, self.filing, self.rewriting, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
         self.ready_note = ReadyNote(window, session, self.presenter.open)
         self.updating = Updating(updates.source(), own_version(), window.notice, self)
+        self.answered_by = AnsweredBy(
+            window.header, session, bridge, self.history.servers, say_error=window.notice.show_error
+        )
         self.dialogs = Dialogs(
             window,
             session,
             bridge,
             settings,
             self.history.presets,
+            self.answered_by,
             set_system_prompt=set_system_prompt,
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,
             delete_data=self._close_and_delete,
             updating=self.updating,
         )
+        self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
+        self.finding = Finding(window, session)
+        self.rewriting_presenter = RewritingPresenter(window, session, self.rewriting, self.filing, self.dialogs.show)
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
         self.cure_offer = CureOffer(
@@ -222,6 +239,7 @@ class Application(QObject):
         except HeadstartError as error:
             self.window.notice.show_error(str(error), error.detail)
             return
+        self.session.forgetting.begin()
         self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
         if disk_bytes(self.settings) == 0:
             self.bridge.tell("set_disk_budget", 0)

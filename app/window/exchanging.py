@@ -145,8 +145,8 @@ class Exchanging(QObject):
             " kept beside them under another name. Headstart closes; start it again then."
         )
         self.box = box = MessageBox(self._window, "Restore a backup", asked, more)
-        box.add("Restore and close", lambda: self._restore(folder), "primary")
-        box.add("Cancel", folder.cleanup)
+        box.add("Restore and close", lambda: self._restore(folder), "danger")
+        box.add("Cancel", folder.cleanup, "safe")
         box.rejected.connect(folder.cleanup)
         box.open()
 

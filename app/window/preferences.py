@@ -42,6 +42,7 @@ DTYPES = (
     ("int8", "int8, for decoding"),
     ("int4", "int4, for decoding"),
 )
+AHEAD = (("plugged", "Not on battery"), ("always", "Always"), ("never", "Never"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,18 @@ class PreferenceValues:
     sampling: Sampling
     system_prompt: str
     too_long: str = "ask"
+    write_titles: bool = False
     look_for_updates: bool = False
+    read_ahead: str = "plugged"
 
 
 class PreferencesDialog(QDialog):
     """One field for each. Signals: saved(PreferenceValues), deletion_wanted(), graphics_wanted().
 
     `about` says for each field what it is for, and stands under it; `budget_note` says what the cache of the present
-    model takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there
-    is somebody to ask for a newer version, `offers_graphics` whether software for a graphics card can be installed.
+    model takes, `ahead_note` what was read ahead so far; `quality` what a number format costs in quality, "" where
+    nobody knows; `offers_updates` whether there is somebody to ask for a newer version, `offers_graphics` whether
+    software for a graphics card can be installed.
     """
 
     saved = Signal(object)
@@ -81,6 +85,7 @@ class PreferencesDialog(QDialog):
         quality: Callable[[str], str] = lambda _: "",
         offers_updates: bool = False,
         offers_graphics: bool = False,
+        ahead_note: str = "",
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
@@ -96,10 +101,14 @@ class PreferencesDialog(QDialog):
         self.disk = _megabytes(-1, values.disk_budget_mb)
         self.budget_note = note(budget_note)
         self.too_long = _choice(TOO_LONG, values.too_long)
+        self.read_ahead = _choice(AHEAD, values.read_ahead)
+        self.ahead_note = note(ahead_note)
         self.graphics = QPushButton("Use my graphics card…")
         self.graphics.setAutoDefault(False)
         self.graphics.clicked.connect(self.graphics_wanted)
         self._offers_graphics = offers_graphics
+        self.write_titles = QCheckBox("Have the model write titles")
+        self.write_titles.setChecked(values.write_titles)
         self.look_for_updates = QCheckBox("Look for a newer version at each start")
         self.look_for_updates.setChecked(values.look_for_updates)
         self.look_for_updates.setHidden(not offers_updates)
@@ -119,6 +128,8 @@ class PreferencesDialog(QDialog):
         right.addWidget(note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
+        right.addWidget(self.write_titles)
+        right.addWidget(note(about.get("write_titles", "")))
         right.addWidget(self.look_for_updates)
         asking = note(about.get("look_for_updates", ""))
         asking.setHidden(self.look_for_updates.isHidden())
@@ -158,6 +169,7 @@ class PreferencesDialog(QDialog):
             ("dtype", "Number format", self.dtype),
             ("cache_budget_mb", "Memory", self.budget),
             ("too_long", "Chat too long", self.too_long),
+            ("read_ahead", "Read ahead", self.read_ahead),
             ("disk_budget_mb", "Keep on disk", self.disk),
         )
         fields = form()
@@ -165,6 +177,7 @@ class PreferencesDialog(QDialog):
             self.device: [self.graphics] if self._offers_graphics else [],
             self.dtype: [self.quality],
             self.budget: [self.budget_note] if self.budget_note.text() else [],
+            self.read_ahead: [self.ahead_note] if self.ahead_note.text() else [],
         }
         for name, label, field in rows:
             field.setAccessibleName(label)
@@ -197,7 +210,9 @@ class PreferencesDialog(QDialog):
             disk_budget_mb=self.disk.value(),
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
+            write_titles=self.write_titles.isChecked(),
             look_for_updates=self.look_for_updates.isChecked(),
+            read_ahead=self.read_ahead.currentData(),
         )
 
     def _save(self) -> None:

@@ -69,7 +69,7 @@ def test_bars_equal_the_turns_that_were_fed(qtbot: QtBot, panel: ChartPanel) -> 
         panel.add_turn(stats)
     wait_for_redraw(qtbot, panel)
     cold, scratch, warm = panel.first_token.bars.layers
-    read, reused = panel.tokens.bars.layers
+    read, reused, remembered = panel.tokens.bars.layers
     colours = [layer.color for layer in (cold, scratch, warm, read, reused)]
     assert colours == ["cold", "cold", "reused", "computed", "reused"], "one meaning each"
     nan = float("nan")
@@ -78,6 +78,7 @@ def test_bars_equal_the_turns_that_were_fed(qtbot: QtBot, panel: ChartPanel) -> 
     np.testing.assert_equal(warm.top, [nan, 0.13, 0.11])
     assert list(read.top) == [stats.prompt_tokens for stats in TURNS]
     assert list(reused.top) == [stats.reused_tokens for stats in TURNS]
+    assert list(remembered.top) == [stats.reused_tokens - stats.ahead_tokens for stats in TURNS]
 
 
 def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> None:

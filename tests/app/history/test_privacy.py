@@ -160,6 +160,7 @@ def test_what_was_removed_is_in_no_file(path: Path, remove: Callable[[History], 
     for number in range(20):
         begin(history, f"Other {number} " * 50, f"Title {number}")
     remove(history)
+    history.words.forget_all()
     assert not is_found(path)
     assert len(history.conversations("Other")) == 20
     history.close()
