@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from datetime import time as clock_time
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QColor, QEnterEvent, QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -21,22 +24,29 @@ from app import theme
 from app.widgets.conversation_list import ConversationList, Listed
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, elided, tool_tip
-from app.words import size, token_cost
+from app.words import day_headings, size, token_cost
 from engine import CacheView, ModelInfo
 
-WIDTH = 232
+WIDTH, NARROWEST, WIDEST = 232, 180, 420
+"""Pixels: at first, and what a user may choose."""
+
+
+TOP = "Kept at the top"
 
 
 class Sidebar(QFrame):
-    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu, `explain`
-    says what the badges are. Signals: search_changed(str); those of `list` are its own."""
+    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu,
+    `folder_button` that of folders, `explain` says what the badges are. Signals: search_changed(str), day_changed() at
+    midnight, when what was "Today" no longer is; those of `list` are its own."""
 
     search_changed = Signal(str)
+    day_changed = Signal()
 
     def __init__(self, new: QAction, model_menu: QMenu) -> None:
         super().__init__()
         self.setObjectName("sidebar")
-        self.setFixedWidth(WIDTH)
+        self.setMinimumWidth(NARROWEST)
+        self.setMaximumWidth(WIDEST)
         self.setAccessibleName("Conversations and model")
         self._new_button = self._make_new_button(new)
         self.search = QLineEdit(self)
@@ -46,11 +56,17 @@ class Sidebar(QFrame):
         self.search.textChanged.connect(self.search_changed)
         self.search.installEventFilter(self)
         self.explain = Explain("badge", self)
+        self.folder_button = QPushButton(self)
+        self.folder_button.setObjectName("quiet")
+        self.folder_button.setMenu(QMenu(self))
         self.list = ConversationList(self)
         self._nothing = SoftLabel(self)
         self._nothing.setWordWrap(True)
         self._nothing.setContentsMargins(20, 8, 20, 8)
         self.model_button = ModelButton(model_menu, self)
+        self._midnight = QTimer(self)
+        self._midnight.setSingleShot(True)
+        self._midnight.timeout.connect(self.day_changed)
         self._lay_out()
 
     def _make_new_button(self, new: QAction) -> QPushButton:
@@ -72,10 +88,9 @@ class Sidebar(QFrame):
         field.setContentsMargins(16, 0, 16, 0)
         field.addWidget(self.search)
         heading = QHBoxLayout()
-        heading.setContentsMargins(20, 0, 16, 0)
+        heading.setContentsMargins(13, 0, 16, 0)
         heading.setSpacing(6)
-        listed = SoftLabel("Conversations", self)
-        heading.addWidget(listed)
+        heading.addWidget(self.folder_button)
         heading.addWidget(self.explain)
         heading.addStretch(1)
         column = QVBoxLayout(self)
@@ -87,6 +102,14 @@ class Sidebar(QFrame):
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         column.addWidget(self.model_button)
+
+    def show_folder(self, name: str) -> None:
+        """Say whose conversations are listed."""
+        metrics = self.folder_button.fontMetrics()
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, WIDTH - 90)
+        self.folder_button.setText(f"{shown.replace('&', '&&')} ▾")
+        self.folder_button.setAccessibleName(f"Folder: {name}")
+        self.folder_button.setToolTip(tool_tip("Choose a folder, or make one"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """From the search the Down key goes to the first of what was found, and Enter opens it."""
@@ -109,11 +132,27 @@ class Sidebar(QFrame):
     def show_rows(self, rows: Sequence[Listed], current: int) -> None:
         """Show these conversations, or what to do where there are none."""
         searched = self.needle
-        self.list.show_rows(rows, current, searched)
+        now = time.time()
+        headings = {} if searched else headings_of(rows, now)
+        self.list.show_rows(rows, current, searched, headings)
+        self._midnight.start(ms_to_midnight(now))
         self._nothing.setVisible(not rows)
         self._nothing.setText(
             f"No conversation holds “{searched}”." if searched else "Your conversations will be listed here."
         )
+
+
+def ms_to_midnight(now: float) -> int:
+    """Milliseconds to the next day, and one more."""
+    tomorrow = datetime.combine(datetime.fromtimestamp(now).date() + timedelta(days=1), clock_time())
+    return max(1, round(1000 * (tomorrow.timestamp() - now)) + 1)
+
+
+def headings_of(rows: Sequence[Listed], now: float) -> dict[int, str]:
+    """The headings between rows, by the number of the row below: what is kept at the top, then the days."""
+    top = sum(row.is_top for row in rows)
+    days = day_headings((row.updated for row in rows[top:]), now)
+    return ({0: TOP} if top else {}) | {top + place: name for place, name in days.items()}
 
 
 class ModelButton(QAbstractButton):

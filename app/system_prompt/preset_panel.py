@@ -12,7 +12,8 @@ from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
 from app.widgets.plain import Label, SoftLabel
 
-WIDTH = 224
+WIDTH, WIDEST = 224, 16_777_215
+"""Pixels beside the text, and what Qt takes for no bound at all."""
 MANY = 8
 """From this many on there is a field to search them."""
 ESTIMATE = "estimated for what is written in the composer, under this system prompt"
@@ -32,7 +33,7 @@ class PresetPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedWidth(WIDTH)
+        self.set_wide(False)
         self._rows: tuple[ConversationRow, ...] = ()
         self._current = self._renamed = 0
         self.list = ConversationList(self, ListWords("Presets", "Use this text", "Saved", ESTIMATE))
@@ -44,6 +45,9 @@ class PresetPanel(QWidget):
         self.says = _line(self)
         self.offer = _link("", self)
         self.rename_button, self.delete_button = _link("Rename", self), _link("Delete", self)
+        self.import_button, self.export_button = _link("Import…", self), _link("Export…", self)
+        self.import_button.setToolTip("Take in presets from a file that Headstart wrote, or a text file as one")
+        self.export_button.setToolTip("Write all presets into a file")
         self.name = _NameEdit(self)
         self.keep = QPushButton(self)
         self.keep.setAutoDefault(False)
@@ -71,6 +75,10 @@ class PresetPanel(QWidget):
         links.addWidget(self.rename_button)
         links.addWidget(self.delete_button)
         links.addStretch(1)
+        files = QHBoxLayout()
+        files.addWidget(self.import_button)
+        files.addWidget(self.export_button)
+        files.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
@@ -79,15 +87,22 @@ class PresetPanel(QWidget):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
         column.addLayout(links)
+        column.addLayout(files)
         column.addWidget(self.says)
         column.addWidget(self.offer)
         column.addWidget(self.name)
         column.addWidget(self.keep)
         column.setAlignment(self.offer, Qt.AlignmentFlag.AlignLeft)
 
+    def set_wide(self, is_wide: bool) -> None:
+        """As wide as there is room, or as a column beside the text."""
+        self.setMinimumWidth(0 if is_wide else WIDTH)
+        self.setMaximumWidth(WIDEST if is_wide else WIDTH)
+
     def show_rows(self, rows: Sequence[ConversationRow]) -> None:
         """Show these presets."""
         self._rows = tuple(rows)
+        self.export_button.setEnabled(bool(rows))
         self.search.setVisible(len(rows) > MANY or bool(self.search.text()))
         self._show()
 

@@ -92,6 +92,11 @@ class Transcript(QScrollArea):
         return self._following
 
     @property
+    def top_id(self) -> int:
+        """The id of the message at the top of the view, 0 where the end is in view."""
+        return self._anchor[0].content.id if self._anchor and not self._following else 0
+
+    @property
     def messages(self) -> tuple[MessageWidget, ...]:
         """The messages, oldest first, without those that wait to be scrolled to. Those that are due are built now."""
         self._build(self._due)
@@ -273,7 +278,7 @@ class Transcript(QScrollArea):
             case "tool":
                 return ToolResult(content, self.wishes, self._folds)
             case _:
-                return Question(content, self.wishes)
+                return Question(content, self.wishes, self._folds)
 
     def _order_tabs(self, place: int) -> None:
         """The Tab key goes through the messages from the top down, before it leaves the transcript."""
@@ -283,10 +288,12 @@ class Transcript(QScrollArea):
             before = widget
 
     def mark_newest(self) -> None:
-        """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""
+        """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer, and to
+        go on with an answer that was cut off."""
         for message in self._messages:
             is_last = message is self._messages[-1]
             message.tools.set_always(is_last and bool(message.content.finish_reason))
+            message.tools.set_can_go_on(is_last and message.content.is_cut)
             if isinstance(message, Question):
                 message.tools.set_can_retry(is_last)
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.widgets.plain import tool_tip
 from app.window.preferences import THEMES
+from app.words import shortened_line
+
+LONGEST_NAME = 48
+"""Characters of a model's name in the menu."""
 
 
 class Actions:
@@ -16,25 +24,37 @@ class Actions:
         self._window = window
         self.new = self._make("&New conversation", "Ctrl+N")
         self.rename = self._make("&Rename conversation", "F2")
-        self.delete = self._make("&Delete conversation…", "")
+        self.delete = self._make("&Delete conversation", "")
+        self.export = self._make("&Export conversation…", "Ctrl+Shift+S")
+        self.take_in = self._make("&Import conversations…", "")
+        self.back_up = self._make("&Back up everything…", "")
+        self.restore = self._make("Restore a back&up…", "")
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
+        self.go_on = self._make("Continue the ans&wer", "Ctrl+Shift+R")
+        self.versions = self._make("&Versions of this conversation…", "Ctrl+Shift+B")
         self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
         self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
         self.stop = self._make("S&top", "Esc")
         self.use_cache = self._make("&Remember what was read", "", checkable=True)
         self.serve = self._make("Answer &other programs", "", checkable=True)
         self.clear_cache = self._make("&Forget what was read", "")
-        self.find = self._make("&Find a conversation", "Ctrl+F")
+        self.find = self._make("Find a conversati&on", "Ctrl+Shift+F")
+        self.find_here = self._make("&Find in this conversation", "Ctrl+F")
         self.write = self._make("&Write a message", "Ctrl+L")
         self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
         self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
+        self.larger = self._make("&Larger", "Ctrl++")
+        self.smaller = self._make("&Smaller", "Ctrl+-")
+        self.usual_size = self._make("&Usual size", "Ctrl+0")
+        self.larger.setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
         self.tree = self._make("Open the &tree of shared beginnings", "Ctrl+T")
         self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
         self.open_server = self._make("Use a &server…", "")
         self.open_default = self._make("&Default model", "")
+        self.length = self._make("&Longest conversation…", "")
         self.preferences = self._make("&Preferences…", "Ctrl+,")
         self.about = self._make("About &Headstart…", "")
         self.quit = self._make("&Quit", "Ctrl+Q")
@@ -44,32 +64,51 @@ class Actions:
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.preferences.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.themes = self._theme_actions()
+        self.filing_menu = QMenu("&File this conversation", window)
         self.stop.setEnabled(False)
 
     def model_menu(self) -> QMenu:
         """How another model is opened."""
         menu = QMenu("&Model", self._window)
+        menu.setToolTipsVisible(True)
         menu.addActions([self.open_folder, self.open_gguf])
         menu.addSeparator()
         menu.addAction(self.open_server)
         menu.addAction(self.open_default)
+        menu.addSeparator()
+        menu.addAction(self.length)
+        self._model_menu, self._recent = menu, menu.addSeparator()
         return menu
+
+    def show_recent(self, paths: Sequence[str], load: Callable[[str], object]) -> None:
+        """Offer these models at the end of the model menu; `load` is called with the one that is chosen."""
+        for action in self._model_menu.actions()[self._model_menu.actions().index(self._recent) + 1 :]:
+            self._model_menu.removeAction(action)
+            action.deleteLater()
+        for path in paths:
+            action = self._model_menu.addAction(shortened_line(Path(path).name, LONGEST_NAME).replace("&", "&&"))
+            action.setToolTip(tool_tip(path))
+            action.triggered.connect(lambda _=False, path=path: load(path))
 
     def main_menu(self, model_menu: QMenu) -> QMenu:
         """Everything, in groups."""
         menu = QMenu("Menu", self._window)
         groups: tuple[tuple[QAction, ...], ...] = (
-            (self.new, self.find, self.write),
-            (self.rename, self.system_prompt, self.sampling, self.delete),
-            (self.retry, self.copy_answer, self.prove, self.stop),
+            (self.new, self.find_here, self.find, self.write),
+            (self.rename, self.system_prompt, self.sampling, self.versions, self.delete),
+            (self.retry, self.go_on, self.copy_answer, self.prove, self.stop),
+            (self.export, self.take_in, self.back_up, self.restore),
             (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )
         for group in groups:
             menu.addActions(list(group))
             menu.addSeparator()
+        menu.insertMenu(self.delete, self.filing_menu)
         colours = menu.addMenu("C&olours")
         colours.addActions(list(self.themes.values()))
+        sizes = menu.addMenu("Te&xt size")
+        sizes.addActions([self.larger, self.smaller, self.usual_size])
         menu.addMenu(model_menu)
         menu.addActions([self.preferences, self.shortcuts, self.about])
         menu.addSeparator()
@@ -80,7 +119,9 @@ class Actions:
         """What can be done from the keyboard, and with which keys."""
         made = [each for each in vars(self).values() if isinstance(each, QAction) and not each.shortcut().isEmpty()]
         shown = QKeySequence.SequenceFormat.NativeText
-        return [(each.text().replace("&", "").rstrip("…"), each.shortcut().toString(shown)) for each in made]
+        sizes = {self.larger: "Larger text", self.smaller: "Smaller text", self.usual_size: "Usual size of text"}
+        named = [(each, sizes.get(each, each.text().replace("&", "").rstrip("…"))) for each in made]
+        return [(name, each.shortcut().toString(shown)) for each, name in named]
 
     def _make(self, text: str, shortcut: str, checkable: bool = False) -> QAction:
         action = QAction(text, self._window)

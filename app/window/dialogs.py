@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QFileDialog
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
@@ -22,17 +22,21 @@ from app.sidebar.badges import Badges
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.window.about import AboutDialog
 from app.window.answered_by import AnsweredBy
 from app.window.graphics_card import GraphicsDialog
+from app.window.open_model import OpenModelDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.server_dialog import ServerDialog
 from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
-from app.words import least_budget, raised_budget, size, token_cost
-from engine import Failed, Loaded, installed_folder, is_server, keep_key
+from app.words import cost_of_reading_ahead, least_budget, raised_budget, size, token_cost
+from engine import Failed, Loaded, installed_folder, is_server, keep_key, model_fit
+
+MOST_RECENT = 6
+"""Models that the menu offers again."""
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -86,23 +90,23 @@ class Dialogs(QObject):
     def _connect(self) -> None:
         window, actions = self._window, self._window.commands
         window.header.prompt_wanted.connect(self.edit_system_prompt)
-        window.sidebar.list.delete_wanted.connect(self.confirm_delete)
         self._bridge.loaded.connect(self._on_loaded)
         self._bridge.failed.connect(self._on_failed)
         actions.system_prompt.triggered.connect(self.edit_system_prompt)
         actions.sampling.triggered.connect(self.conversation_settings.open)
-        actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
         actions.shortcuts.triggered.connect(self.show_shortcuts)
         actions.about.triggered.connect(self.show_about)
         actions.open_folder.triggered.connect(self.choose_folder)
         actions.open_gguf.triggered.connect(self.choose_gguf)
         actions.open_server.triggered.connect(self.choose_server)
+        actions.length.triggered.connect(self.choose_length)
         actions.open_default.triggered.connect(lambda: self.load(""))
         actions.clear_cache.triggered.connect(lambda: self._bridge.tell("clear_cache"))
         actions.use_cache.triggered.connect(self._on_use_cache)
         actions.use_cache.setChecked(self._session.use_cache)
         window.sidebar.model_button.show_cache_on(self._session.use_cache)
+        self._show_recent()
 
     def edit_system_prompt(self) -> None:
         """Show the system prompt of the conversation in view, to be changed."""
@@ -113,20 +117,7 @@ class Dialogs(QObject):
         choice.text_replaced.connect(badges.refresh)
         editor.finished.connect(badges.close)
         editor.saved.connect(self._save_system_prompt)
-        self._open(editor)
-
-    def confirm_delete(self, conversation_id: int) -> None:
-        """Ask, then delete a conversation for good."""
-        titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
-        if not titles:
-            return
-        asked = f"Delete “{titles[0]}”?"
-        box = message_box(self._window, "Delete conversation", asked, "Its messages are removed for good.")
-        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._session.delete(conversation_id))
-        self._open(box)
+        self.show(editor)
 
     def edit_preferences(self) -> None:
         """Show what holds for the whole program."""
@@ -141,20 +132,21 @@ class Dialogs(QObject):
             quality,
             self._updating.is_offered,
             installed_folder() is not None and sys.platform != "darwin",  # there torch uses the card by itself
+            cost_of_reading_ahead(self._bridge.read_cache_view()),
         )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)
-        dialog.graphics_wanted.connect(lambda: self._open(GraphicsDialog(self._window)))
-        self._open(dialog)
+        dialog.graphics_wanted.connect(lambda: self.show(GraphicsDialog(self._window)))
+        self.show(dialog)
 
     def show_shortcuts(self) -> None:
         """Show all that can be done from the keyboard."""
-        self._open(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
+        self.show(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
 
     def show_about(self) -> None:
         """Which Headstart this is, and what it is made of."""
         ask = self._updating.ask if self._updating.is_offered else None
-        self._open(AboutDialog(own_version(), parts(), self._window, ask))
+        self.show(AboutDialog(own_version(), parts(), self._window, ask))
 
     def confirm_deletion(self) -> None:
         """Ask once, with everything that would be deleted; then end the program and delete it."""
@@ -165,12 +157,10 @@ class Dialogs(QObject):
         more = (
             f"{listed}\n\nHeadstart closes and deletes it for good. Models that you opened from elsewhere stay there."
         )
-        box = message_box(self._window, "Delete all my data", asked, more)
-        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
-        delete = box.addButton("Delete and close", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._delete_data())
-        self._open(box)
+        box = MessageBox(self._window, "Delete all my data", asked, more)
+        box.add("Delete and close", self._delete_data, "danger")
+        box.add("Cancel", kind="safe")
+        self.show(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:
         """Take over what was chosen; the model is loaded again where that is needed."""
@@ -209,12 +199,32 @@ class Dialogs(QObject):
         dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window, here)
         dialog.chosen.connect(self.load)
         dialog.chosen_here.connect(self._answered_by.choose)
-        self._open(dialog)
+        self.show(dialog)
+
+    def choose_length(self) -> None:
+        """Ask how long conversations with the present model may grow. A server decides that itself."""
+        if not is_server(self._settings.model_path):
+            self.look_at(self._settings.model_path)
+
+    def look_at(self, path: str) -> None:
+        """Show what the model at `path` takes, and load it with the length of conversations that is chosen there."""
+        model = self._session.model
+        spec = model_spec(self._settings, path)
+        dialog = OpenModelDialog(spec, model_fit, model.weights_bytes if model else 0, self._window)
+
+        def load(tokens: int, bits: int) -> None:
+            settings = self._settings
+            settings.contexts = _with(settings.contexts, path, tokens)
+            settings.kv_bits = _with(settings.kv_bits, path, bits if bits == 8 else 0)
+            self.load(path)
+
+        dialog.chosen.connect(load)
+        self.show(dialog)
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
         self._window.notice.clear()  # of the load before
-        load_id = self._session.answers.load(replace(model_spec(self._settings), path=path))
+        load_id = self._session.answers.load(model_spec(self._settings, path))
         self._paths[load_id] = path
 
     def _say_budget(self, asked_bytes: int) -> None:
@@ -226,7 +236,18 @@ class Dialogs(QObject):
         self._say_budget(self._session.answers.asked_cache_bytes)
         if event.request_id in self._paths:
             self._settings.model_path = self._paths.pop(event.request_id)
+            self._note_recent(self._settings.model_path)
             self._save_settings()
+
+    def _note_recent(self, path: str) -> None:
+        """Offer the model at this path first from now on; the default one has an entry of its own."""
+        if path:
+            others = [each for each in self._settings.recent_models.splitlines() if each != path]
+            self._settings.recent_models = "\n".join([path, *others][:MOST_RECENT])
+        self._show_recent()
+
+    def _show_recent(self) -> None:
+        self._window.commands.show_recent(self._settings.recent_models.splitlines(), self.load)
 
     def _on_failed(self, event: Failed) -> None:
         self._paths.pop(event.request_id, None)
@@ -236,10 +257,11 @@ class Dialogs(QObject):
         dialog.setFileMode(mode)
         if kind:
             dialog.setNameFilter(kind)
-        dialog.fileSelected.connect(self.load)
-        self._open(dialog)
+        dialog.fileSelected.connect(self.look_at)
+        self.show(dialog)
 
-    def _open(self, dialog: QDialog) -> None:
+    def show(self, dialog: QDialog) -> None:
+        """Show a dialog over the window, in place of one that is there."""
         if self.open_dialog:
             self.open_dialog.close()
         self.open_dialog = dialog
@@ -258,3 +280,9 @@ class Dialogs(QObject):
     def _on_use_cache(self, wanted: bool) -> None:
         self._session.use_cache = wanted
         self._window.sidebar.model_button.show_cache_on(wanted)
+
+
+def _with(chosen: dict[str, int], path: str, value: int) -> dict[str, int]:
+    """What was chosen for each model, with this for one of them; 0 for nothing."""
+    others = {name: each for name, each in chosen.items() if name != path}
+    return {**others, path: value} if value else others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app import theme
@@ -14,6 +14,8 @@ from app.widgets.plain import SoftLabel, tool_tip
 
 HEIGHT = 56
 SERVER = "This conversation is sent to a server of its own. “Use a server…”, in the model menu, changes that."
+BESIDE_PROMPT = 240
+"""Pixels of the header that the buttons take, and the beginning of a title."""
 
 
 class Header(QWidget):
@@ -57,6 +59,7 @@ class Header(QWidget):
         stops = (sidebar, self.field, self.pill, charts, self.menu_button)
         for before, after in pairwise(stops):
             self.setTabOrder(before, after)
+        self._prompt = ""
         self.show_prompt("", 0, pinned=False)
         self.show_server("")
 
@@ -73,8 +76,22 @@ class Header(QWidget):
             parts += [f"{tokens:,} tokens"] if tokens else []
             parts += ["kept"] if pinned else []
             says = " · ".join(parts)
-        self.pill.setText(says)
+        self._prompt = says
+        self._fit_prompt()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_prompt()
+
+    def _fit_prompt(self) -> None:
+        """Say less of the system prompt where there is no room for all of it beside some of the title."""
+        short = self._prompt.partition(" · ")[0]
+        for says in (self._prompt, short):
+            self.pill.setText(says)
+            if self.pill.sizeHint().width() + BESIDE_PROMPT <= self.width():
+                break
         self.pill.setToolTip("Read or change the system prompt of this conversation")
+        self.pill.setAccessibleName(self._prompt)
 
     def show_server(self, host: str) -> None:
         """Say which server answers this conversation; "" for the model that is open."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded
@@ -52,6 +52,9 @@ class EitherEngine:
 
     def preview(self, request: Request) -> int:
         return self._asked(request).preview(request)
+
+    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+        return self._asked(request).read_ahead(request, others)
 
     def cancel(self, request_id: int) -> None:
         self._local.cancel(request_id)

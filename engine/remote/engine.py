@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -102,6 +102,10 @@ class RemoteEngine:
 
     def preview(self, request: Request) -> int:
         return self._ask(lambda request_id: self._preview(request_id, request))
+
+    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+        """Nothing is read: a server reads for an answer only."""
+        return self.preview(request)
 
     def cancel(self, request_id: int) -> None:
         self._requests.cancel(request_id)

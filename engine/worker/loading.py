@@ -16,7 +16,7 @@ from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import way
 from engine.machine import arithmetic
-from engine.models.choice import default_cache_bytes
+from engine.models.choice import context_of, default_cache_bytes
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
@@ -37,7 +37,7 @@ def open_model(
     progress("Loading the model", None)
     make_room()
     try:
-        model = load(path, spec.device, spec.dtype, progress)
+        model = load(path, spec.device, spec.dtype, progress, spec.context_tokens, spec.kv_bits)
         responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
         recall_products()
@@ -86,12 +86,12 @@ def switch_model(
 
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
     budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
-    fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
+    token = model.layout.bytes_per_token
     namespace = namespace_of(model, content_digest(Path(model.path), progress))
     return PrefixCache(
         KVStore(model.layout, budget),
         namespace,
-        min(model.context_length, max(fits, 1024)),
+        context_of(model.context_length, spec.context_tokens, token, model.device),
         clock,
         decode=model.decode,
         regime=model.reuse.regime,
@@ -108,6 +108,8 @@ def namespace_of(model: LoadedModel, content: str) -> str:
     in its last bit: libraries, our own source, processor and threads (`arithmetic`).
     """
     layout = f"{model.layout.groups}/{model.layout.dtype}"  # few-bit weights have keys in either of two number types
+    if model.layout.is_rounded:
+        layout += "/8 bits"
     if model.device.type == "cpu":  # a measurement: it may come out otherwise
         layout += f"/{way(model.layout.dtype)}"
     return f"{content}/{model.dtype}/{model.device}/{layout}/{arithmetic(model.device.type)}"
@@ -125,6 +127,7 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         context_length=cache.context_length,
         weights_bytes=model.weights_bytes,
         kv_bytes_per_token=model.layout.bytes_per_token,
+        kv_bits=spec.kv_bits,
         cache_budget_bytes=cache.budget_bytes,
         prefill_tokens_per_s=responder.rate.tokens_per_s,
         thinking=responder.builder.thinking,
