@@ -25,6 +25,7 @@ from engine.events import (
     TtftParts,
     TurnStats,
 )
+from engine.remote.counters import Counters, read_counters, reused_between
 from engine.remote.keys import key_of
 from engine.remote.wire import NOT_TOLD, Answer, Place, RemoteModel, body_of, notices_of, sentence_of
 from engine.types import HeadstartError, InvalidRequestError, ModelError, ModelSpec, Request
@@ -59,10 +60,13 @@ class LostError(Exception):
 
 @dataclass(slots=True)
 class Chosen:
-    """The model that was loaded last, None before, and those that requests named, by their addresses."""
+    """The model that was loaded last, None before, those that requests named, by their addresses, and what is known of
+    servers by now."""
 
     model: RemoteModel | None = None
     named: dict[str, RemoteModel] = field(default_factory=dict)
+    untold: set[str] = field(default_factory=set)
+    """Addresses of servers whose answers do not say what was reused."""
 
 
 class RemoteEngine:
@@ -220,9 +224,8 @@ class RemoteEngine:
     async def _preview(self, request_id: int, request: Request) -> None:
         model = await self._chosen(request)
         messages = body_of(request, model)["messages"]
-        root = replace(model.place, address=model.place.address.removesuffix("/v1"))
         try:
-            counted = await self._post(root, "/tokenize", {"model": model.name, "messages": messages})
+            counted = await self._post(_root(model.place), "/tokenize", {"model": model.name, "messages": messages})
             count = int(counted["count"])
         except (HeadstartError, LostError, KeyError, TypeError, ValueError) as error:
             raise ModelError(NO_COUNT) from error
@@ -232,6 +235,7 @@ class RemoteEngine:
         model, answer = await self._chosen(request), Answer()
         first: float | None = None
         reason: FinishReason = "stopped"
+        before = await self._counters(model.place)
         try:
             async for text, is_thought in self._texts(request, model, answer):
                 if first is None:
@@ -241,6 +245,10 @@ class RemoteEngine:
         except asyncio.CancelledError:
             if self._is_closed:
                 raise
+        if answer.cached_tokens is None and answer.prompt_tokens:
+            self._own.untold.add(model.place.address)
+            after = await self._counters(model.place) if before else {}
+            answer.cached_tokens = reused_between(before, after, answer.prompt_tokens)
         stats = _stats(request_id, answer, asked, first, self._clock())
         told = () if answer.cached_tokens is not None or reason == "stopped" else (NOT_TOLD,)
         self._requests.report(
@@ -258,6 +266,20 @@ class RemoteEngine:
         self._requests.report(
             Finished(request_id, reason, answer.text, (), stats, thought=answer.thought, tool_calls=answer.tool_calls)
         )
+
+    async def _counters(self, place: Place) -> Counters:
+        """What a server counts, where its answers do not say what was reused; nothing for any other, or where it
+        counts nothing."""
+        if place.address not in self._own.untold:
+            return {}
+        import httpx2 as httpx
+
+        with suppress(httpx.HTTPError, HeadstartError):
+            response = await self._http().get(
+                _root(place).address + "/metrics", headers=_headers(place), timeout=CONNECT_S
+            )
+            return read_counters(response.text) if response.status_code == 200 else {}
+        return {}
 
     async def _texts(
         self, request: Request, model: RemoteModel, answer: Answer
@@ -346,6 +368,11 @@ class RemoteEngine:
     @staticmethod
     def _not_reached(place: Place) -> str:
         return NOT_REACHED.format(place.address)
+
+
+def _root(place: Place) -> Place:
+    """Where a server has what is not part of OpenAI's API."""
+    return replace(place, address=place.address.removesuffix("/v1"))
 
 
 def _headers(place: Place) -> dict[str, str]:

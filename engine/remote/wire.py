@@ -80,7 +80,7 @@ class RemoteModel:
     def info(self, path: str) -> ModelInfo:
         """The same for the window: what the server does not say is nothing."""
         return ModelInfo(
-            name=self.name,
+            name=self.name.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf"),
             path=path,
             architecture="",
             device=urlsplit(self.place.address).netloc,

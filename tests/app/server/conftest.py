@@ -6,7 +6,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -16,7 +18,7 @@ import pytest
 
 from app.server.access import Access
 from app.server.listening import Server
-from engine import EnginePort
+from engine import Engine, EnginePort, Failed, Loaded, ModelSpec
 from tests.app.fake_engine import MODEL, FakeEngine
 from tests.conftest import PATIENCE_S
 
@@ -57,6 +59,27 @@ class Caller:
     def close(self) -> None:
         self.http.close()
         self.server.stop()
+
+
+@contextmanager
+def real_caller(folder: Path, cache_bytes: int = 10**8) -> Iterator[Caller]:
+    """A server over a real engine with the model in this folder or file."""
+    engine = Engine()
+    loading = engine.load(ModelSpec(str(folder), cache_bytes=cache_bytes))
+    found: list[Loaded | Failed] = []
+
+    def is_loaded() -> bool:
+        found.extend(
+            event for event in engine.poll() if event.request_id == loading and isinstance(event, Loaded | Failed)
+        )
+        return bool(found)
+
+    until(is_loaded)
+    assert isinstance(found[0], Loaded), found[0]
+    caller = Caller(Server(engine.beside, Access(port=0), found[0].model), engine, "")
+    yield caller
+    caller.close()
+    assert engine.close()
 
 
 @pytest.fixture

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import openai
 import pytest
 
-from app.server.access import Access
-from app.server.listening import Server
-from engine import Engine, Failed, Loaded, ModelSpec
-from tests.app.server.conftest import Caller, until
+from tests.app.server.conftest import Caller, real_caller
 from tests.engine.kinds_of_templates import THOUGHT_IN_LAST_TURN
 from tests.engine.tiny_models import make_folder
 
@@ -26,23 +24,11 @@ TOOL = {"type": "function", "function": {"name": "camp", "parameters": SCHEMA}}
 
 @pytest.fixture(scope="module")
 def caller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
-    engine = Engine()
     folder = make_folder(tmp_path_factory.mktemp("tools"), template=THOUGHT_IN_LAST_TURN)
-    loading = engine.load(ModelSpec(str(folder), cache_bytes=10**8))
-    found: list[Loaded | Failed] = []
-
-    def is_loaded() -> bool:
-        found.extend(
-            event for event in engine.poll() if event.request_id == loading and isinstance(event, Loaded | Failed)
-        )
-        return bool(found)
-
-    until(is_loaded)
-    assert isinstance(found[0], Loaded), found[0]
-    caller = Caller(Server(engine.beside, Access(port=0), found[0].model), engine, "")
-    yield caller
-    caller.close()
-    assert engine.close()
+    config = folder / "config.json"
+    config.write_text(config.read_text().replace('"max_position_embeddings": 1024', '"max_position_embeddings": 8192'))
+    with real_caller(folder) as caller:
+        yield caller
 
 
 def check(name: str, arguments: object) -> None:
@@ -100,3 +86,19 @@ def test_a_breakpoint_inside_a_message_counts_up_to_it(caller: Caller) -> None:
     alone = caller.message(system=system[:1]).usage
     before = alone.cache_creation_input_tokens + alone.cache_read_input_tokens
     assert before - 2 <= made.cache_creation_input_tokens <= before < whole / 2
+
+
+def test_four_agents_with_one_long_tool_list_read_it_once(caller: Caller) -> None:
+    """They start together, and each asks something else."""
+    caller.http.delete("/v1/cache")
+    named = [{"name": f"tool_{number}", "description": "Finds a tent.", "parameters": SCHEMA} for number in range(13)]
+    tools = [{"type": "function", "function": each} for each in named]
+
+    def ask(number: int) -> tuple[int, int]:
+        made = caller.chat(f"I am agent {number}.", tools=tools, user=f"agent {number}", max_tokens=4, temperature=0)
+        return made.usage.headstart["computed_tokens"], made.usage.prompt_tokens
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = list(pool.map(ask, range(4)))
+    assert asked[0][1] > 3000
+    assert sum(computed for computed, _ in asked) < asked[0][1] + 3 * 64

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import openai
 import pytest
 
-from app.server.access import Access
-from app.server.listening import Server
-from engine import Engine, Failed, Loaded, ModelSpec
-from tests.app.server.conftest import Caller, until
+from tests.app.server.conftest import Caller, real_caller
 
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price. " * 8
 GREEDY = {"temperature": 0, "max_completion_tokens": 8}
@@ -20,22 +18,8 @@ GREEDY = {"temperature": 0, "max_completion_tokens": 8}
 
 @pytest.fixture(scope="module")
 def caller(default_model: Path) -> Iterator[Caller]:
-    engine = Engine()
-    loading = engine.load(ModelSpec(str(default_model), cache_bytes=10**9))
-    found: list[Loaded | Failed] = []
-
-    def is_loaded() -> bool:
-        found.extend(
-            event for event in engine.poll() if event.request_id == loading and isinstance(event, Loaded | Failed)
-        )
-        return bool(found)
-
-    until(is_loaded)
-    assert isinstance(found[0], Loaded)
-    caller = Caller(Server(engine.beside, Access(port=0), found[0].model), engine, "")
-    yield caller
-    caller.close()
-    assert engine.close()
+    with real_caller(default_model, 10**9) as caller:
+        yield caller
 
 
 def chat(question: str) -> list[dict[str, str]]:
@@ -120,8 +104,6 @@ def test_a_prompt_read_ahead_is_there(caller: Caller) -> None:
 
 
 def test_four_that_start_together_read_what_they_share_once(caller: Caller) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     caller.http.delete("/v1/cache")
     rules = "Agents share these rules. " * 100
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -38,19 +38,30 @@ LLAMA_CPP = {
 
 class Recorded:
     """A server that answers as recorded: `answers` are the streams of one request after the other, each a list of
-    chunks; None at the end of one breaks the connection there. What was sent is in `bodies`."""
+    chunks; None at the end of one breaks the connection there. What was sent is in `bodies`. `metrics` are what it
+    counts at each look."""
 
-    def __init__(self, *answers: list[Any], owner: str = "vllm", status: int = 200) -> None:
+    def __init__(
+        self,
+        *answers: list[Any],
+        owner: str = "vllm",
+        status: int = 200,
+        name: str = "tiny",
+        metrics: Sequence[str] = (),
+    ) -> None:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[Any] = []
-        recorded, left = self, list(answers)
+        recorded, left, counted = self, list(answers), list(metrics)
 
         class Handler(BaseHTTPRequestHandler):
             def log_message(self, *_: Any) -> None:
                 """Nothing is printed."""
 
             def do_GET(self) -> None:
-                models = {"data": [{"id": "tiny", "owned_by": owner, "max_model_len": 2048}]}
+                if self.path == "/metrics":
+                    self._send((counted.pop(0) if counted else "").encode(), 200 if metrics else 404)
+                    return
+                models = {"data": [{"id": name, "owned_by": owner, "max_model_len": 2048}]}
                 self._send(json.dumps(models).encode())
 
             def do_POST(self) -> None:
@@ -234,3 +245,44 @@ def test_a_request_can_name_its_own_server(opened: Open, driver: Driver) -> None
     alone = driver.end(driver.engine.submit(request(server=server.address)))
     assert isinstance(alone, Failed)
     assert either.engine.close(PATIENCE_S)
+
+
+def counted(queries: float, hits: float, names: str = "vllm:prefix_cache_queries vllm:prefix_cache_hits") -> str:
+    one, other = names.split()
+    return (
+        f"# HELP {one}_total Tokens.\n# TYPE {one}_total counter\n"
+        f'{one}_total{{model_name="a"}} {queries}\n{one}_created{{model_name="a"}} 1.7e9\n'
+        f'{other}_total{{model_name="a"}} {hits}\n'
+    )
+
+
+COUNTED = {
+    "vllm": ([counted(100, 7), counted(140, 39)], 32),
+    "sglang": (
+        [counted(1, 1, "sglang:prompt_tokens sglang:cached_tokens")] * 1
+        + [counted(41, 31, "sglang:prompt_tokens sglang:cached_tokens")],
+        30,
+    ),
+    "somebody else asked meanwhile": ([counted(100, 7), counted(180, 39)], None),
+    "another kind of server": (["llamacpp:tokens 3", "llamacpp:tokens 9"], None),
+    "nothing is counted": ([], None),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_an_answer_does_not_say_is_read_from_the_counters(opened: Open, name: str) -> None:
+    """From the second answer on: the first one shows that this server does not say it."""
+    metrics, reused = COUNTED[name]
+    driver, _ = opened([*HELLO, SGLANG], [*HELLO, SGLANG], metrics=metrics)
+    first, second = (play(driver)[1] for _ in range(2))
+    assert NOT_TOLD in first.notices
+    assert second.reused_tokens == (reused or 0)
+    assert (NOT_TOLD in second.notices) is (reused is None)
+
+
+def test_a_model_that_is_named_by_its_file_is_shown_without_the_path(opened: Open) -> None:
+    driver, server = opened([*HELLO, VLLM], name="/home/me/models/Tiny.Q4_1.gguf")
+    (loaded,) = [event for event in driver.events if isinstance(event, Loaded)]
+    assert loaded.model.name == "Tiny.Q4_1"
+    play(driver)
+    assert server.bodies[0]["model"] == "/home/me/models/Tiny.Q4_1.gguf"
