@@ -190,6 +190,7 @@ ENDINGS = {
     "stopped": "stopped",
     "failed": "broken off by an error",
     "interrupted": "broken off when the program ended",
+    "edited": "written by you",
 }
 """How an answer ended, where it is not its own end."""
 

@@ -95,11 +95,13 @@ class Prefill:
 @dataclass(frozen=True, slots=True)
 class TextDelta:
     """Text that can be shown now: whole characters only, without stop strings and without the marks around the parts of
-    an answer. `is_thought`: it belongs to the thought before the answer."""
+    an answer. `is_thought`: it belongs to the thought before the answer. `token_ids` are the tokens that were written
+    since the delta before: those of all deltas are the answer so far, with all of its marks."""
 
     request_id: int
     text: str
     is_thought: bool = False
+    token_ids: tuple[int, ...] = ()
 
 
 class TokenScore(NamedTuple):

@@ -61,7 +61,8 @@ class Bridge(QObject):
     A choice of thinking that the loaded model does not know, because it was made for another one, is left out of what
     is asked of it.
 
-    Attributes: `timer` runs from the first command on; each time, `drain` takes events.
+    Attributes: `timer` runs from the first command on; each time, `drain` takes events. `server_of` says by the name of
+    a conversation which server answers in it, "" for the model that is loaded.
     """
 
     loading = Signal(object)
@@ -80,6 +81,7 @@ class Bridge(QObject):
         self, engine: EnginePort, parent: QObject | None = None, clock: Callable[[], float] = time.perf_counter
     ) -> None:
         super().__init__(parent)
+        self.server_of: Callable[[str], str] = lambda conversation: ""
         self._engine = engine
         self._clock = clock
         self._is_closed = False
@@ -120,7 +122,7 @@ class Bridge(QObject):
 
     def submit(self, request: Request) -> int:
         """Have a request answered; ends with `finished` or `failed`."""
-        return self._expect(self._engine.submit(self._fitting(request)))
+        return self._expect(self._engine.submit(self._addressed(request)))
 
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
@@ -130,7 +132,7 @@ class Bridge(QObject):
 
     def request_preview(self, request: Request) -> int:
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
-        return self._expect(self._engine.preview(self._fitting(request)))
+        return self._expect(self._engine.preview(self._addressed(request)))
 
     def read_ahead(self, request: Request, *others: Request) -> int:
         """Have what these requests begin with read while nothing is asked; ends with `preview` of the first one, or
@@ -173,6 +175,10 @@ class Bridge(QObject):
             self._emit(self._ready.popleft())
         if not self.busy and not self._ahead and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
+
+    def _addressed(self, request: Request) -> Request:
+        server = self.server_of(request.conversation)
+        return replace(self._fitting(request), server=server) if server else self._fitting(request)
 
     def _fitting(self, request: Request) -> Request:
         chosen = request.template
@@ -217,16 +223,19 @@ class Bridge(QObject):
 
 
 def merge(events: Iterable[Event]) -> list[Event]:
-    """Make events fewer without loss: join the text of each request, and that of its thought, keep the newest of its
-    Loading, Prefill and TurnStats, and leave the rest as it was.
+    """Make events fewer without loss: join the text of each request, and that of its thought, with its ids in the first
+    of the two; keep the newest of its Loading, Prefill and TurnStats, and leave the rest as it was.
 
     What belongs to a request comes out before its end, and in the order in which each kind first appeared.
     """
     merged: list[Event] = []
     texts: dict[tuple[int, bool], list[str]] = {}
+    ids: dict[int, tuple[int, ...]] = {}
     newest: dict[tuple[type, int], int] = {}
     for event in events:
         kind, request_id = type(event), event.request_id
+        if isinstance(event, TextDelta) and event.token_ids:
+            ids[request_id] = ids.get(request_id, ()) + event.token_ids
         if isinstance(event, TextDelta) and (request_id, event.is_thought) in texts:
             texts[request_id, event.is_thought].append(event.text)
         elif (kind, request_id) in newest:
@@ -237,10 +246,11 @@ def merge(events: Iterable[Event]) -> list[Event]:
             if isinstance(event, _NEWEST_COUNTS):
                 newest[kind, request_id] = len(merged)
             merged.append(event)
-    return [_joined(event, texts) for event in merged]
+    return [_joined(event, texts, ids) for event in merged]
 
 
-def _joined(event: Event, texts: dict[tuple[int, bool], list[str]]) -> Event:
+def _joined(event: Event, texts: dict[tuple[int, bool], list[str]], ids: dict[int, tuple[int, ...]]) -> Event:
     if isinstance(event, TextDelta):
-        return replace(event, text="".join(texts[event.request_id, event.is_thought]))
+        text = "".join(texts[event.request_id, event.is_thought])
+        return replace(event, text=text, token_ids=ids.pop(event.request_id, ()))
     return event

@@ -10,9 +10,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.ahead import WRITING_REST_MS, Reader, alternatives, later
 from app.chat.attached import Attached
-from app.chat.branch import Branch, repair_text
+from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.documents import Attachment
+from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
 
@@ -265,7 +266,7 @@ class Cost(QObject):
         if not (outlook := self._outlook()):
             return []
         before, asked = outlook.branch.before, self._considered
-        found = [message for message in outlook.branch.messages if message.id == asked]
+        found = [message for message in outlook.branch.messages if message.id == asked and message.role == "user"]
         return [outlook.request(before(asked), each.content, each.attachments) for each in found]
 
     def _request(

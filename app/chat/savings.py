@@ -75,7 +75,7 @@ class SavedTotal(QObject):
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         settings = self._settings
-        total = self.total.plus(message.stats) if kept and message.stats else self.total
+        total = self.total.plus(turn.stats) if kept and turn.stats else self.total
         if total == self.total:
             return
         settings.saved_seconds, settings.saved_tokens = total.seconds, total.tokens

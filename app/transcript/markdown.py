@@ -155,6 +155,13 @@ def _final_parts(tokens: Sequence[Token], tail: Sequence[Block], unfinished_line
     return final
 
 
+def page_parser() -> MarkdownIt:
+    """What makes tokens for a page of HTML: the same text is markup in it as in the window."""
+    made = _parser()
+    made.enable("inline")
+    return made
+
+
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": 60})
     made.enable(["table", "strikethrough"])

@@ -58,6 +58,7 @@ class PreferenceValues:
     sampling: Sampling
     system_prompt: str
     too_long: str = "ask"
+    write_titles: bool = False
     look_for_updates: bool = False
     read_ahead: str = "plugged"
 
@@ -106,6 +107,8 @@ class PreferencesDialog(QDialog):
         self.graphics.setAutoDefault(False)
         self.graphics.clicked.connect(self.graphics_wanted)
         self._offers_graphics = offers_graphics
+        self.write_titles = QCheckBox("Have the model write titles")
+        self.write_titles.setChecked(values.write_titles)
         self.look_for_updates = QCheckBox("Look for a newer version at each start")
         self.look_for_updates.setChecked(values.look_for_updates)
         self.look_for_updates.setHidden(not offers_updates)
@@ -125,6 +128,8 @@ class PreferencesDialog(QDialog):
         right.addWidget(note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
+        right.addWidget(self.write_titles)
+        right.addWidget(note(about.get("write_titles", "")))
         right.addWidget(self.look_for_updates)
         asking = note(about.get("look_for_updates", ""))
         asking.setHidden(self.look_for_updates.isHidden())
@@ -205,6 +210,7 @@ class PreferencesDialog(QDialog):
             disk_budget_mb=self.disk.value(),
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
+            write_titles=self.write_titles.isChecked(),
             look_for_updates=self.look_for_updates.isChecked(),
             read_ahead=self.read_ahead.currentData(),
         )

@@ -188,7 +188,7 @@ class Responder:
             with clock.part("template"):
                 turn.prompt = self.building.build(request, listen)
         except StoppedError:
-            yield from self._end(turn, NOTHING)
+            yield from self._end(turn, request.begun or NOTHING)
             return
         turn.kept_ends = tuple(
             turn.prompt.end_of(start.messages, start.characters, self.model.decode) for start in request.kept
@@ -206,11 +206,9 @@ class Responder:
     def _play(self, turn: Turn) -> Generator[Event | None, None, None]:
         """Look up and pin, restore, prefill, decode; then publish and unpin, remember the turn, and end it. Whatever
         happens in between, what was computed so far is published and nothing stays pinned."""
-        if turn.is_cancelled():
-            yield from self._end(turn, NOTHING)
-            return
-        if (run := (yield from self._begin(turn))) is None:
-            yield from self._end(turn, NOTHING)
+        answer = turn.request.begun or NOTHING
+        if turn.is_cancelled() or (run := (yield from self._begin(turn))) is None:
+            yield from self._end(turn, answer)
             return
         try:
             with turn.clock.part("restore"):
@@ -223,7 +221,6 @@ class Responder:
             if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
                 self.cache.evictions.working_for = turn.request.client
                 turn.cache.keep_logits(run, logits)
-            answer = NOTHING
             if logits is not None:
                 answer = yield from self._decode(turn, run, logits)
         finally:
@@ -288,6 +285,8 @@ class Responder:
         text, choice = self._written(turn), turn.choice
         assert choice is not None
         told = self._clock()
+        if turn.request.begun is not None:
+            self._go_on(turn, turn.request.begun, text)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             is_thought = text.is_thinking
@@ -310,7 +309,7 @@ class Responder:
                 yield self._stats(turn)
             choice.see(token, is_thought=is_thought)
             if text.is_stopped or text.is_over or text.has_called or choice.is_full or len(turn.ids) >= limit:
-                is_end = text.is_stopped or text.has_called or choice.is_full or text.length < len(turn.ids)
+                is_end = text.is_stopped or text.has_called or choice.is_full or text.length < turn.length
                 turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
@@ -318,9 +317,22 @@ class Responder:
             logits = following
         yield from turn.deltas(text.finish())
         turn.cut(text.length)
-        if text.is_stopped or text.has_more:
-            turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
+        # Behind a stop string the ids say more than the text that was shown: next time the text is encoded.
+        ids = () if text.is_stopped or text.has_more else (*turn.begun, *turn.ids)
+        return replace(text.message(ids), thinking=turn.request.template.thinking)
+
+    def _go_on(self, turn: Turn, begun: Message, text: WrittenAnswer) -> None:
+        """Read the answer that goes on: what is written behind it is as if it had been written without a break."""
+        assert turn.choice is not None
+        shown = {False: 0, True: 0}
+        for token in turn.begun:
+            turn.choice.go_on(token, is_thought=text.is_thinking)
+            for part in text.add(token):
+                shown[part.is_thought] += len(part.text)
+        turn.known = {
+            is_thought: max(0, len(said) - shown[is_thought])
+            for is_thought, said in ((False, begun.content), (True, begun.thought))
+        }
 
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""
@@ -328,7 +340,7 @@ class Responder:
         if not self.format.marks or turn.request.is_plain:
             return WrittenAnswer(decode, stop=stop)
         behind = prompt.spans[-1].end if prompt.spans else 0
-        end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
+        end = self.model.text.spelled(prompt.asked[max(behind, len(prompt.asked) - OPENING_TOKENS) :])
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
         return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call)

@@ -24,6 +24,7 @@ SIGNALS = (
     "conversations_changed",
     "message_added",
     "text_added",
+    "message_reopened",
     "message_finished",
     "stats_changed",
     "prefill_changed",

@@ -330,14 +330,16 @@ class FakeEngine:
         for chunk in range(script.prefill_chunks):
             done = turn.computed * (chunk + 1) // script.prefill_chunks
             yield Prefill(number, done, turn.computed, (turn.computed - done) / self.model.prefill_tokens_per_s)
+        begun = len(turn.request.begun.token_ids) if turn.request.begun else 0
         for index, piece in enumerate(script.thought):
-            yield TextDelta(number, piece, is_thought=True)
+            yield TextDelta(number, piece, is_thought=True, token_ids=(FIRST_ID + begun + index,))
             if (index + 1) % script.stats_every == 0:
                 yield self._stats(turn)
         for index, piece in enumerate(script.tokens):
             if script.fail_after == index:
                 yield Failed(number, script.sentence, script.detail)
-            yield TextDelta(number, piece)
+            at = FIRST_ID + begun + len(script.thought) + index
+            yield TextDelta(number, piece, token_ids=(at,))
             if (index + 1) % script.stats_every == 0:
                 yield self._stats(turn)
 
@@ -345,7 +347,10 @@ class FakeEngine:
         thought = "".join(turn.script.thought[: turn.written])
         text = "".join(turn.script.tokens[: turn.written - turn.thought_tokens])
         calls = turn.script.tool_calls if reason == "end" else ()
-        token_ids = tuple(range(FIRST_ID, FIRST_ID + turn.written))
+        begun = turn.request.begun or Message("assistant", "")
+        start = FIRST_ID + len(begun.token_ids)
+        token_ids = (*begun.token_ids, *range(start, start + turn.written))
+        text, thought = begun.content + text, begun.thought + thought
         if turn.request.use_cache:
             answer = Message("assistant", text, token_ids, thought, calls)
             self._seen.append((turn.request.template, (*turn.request.messages, answer)))
@@ -391,11 +396,12 @@ class FakeEngine:
 
     def _count(self, request: Request) -> tuple[int, int, int]:
         """Tokens of the prompt, how many of them are in the cache, and how many of those were read ahead."""
-        sizes = _sizes(request)
+        messages = (*request.messages, request.begun) if request.begun else request.messages
+        sizes = _sizes(replace(request, messages=messages, begun=None))
         if not request.use_cache:
             return sum(sizes), 0, 0
         alike = [seen for template, seen in self._seen if template == request.template]
-        shared = max((common_length(seen, request.messages) for seen in alike), default=0)
+        shared = max((common_length(seen, messages) for seen in alike), default=0)
         left = min(sum(sizes[:shared]), sum(sizes) - 1)
         ahead = max((min(certain, _alike(request, read)) for read, certain in self._ahead), default=0)
         reused = max(left, min(ahead, sum(sizes) - 1))

@@ -151,18 +151,17 @@ class TreeWindow(QWidget):
         above.setSpacing(2)
         first = QHBoxLayout()
         first.setSpacing(GRID)
-        for line in (self._totals, self._name, self._figures, self._text, self._keys):
+        for line in (self._name, self._figures, self._text, self._keys):
             line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         first.addWidget(title)
         first.addWidget(Explain("tree"))
-        first.addWidget(self._totals, 1)
+        first.addWidget(self._scale, 1)
         for button in self._buttons:
             first.addWidget(button)
         above.addLayout(first)
-        second = QHBoxLayout()
-        second.addWidget(self._legend, 1)
-        second.addWidget(self._scale)
-        above.addLayout(second)
+        self._totals.setWordWrap(True)
+        above.addWidget(self._totals)
+        above.addWidget(self._legend)
         below = QVBoxLayout()
         below.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)
         below.setSpacing(2)
