@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from app.command.arguments import Parser, add_model_arguments
+from app.command.arguments import Parser, add_model_arguments, spec_of
 from app.command.ending import unwound_by_signals
 from app.command.logs import log_path, start_logging
 from app.command.serve import add_serve_arguments
@@ -28,10 +28,12 @@ from app.command.terminal import (
     ProgressLine,
     discard,
     replace_missing_streams,
+    say,
     say_error,
 )
 from app.licences import own_version
-from engine import HeadstartError, check_model, fetch_model
+from app.settings import Settings
+from engine import HeadstartError, check_model, fetch_model, model_fit
 
 log = logging.getLogger("headstart")
 
@@ -110,7 +112,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         from app.demo.demo import add_demo_arguments
 
         add_demo_arguments(demo)
-    commands.add_parser("doctor", help="print what is here and what is missing").set_defaults(command=examine)
+    doctor = commands.add_parser("doctor", help="print what is here, what is missing, and what a model takes")
+    doctor.set_defaults(command=examine)
+    add_model_arguments(doctor)
     serve = commands.add_parser("serve", help="answer other programs over HTTP, without a window")
     add_serve_arguments(serve)
     serve.set_defaults(command=run_server)
@@ -120,12 +124,25 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def open_window(options: argparse.Namespace) -> int:
-    """The window. What is wrong with the model's files is said before it opens."""
-    check_model(options.model or "")
+    """The window. What is wrong with the model's files, and what it takes, is said before it opens."""
+    say_fit(options)
     require_qt(offscreen=False)
     from app.application import run
 
     return with_crash_hooks(run, options)
+
+
+def say_fit(options: argparse.Namespace) -> None:
+    """Print what the model takes that the command line names, before anything of it is read. Raises ModelError where
+    its files are wrong, or it does not fit into the computer's memory."""
+    if not options.model:
+        return
+    check_model(options.model)
+    fit = model_fit(spec_of(options, Settings.load()))
+    if fit is not None and not fit.fits:
+        raise HeadstartError(fit.refusal)
+    if fit is not None:
+        say(f"{fit.sentence}.")
 
 
 def play_demo(options: argparse.Namespace) -> int:
@@ -153,12 +170,12 @@ def examine(options: argparse.Namespace) -> int:
     """`headstart doctor`: print what is here and what is missing."""
     from app.command import doctor
 
-    return doctor.main()
+    return doctor.main(spec_of(options, Settings.load()))
 
 
 def run_server(options: argparse.Namespace) -> int:
     """`headstart serve`: answer other programs until a signal comes."""
-    check_model(options.model or "")
+    say_fit(options)
     return serve(options)
 
 

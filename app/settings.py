@@ -8,16 +8,16 @@ import json
 import math
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import platformdirs
 
 from app.files import keep_private, set_aside, write_whole
-from engine import Device, Dtype, HeadstartError, InvalidRequestError, ModelSpec, Sampling
+from engine import LEAST_CONTEXT, Device, Dtype, HeadstartError, InvalidRequestError, ModelSpec, Sampling
 
 MOST_MEGABYTES = 10_000_000
 """The largest cache budget that can be set, in MB."""
@@ -25,11 +25,15 @@ MOST_MEGABYTES = 10_000_000
 MEGABYTE = 1_000_000
 """Bytes."""
 
+MOST_CONTEXT = 100_000_000
+"""The longest conversation that can be asked for, in tokens; no model reads as many."""
+
 SHOWN = 40
 """Characters of a value that are repeated to the user."""
 
 ThemeChoice = Literal["system", "light", "dark"]
 TooLong = Literal["ask", "trim", "refuse"]
+ReadAhead = Literal["plugged", "always", "never"]
 T = TypeVar("T")
 
 
@@ -68,19 +72,40 @@ class Settings:
     those of the fields whose values were of no use.
     """
 
-    theme: ThemeChoice = option("system", "Colours of the window: as the system has them, light, or dark.")
+    theme: ThemeChoice = option("system", "The colours of the window.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
     recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
-    device: Device = option("auto", "Where the model runs; auto takes the fastest there is.")
-    dtype: Dtype = option("auto", "Number format of the weights; auto measures which is faster.")
+    device: Device = option("auto", "Where the model computes. A change loads the model again.")
+    dtype: Dtype = option(
+        "auto",
+        "How finely the model's numbers are kept: fewer bits write faster and take less memory. Measured at load, the "
+        "fastest that loses nothing is taken. A change loads the model again.",
+    )
+    contexts: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "How many tokens a conversation may grow to, by the path of the model. Others get as many as the "
+            "computer's memory suggests.",
+            "span": (LEAST_CONTEXT, MOST_CONTEXT),
+        },
+    )
+    kv_bits: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "In how many bits keys and values are cached, 8 or 16, by the path of the model. Others have 16.",
+            "span": (8, 16),
+        },
+    )
     cache_budget_mb: int = option(
-        0, "Memory for cached prompts in MB; 0 chooses by the memory that is free.", span=(0, MOST_MEGABYTES)
+        0,
+        "For what was read of your prompts: the more, the more conversations go on without reading again. Automatic "
+        "chooses by what is free.",
+        span=(0, MOST_MEGABYTES),
     )
     disk_budget_mb: int = option(
         -1,
-        "Disk space in MB for what was read of prompts, so that it need not be read again after a restart; automatic "
-        "takes 2 GB, but at most a tenth of the free space. With 0 nothing is kept there, and what is there is deleted "
-        "at once.",
+        "So that what was read of your prompts need not be read again after a restart. Automatic takes 2 GB, but at "
+        "most a tenth of the free space. With 0 MB nothing is kept there, and what is there is deleted at once.",
         span=(-1, MOST_MEGABYTES),
     )
     sampling: Sampling = option(
@@ -88,12 +113,22 @@ class Settings:
         "How tokens are chosen in new conversations. As long as nothing is changed here, a model begins as its makers "
         "advise.",
     )
-    system_prompt: str = option("", "System prompt of new conversations; empty for none.")
-    too_long: TooLong = option(
-        "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."
+    system_prompt: str = option(
+        "", "What the model is told before every conversation that you begin from now on; empty for nothing."
+    )
+    too_long: TooLong = option("ask", "What to do when a conversation grows longer than the model reads.")
+    write_titles: bool = option(
+        False,
+        "Behind the first answer the model writes a title. What it has read of the conversation is remembered, so that "
+        "only the question for a title is read; a question of yours breaks it off.",
     )
     look_for_updates: bool = option(
         False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
+    )
+    read_ahead: ReadAhead = option(
+        "plugged",
+        "Read a question while it is written, and a conversation when it is opened, as long as nothing is answered: "
+        "not on battery, always, or never. Answers are the same, and begin sooner.",
     )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
@@ -190,7 +225,7 @@ class Settings:
         changed: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
-            if value == option.default:
+            if value == (option.default if option.default is not MISSING else {}):
                 continue
             changed[option.name] = _sampling_changes(value) if isinstance(value, Sampling) else value
         return changed
@@ -219,6 +254,8 @@ def _text_of(path: Path) -> str:
 def _fault(value: Any, hint: Any, span: tuple[int, int] | None) -> str:
     """What is wrong with a value of this type, "" where nothing is."""
     choices = get_args(hint)
+    if get_origin(hint) is dict:
+        return _fault_in(value, choices[0], choices[1], span)
     if choices:
         return "" if value in choices else f"not one of {', '.join(choices)}"
     if type(value) is not hint:
@@ -227,6 +264,13 @@ def _fault(value: Any, hint: Any, span: tuple[int, int] | None) -> str:
         return "no number"
     is_outside = span is not None and not span[0] <= value <= span[1]
     return f"not between {span[0]} and {span[1]:,}" if span is not None and is_outside else ""
+
+
+def _fault_in(values: Any, key: Any, hint: Any, span: tuple[int, int] | None) -> str:
+    """What is wrong with a mapping of such keys to such values, "" where nothing is."""
+    if not isinstance(values, dict) or not all(type(each) is key for each in values):
+        return "not a JSON object"
+    return next((fault for value in values.values() if (fault := _fault(value, hint, span))), "")
 
 
 def _read_sampling(values: Any, wrong: list[str]) -> Sampling:
@@ -268,14 +312,17 @@ def _set_aside(path: Path, reason: str) -> Path:
         raise HeadstartError(f"The settings in {path} are broken. Delete this file.", f"{reason}; {error}") from error
 
 
-def model_spec(settings: Settings) -> ModelSpec:
-    """Which model the settings ask for, and how it is to be loaded."""
+def model_spec(settings: Settings, path: str | None = None) -> ModelSpec:
+    """The model at `path`, or the one that the settings ask for, and how it is to be loaded."""
+    path = settings.model_path if path is None else path
     return ModelSpec(
-        settings.model_path,
+        path,
         settings.device,
         settings.dtype,
         cache_bytes(settings) or None,
         disk_bytes(settings),
+        settings.contexts.get(path),
+        8 if settings.kv_bits.get(path) == 8 else 16,
     )
 
 

@@ -60,6 +60,7 @@ from engine.types import (
     BLOCK_TOKENS,
     DEVICES,
     DTYPES,
+    LEAST_CONTEXT,
     NOTHING_CHOSEN,
     Cure,
     Device,
@@ -70,6 +71,7 @@ from engine.types import (
     KeptStart,
     Message,
     ModelError,
+    ModelFit,
     ModelInfo,
     ModelSpec,
     OutOfMemoryError,
@@ -84,6 +86,7 @@ from engine.types import (
     ToolCall,
 )
 from engine.worker.engine import Engine
+from engine.worker.needed import model_fit
 
 __all__ = [
     "BLOCK_TOKENS",
@@ -91,6 +94,7 @@ __all__ = [
     "DEFAULT_MODEL_BYTES",
     "DEVICES",
     "DTYPES",
+    "LEAST_CONTEXT",
     "NOTHING_CHOSEN",
     "CacheView",
     "Cure",
@@ -117,6 +121,7 @@ __all__ = [
     "Matched",
     "Message",
     "ModelError",
+    "ModelFit",
     "ModelInfo",
     "ModelSpec",
     "NodeView",
@@ -153,6 +158,7 @@ __all__ = [
     "installed_resources",
     "is_server",
     "keep_key",
+    "model_fit",
     "models_dir",
     "remove_graphics",
     "runtimes_dir",

@@ -293,6 +293,12 @@ class Request:
     thought where the prompt opens one. `held_calls` names tools whose arguments have to fit wherever the answer calls
     them. `one_call` ends the answer behind its first call.
 
+    `server` is the address of a server that answers in place of the model that is loaded, as in ModelSpec; "" for none.
+
+    `begun` is an answer to these messages that was cut off and goes on: its token ids, or where they are none of this
+    model's its text's, stand behind the prompt, and what is written stands behind them. All that comes out, but the
+    text deltas and the counts of what was written, is of the whole answer.
+
     `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
@@ -320,6 +326,8 @@ class Request:
     must_call: tuple[str, ...] = ()
     held_calls: tuple[str, ...] = ()
     one_call: bool = False
+    server: str = ""
+    begun: Message | None = None
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -339,10 +347,14 @@ class Request:
         if self.day is not None:
             _require(self.day, date, "the day of a request")
         _require(self.template, TemplateSettings, "the template settings of a request")
-        for name in ("client", "salt", "schema"):
+        for name in ("client", "salt", "schema", "server"):
             _require(getattr(self, name), str, f"the {name} of a request")
         for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call"):
             _require(getattr(self, name), bool, f"{name} of a request")
+        if self.begun is not None:
+            _require(self.begun, Message, "the begun answer of a request")
+            if self.begun.role != "assistant" or self.begun.tool_calls or self.is_plain:
+                raise InvalidRequestError("Only an answer of a chat that called no tool can go on.")
         if self.asked_at is not None:
             _require(self.asked_at, float, "asked_at of a request")
         if self.scores is not None:
@@ -379,6 +391,8 @@ class Request:
         return max(1, min(self.sampling.max_tokens, context_length // ANSWER_SHARE)) if self.keep_room else 1
 
 
+KVBits = Literal[8, 16]
+
 LEAST_CONTEXT = 1024
 """Tokens that a conversation may have at least, whatever memory there is."""
 
@@ -391,7 +405,8 @@ class ModelSpec:
     free device memory; less than one whole conversation takes is raised to that (`ModelInfo.cache_budget_bytes`).
     `disk_bytes` is what may be kept on disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of
     the free disk space. `context_tokens` is how long a conversation may grow, at most as long as the model reads; None
-    takes what the computer's memory suggests, the same at every start.
+    takes what the computer's memory suggests, the same at every start. `kv_bits` is in how many bits keys and values
+    are cached: in 8 they take half of the room, in memory and on disk, and answers differ a little from those in 16.
     """
 
     path: str = ""
@@ -400,8 +415,11 @@ class ModelSpec:
     cache_bytes: int | None = None
     disk_bytes: int | None = 0
     context_tokens: int | None = None
+    kv_bits: KVBits = 16
 
     def __post_init__(self) -> None:
+        if self.kv_bits not in (8, 16):
+            raise InvalidRequestError(f"Keep keys and values in 8 or 16 bits; {_shown(self.kv_bits)} is neither.")
         _require(self.path, str, "the path of a model")
         for name, value, known in (("device", self.device, DEVICES), ("number type", self.dtype, DTYPES)):
             if value not in known:
@@ -467,13 +485,18 @@ class ModelFit:
         return f"{self.name} takes {self.whole / 1e9:.1f} GB of memory ({parts}), and {there}"
 
     @property
-    def refusal(self) -> str:
-        """The same, and what may be done about it; "" where it fits."""
+    def ways_out(self) -> str:
+        """What may be done about it; "" where it fits."""
         if self.fits:
             return ""
         room = (self.free - self.weights - self.scratch) // max(self.token, 1) // LEAST_CONTEXT * LEAST_CONTEXT
         shorter = f"choose a shorter conversation (up to {room:,} tokens fit), " if room >= LEAST_CONTEXT else ""
-        return f"{self.sentence}: {shorter}close other programs, get the model in fewer bits, or choose a smaller one."
+        return f"{shorter}close other programs, get the model in fewer bits, or choose a smaller one."
+
+    @property
+    def refusal(self) -> str:
+        """Both in a sentence; "" where it fits."""
+        return f"{self.sentence}: {self.ways_out}" if self.ways_out else ""
 
 
 def check_budget(nbytes: int) -> int:
@@ -529,11 +552,11 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one cached token costs.
+    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one token of a conversation costs.
 
     `thinking` lists what the chat template lets one choose about thoughts, such as ("on", "off") or ("low", "medium",
     "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
-    nothing. `has_tools`: the template takes tools.
+    nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block.
 
     `near` says why an answer may differ from one without the cache, where two tokens are nearly equally likely; it is
     empty where both are equal bit for bit.
@@ -553,6 +576,7 @@ class ModelInfo:
     thinking: tuple[str, ...] = ()
     advice: Sampling | None = None
     has_tools: bool = False
+    kv_bits: KVBits = 16
 
 
 SHORT, LONG = "short", "long"

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from app.settings import MEGABYTE, MOST_MEGABYTES, Settings, model_spec
-from engine import DEVICES, DTYPES, ModelSpec
+from app.settings import MEGABYTE, MOST_CONTEXT, MOST_MEGABYTES, Settings, model_spec
+from engine import DEVICES, DTYPES, LEAST_CONTEXT, ModelSpec
 
 _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 _WORD = re.compile(r"[\w-]+")
@@ -50,6 +50,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="PATH", help="a folder with safetensors, or a GGUF file")
     parser.add_argument("--device", choices=DEVICES, help="where the model runs")
     parser.add_argument("--dtype", choices=DTYPES, help="number format of the weights")
+    parser.add_argument("--context", type=tokens, metavar="TOKENS", help="how long a conversation may grow")
+    parser.add_argument("--kv-bits", type=int, choices=(8, 16), help="bits of cached keys and values")
     parser.add_argument(
         "--cache-mb", type=megabytes, metavar="MB", help="memory for cached prompts; 0 chooses by itself"
     )
@@ -57,11 +59,26 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
     """What the settings ask for, with what the command line says in its place."""
-    asked = {"path": options.model, "device": options.device, "dtype": options.dtype}
-    spec = replace(model_spec(settings), **{name: value for name, value in asked.items() if value is not None})
+    asked = {
+        "device": options.device,
+        "dtype": options.dtype,
+        "context_tokens": options.context,
+        "kv_bits": options.kv_bits,
+    }
+    found = model_spec(settings, options.model)
+    spec = replace(found, **{name: value for name, value in asked.items() if value is not None})
     if options.cache_mb is not None:
         spec = replace(spec, cache_bytes=options.cache_mb * MEGABYTE or None)
     return spec
+
+
+def tokens(text: str) -> int:
+    """A count of tokens that a conversation may have."""
+    if not text.isdecimal() or len(text) > len(str(MOST_CONTEXT)):
+        raise argparse.ArgumentTypeError(f"give a whole number of tokens, not {text[:40]!r}")
+    if not LEAST_CONTEXT <= int(text) <= MOST_CONTEXT:
+        raise argparse.ArgumentTypeError(f"give at least {LEAST_CONTEXT:,} tokens and at most {MOST_CONTEXT:,}")
+    return int(text)
 
 
 def megabytes(text: str) -> int:

@@ -15,7 +15,17 @@ from app import settings
 from app.command.logs import log_path
 from app.command.system_packages import has_display, install_command, missing_packages
 from app.command.terminal import say
-from engine import DEFAULT_MODEL_BYTES, DeviceReport, blocks_dir, data_dir, default_model, describe_devices
+from engine import (
+    DEFAULT_MODEL_BYTES,
+    DeviceReport,
+    HeadstartError,
+    ModelSpec,
+    blocks_dir,
+    data_dir,
+    default_model,
+    describe_devices,
+    model_fit,
+)
 
 LIBRARIES = ("PySide6_Essentials", "pyqtgraph", "markdown-it-py", "Pygments", "platformdirs")
 
@@ -29,13 +39,13 @@ class Finding:
     cure: str = ""
 
 
-def main() -> int:
-    """Print the report. 0 when Headstart can run, 1 when something is missing."""
+def main(spec: ModelSpec) -> int:
+    """Print the report, with what the model of `spec` takes. 0 when Headstart can run, 1 when something is missing."""
     missing = 0
     for title, findings in (
         ("Versions", versions()),
         ("Devices, the one taken first at the top", devices()),
-        ("Model", model()),
+        ("Model", model(spec)),
         ("Places", places()),
         ("Display", display()),
     ):
@@ -76,13 +86,24 @@ def devices() -> Iterator[Finding]:
     yield from (Finding(name, version) for name, version in report.versions.items())
 
 
-def model() -> Iterator[Finding]:
-    """The default model."""
+def model(spec: ModelSpec) -> Iterator[Finding]:
+    """The default model, and what the chosen one takes."""
     folder = default_model()
     yield Finding(
         "default model",
         str(folder) if folder else "not ready yet: prepared at the first start, or by `headstart fetch`",
     )
+    try:
+        fit = model_fit(spec)
+    except HeadstartError as error:
+        yield Finding("chosen model", str(error), "headstart --model PATH opens another one")
+        return
+    except (ImportError, OSError):  # said above
+        return
+    if fit is not None:
+        text, _, cure = (fit.refusal or f"{fit.sentence}.").partition(": ")
+        longest = f"; conversations of up to {fit.longest:,} tokens with --context" if fit.longest > fit.context else ""
+        yield Finding("memory", text + longest, cure)
 
 
 def places() -> Iterator[Finding]:

@@ -155,7 +155,7 @@ class DiskTier:
         wanted = [Wanted(entry, digests[number], keys[number]) for number, entry in enumerate(here)][first:]
 
         def take(number: int, data: memoryview) -> None:
-            block = torch.frombuffer(data, dtype=torch.uint8).view(self._layout.dtype)
+            block = torch.frombuffer(data, dtype=torch.uint8).view(self._layout.block_dtype)
             store.copy_in(lane, (first + number) * BLOCK_TOKENS, block)
 
         threads = READERS if store.layout.device.type == "cpu" else 1

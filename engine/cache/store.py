@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from engine.cache.rounding import codes_of, exponents_of, rounded, rows_of
 from engine.types import BLOCK_TOKENS
 
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "MPS backend out of memory")
@@ -38,11 +39,13 @@ class LayerGroup:
 
 @dataclass(frozen=True, slots=True)
 class KVLayout:
-    """How a model's keys and values are laid out: groups of like layers, number type, device."""
+    """How a model's keys and values are laid out: groups of like layers, number type, device. `is_rounded`: they are
+    rounded to 8 bits, which is what blocks hold then (`engine.cache.rounding`); lanes keep the number type."""
 
     groups: tuple[LayerGroup, ...]
     dtype: torch.dtype
     device: torch.device
+    is_rounded: bool = False
 
     @property
     def elements_per_token(self) -> int:
@@ -55,9 +58,20 @@ class KVLayout:
         return self.elements_per_token * self.dtype.itemsize
 
     @property
+    def rows_per_token(self) -> int:
+        """Rows of numbers that one token adds: keys and values of each head."""
+        return sum(2 * len(group.layers) * group.kv_heads for group in self.groups)
+
+    @property
+    def block_dtype(self) -> torch.dtype:
+        """The number type of a block: bytes, where it is rounded."""
+        return torch.uint8 if self.is_rounded else self.dtype
+
+    @property
     def bytes_per_block(self) -> int:
         """Bytes of one 16-token block."""
-        return self.bytes_per_token * BLOCK_TOKENS
+        rounded = self.elements_per_token + self.rows_per_token
+        return (rounded if self.is_rounded else self.bytes_per_token) * BLOCK_TOKENS
 
 
 class Lane:
@@ -108,7 +122,15 @@ class Lane:
         count = keys.shape[2]
         own_keys.narrow(2, start, count).copy_(keys)
         own_values.narrow(2, start, count).copy_(values)
+        self.round(layer, start, count)
         return own_keys.narrow(2, 0, start + count), own_values.narrow(2, 0, start + count)
+
+    def round(self, layer: int, start: int, count: int) -> None:
+        """Round the keys and values of one layer that were written from `start` on, where the layout asks for it."""
+        if self.layout.is_rounded:
+            for buffer in self.layers[layer]:
+                written = buffer.narrow(2, start, count)
+                written.copy_(rounded(written))
 
     def take_over(self, other: Lane) -> None:
         """Become a copy of a smaller lane."""
@@ -139,7 +161,8 @@ class Lane:
 class KVStore:
     """Owns every byte of the cache. `used_bytes` never exceeds `budget_bytes`: it is checked before allocating.
 
-    A block is one contiguous stretch: for each group all keys, then all values, `[layer, kv_head, 16, dim]`.
+    A block is one contiguous stretch: for each group all keys, then all values, `[layer, kv_head, 16, dim]`. Where they
+    are rounded, these are whole numbers of one byte, and their exponents follow in the same order, `[..., 1]`.
     `new_id` picks block numbers (tests permute them); `fill` is written into fresh lanes (tests poison them with NaN).
     """
 
@@ -231,6 +254,11 @@ class KVStore:
     def copy_in(self, lane: Lane, start: int, block: Tensor) -> None:
         """Copy one block's numbers, as `block` gives them, into the lane from token `start` on. A block may be on the
         CPU also where the lane is not. Several threads may do this at once, for different places."""
+        if self.layout.is_rounded:
+            for buffer, codes, exponents in zip(_buffers(lane), *self._rounded_parts(block), strict=True):
+                codes, exponents = (part.to(buffer.device) for part in (codes, exponents))
+                buffer[:, :, start : start + BLOCK_TOKENS] = rows_of(codes, exponents, buffer.dtype)
+            return
         for buffer, part in zip(_buffers(lane), self._parts(block), strict=True):
             _copy(part, buffer[:, :, start : start + BLOCK_TOKENS])
 
@@ -244,22 +272,35 @@ class KVStore:
             del self._blocks[block]
 
     def _copy_out(self, lane: Lane, start: int) -> Tensor:
-        elements = self.layout.elements_per_token * BLOCK_TOKENS
-        tensor = torch.empty(elements, dtype=self.layout.dtype, device=self.layout.device)
+        layout = self.layout
+        count = layout.bytes_per_block // layout.block_dtype.itemsize
+        tensor = torch.empty(count, dtype=layout.block_dtype, device=layout.device)
+        if layout.is_rounded:
+            for buffer, codes, exponents in zip(_buffers(lane), *self._rounded_parts(tensor), strict=True):
+                rows = buffer[:, :, start : start + BLOCK_TOKENS]
+                exponents.copy_(exponents_of(rows))
+                codes.copy_(codes_of(rows, exponents.int()))
+            return tensor
         for buffer, part in zip(_buffers(lane), self._parts(tensor), strict=True):
             _copy(buffer[:, :, start : start + BLOCK_TOKENS], part)
         return tensor
 
-    def _parts(self, tensor: Tensor) -> list[Tensor]:
+    def _parts(self, tensor: Tensor, dim_of: Callable[[int], int] = lambda dim: dim) -> list[Tensor]:
         """The keys and values of each group inside a block, as views `[layer, kv_head, 16, dim]`."""
         parts, at = [], 0
         for group in self.layout.groups:
             for dim in (group.key_dim, group.value_dim):
-                shape = (len(group.layers), group.kv_heads, BLOCK_TOKENS, dim)
+                shape = (len(group.layers), group.kv_heads, BLOCK_TOKENS, dim_of(dim))
                 size = math.prod(shape)
                 parts.append(tensor[at : at + size].view(shape))
                 at += size
         return parts
+
+    def _rounded_parts(self, tensor: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """The whole numbers and the exponents inside a rounded block."""
+        split = self.layout.elements_per_token * BLOCK_TOKENS
+        whole = tensor.view(torch.int8)
+        return self._parts(whole[:split]), self._parts(whole[split:], lambda dim: 1)
 
     def _take_id(self) -> int:
         if self._new_id is not None:

@@ -26,8 +26,16 @@ def check_model(path: str) -> None:
 
     An empty path, the default model, is always fine; so is the address of a server, which says itself what it has.
     """
-    if path and not path.lower().startswith(("http://", "https://")):
-        _checked(path)
+    if path:
+        checked(path)
+
+
+def checked(path: str) -> Path | None:
+    """The whole model folder or GGUF file that `path` means; None for the default model while it is not here, and for
+    the address of a server. Raises ModelError."""
+    if not path:
+        return default_model()
+    return None if path.lower().startswith(("http://", "https://")) else _checked(path)
 
 
 def default_model() -> Path | None:

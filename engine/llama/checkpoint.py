@@ -8,14 +8,14 @@ out. The configurations of all others are read through transformers, which knows
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from engine.cache.store import Lane
+from engine.cache.store import KVLayout, Lane
 from engine.library.check import MOST_COUNTED, read_json, weight_files
 from engine.library.child_process import Progress
 from engine.library.places import model_name
@@ -126,7 +126,15 @@ class LeanNetwork:
         self.end_ids = decoder.end_ids
         self.reuse = reuse or ReuseClass()
         self._forward = LlamaForward(Weights(decoder, tensors, bits, keeps_full=keeps_full))
-        self.layout = self._forward.layout
+
+    @property
+    def layout(self) -> KVLayout:
+        """That of the lanes it writes to."""
+        return self._forward.layout
+
+    def round_cache(self) -> None:
+        """Round keys and values to 8 bits from now on."""
+        self._forward.layout = replace(self.layout, is_rounded=True)
 
     @property
     def bits(self) -> str:

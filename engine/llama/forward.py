@@ -75,6 +75,7 @@ class LlamaForward:
             fused = layer.qkv.of_each(rows.normalise(hidden, added, layer.input_norm))
             rope = layer.kind.rope
             query = rows.place(index, layer, fused, lane, start, None if rope is None else angles[rope])
+            lane.round(index, start, len(ids))
             query = query if growth is None else query * growth
             output, gate_up, down = layer.output.of_each, layer.gate_up.of_each, layer.down.of_each
             if index == len(weights.layers) - 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,12 @@ class TransformersNetwork:
         self._head = getattr(model.get_output_embeddings(), "weight", None)
         self._cache = LaneCache(config.num_hidden_layers)
         self._fast = LlamaForward(weights_of(model, bits)) if is_fast and fits(model) else None
+
+    def round_cache(self) -> None:
+        """Round keys and values to 8 bits from now on."""
+        self.layout = replace(self.layout, is_rounded=True)
+        if self._fast is not None:
+            self._fast.layout = self.layout
 
     @property
     def bits(self) -> str:

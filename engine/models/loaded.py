@@ -10,8 +10,9 @@ import math
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,7 +28,7 @@ from engine.models import from_folder, from_gguf
 from engine.models.choice import NAMES, choose_device
 from engine.models.support import NO_NUMBERS
 from engine.prompt.token_text import TokenText
-from engine.types import Device, Dtype, HeadstartError, ModelError, ReuseClass
+from engine.types import Device, Dtype, HeadstartError, KVBits, ModelError, ModelFit, ReuseClass
 
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
 MISTRALS = {"mistral", "mistral3", "ministral", "ministral3", "pixtral", "voxtral"}
@@ -57,6 +58,9 @@ class Network(Protocol):
     vocabulary: int
     end_ids: frozenset[int]
     reuse: ReuseClass
+
+    def round_cache(self) -> None:
+        """Round keys and values to 8 bits from now on."""
 
     @property
     def bits(self) -> str:
@@ -163,23 +167,40 @@ def load(
     dtype: Dtype,
     progress: Progress = lambda stage, fraction: None,
     context: int | None = None,
+    kv_bits: KVBits = 16,
 ) -> LoadedModel:
-    """Load a checked model folder or GGUF file, for conversations of up to `context` tokens. `progress` hears what is
-    being read, and what it raises ends it.
+    """Load a checked model folder or GGUF file, for conversations of up to `context` tokens, whose keys and values are
+    cached in `kv_bits`. `progress` hears what is being read, and what it raises ends it.
 
     Raises ModelError for what cannot be opened or cached exactly, OutOfMemoryError where it does not fit into memory; a
     fault of Headstart's own is raised as it is.
     """
     where = choose_device(device)
+    with _explained(path), _LOADING:
+        network, tokenizer = _open(path, where, dtype, progress, context)
+        if network.context_length < LEAST_POSITIONS:
+            raise ModelError(f"{model_name(path)} reads {network.context_length} tokens only. Choose another model.")
+        if kv_bits == 8:
+            network.round_cache()
+        return LoadedModel(network, tokenizer, str(path))
+
+
+def fit(path: Path, device: Device, dtype: Dtype, context: int | None = None) -> ModelFit:
+    """What a checked model will take, of what there is: by its header or configuration, without reading its weights.
+    Raises ModelError for what cannot be opened."""
+    where = choose_device(device)
+    with _explained(path), _LOADING:
+        if path.is_file():
+            return from_gguf.plan(path, where, dtype, context).fit
+        return from_folder.plan(path, where, dtype, context).fit
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Raise ModelError for whatever a foreign config or checkpoint brings transformers to raise."""
     try:
-        with _LOADING:
-            network, tokenizer = _open(path, where, dtype, progress, context)
-            if network.context_length < LEAST_POSITIONS:
-                raise ModelError(
-                    f"{model_name(path)} reads {network.context_length} tokens only. Choose another model."
-                )
-            return LoadedModel(network, tokenizer, str(path))
-    except Exception as error:  # whatever a foreign config or checkpoint brings transformers to raise
+        yield
+    except Exception as error:
         if isinstance(error, HeadstartError) or is_out_of_memory(error) or _is_our_fault(error):
             raise
         detail = "".join(traceback.format_exception(error))

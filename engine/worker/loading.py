@@ -37,7 +37,7 @@ def open_model(
     progress("Loading the model", None)
     make_room()
     try:
-        model = load(path, spec.device, spec.dtype, progress, spec.context_tokens)
+        model = load(path, spec.device, spec.dtype, progress, spec.context_tokens, spec.kv_bits)
         responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
         recall_products()
@@ -108,6 +108,8 @@ def namespace_of(model: LoadedModel, content: str) -> str:
     in its last bit: libraries, our own source, processor and threads (`arithmetic`).
     """
     layout = f"{model.layout.groups}/{model.layout.dtype}"  # few-bit weights have keys in either of two number types
+    if model.layout.is_rounded:
+        layout += "/8 bits"
     if model.device.type == "cpu":  # a measurement: it may come out otherwise
         layout += f"/{way(model.layout.dtype)}"
     return f"{content}/{model.dtype}/{model.device}/{layout}/{arithmetic(model.device.type)}"
@@ -125,6 +127,7 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         context_length=cache.context_length,
         weights_bytes=model.weights_bytes,
         kv_bytes_per_token=model.layout.bytes_per_token,
+        kv_bits=spec.kv_bits,
         cache_budget_bytes=cache.budget_bytes,
         prefill_tokens_per_s=responder.rate.tokens_per_s,
         thinking=responder.builder.thinking,

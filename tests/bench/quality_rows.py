@@ -16,7 +16,7 @@ import torch
 from engine.cache.null_cache import NullCache
 from engine.cache.store import KVStore
 from engine.models.loaded import LoadedModel, load
-from engine.types import Dtype
+from engine.types import Dtype, KVBits
 from tests.bench.rows import Row
 
 PAGE_TOKENS = 400
@@ -29,18 +29,20 @@ def measure(folder: Path, turns: int = TURNS) -> Iterator[Row]:
     page = Path("resources/demo/support_bot.md").read_text("utf-8")
     for letter, dtype in zip("abcde", TYPES, strict=True):
         yield Row(f"Q{letter}", f"perplexity of a page, {dtype}", _perplexity(folder, dtype, page), "", "", "")
+    rounded = _perplexity(folder, "fp32", page, kv_bits=8)
+    yield Row("Qf", "perplexity of a page, keys and values in 8 bits", rounded, "", "", "")
     yield from _drift(folder, turns)
 
 
 @torch.inference_mode()
-def _perplexity(folder: Path, dtype: Dtype, page: str) -> float:
-    model = load(folder, "cpu", dtype)
+def _perplexity(folder: Path, dtype: Dtype, page: str, kv_bits: KVBits = 16) -> float:
+    model = load(folder, "cpu", dtype, kv_bits=kv_bits)
     ids = model.tokenizer(page)["input_ids"][:PAGE_TOKENS]
     cache = NullCache(KVStore(model.layout, 1 << 30))
     run = cache.begin(ids, 1)
     surprise = 0.0
     for position, (token, following) in enumerate(itertools.pairwise(ids)):
-        logits = model.forward([token], run.lane, position, is_answer=True)
+        logits = model.forward([token], run.lane, position, is_answer=kv_bits == 16)  # rounded when read
         surprise -= float(torch.log_softmax(logits, dim=-1)[following])
     return math.exp(surprise / (len(ids) - 1))
 

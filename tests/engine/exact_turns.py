@@ -43,9 +43,9 @@ LONGEST_CHAT = 9
 class Chats:
     """A responder over a folder of blocks, and conversations that somebody leads with it."""
 
-    def __init__(self, folder: Path, seed: int, dtype: str) -> None:
+    def __init__(self, folder: Path, seed: int, dtype: str, kv_bits: int = 16) -> None:
         self.chance = random.Random(seed)
-        self.model = SpyModel(load(fetch_model(lambda *_: None), "cpu", dtype))  # type: ignore[arg-type]
+        self.model = SpyModel(load(fetch_model(lambda *_: None), "cpu", dtype, kv_bits=kv_bits))  # type: ignore[arg-type]
         self.folder = folder
         self.chats: dict[str, list[Message]] = {}
         self.reused = 0
@@ -134,11 +134,12 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kv-bits", type=int, choices=(8, 16), default=16)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     equal = 0
     with tempfile.TemporaryDirectory() as folder:
-        chats = Chats(Path(folder), options.seed, options.dtype)
+        chats = Chats(Path(folder), options.seed, options.dtype, options.kv_bits)
         for said, same in chats.turns(options.turns):
             equal += same
             if not same:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,8 +17,11 @@ import pytest
 
 import app.__main__ as command_line
 from app.command import doctor
+from app.command.arguments import spec_of
 from app.command.terminal import ProgressLine
-from engine import HeadstartError
+from app.settings import Settings
+from engine import HeadstartError, ModelSpec
+from tests.engine.model_files import write_gguf
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +105,18 @@ def test_missing_libraries_are_named(capsys: pytest.CaptureFixture[str], monkeyp
         assert "install -y --no-install-recommends libegl1" in refusal(capsys, *command)
 
 
-@pytest.mark.parametrize("arguments", [["--cache-mb", "many"], ["--cache-mb", "-1"], ["--device", "tpu"], ["dance"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--cache-mb", "many"],
+        ["--cache-mb", "-1"],
+        ["--context", "1000"],
+        ["--context", "9" * 5000],
+        ["--context", "long"],
+        ["--device", "tpu"],
+        ["dance"],
+    ],
+)
 def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         command_line.main(arguments)
@@ -109,7 +124,12 @@ def test_wrong_options_are_refused(capsys: pytest.CaptureFixture[str], arguments
 
 
 def test_options_of_the_window() -> None:
-    options = command_line.parse(["--model", "here", "--device", "cpu", "--dtype", "fp32", "--cache-mb", "512"])
+    options = command_line.parse(
+        ["--model", "here", "--device", "cpu", "--dtype", "fp32", "--cache-mb", "512", "--context", "2048"]
+    )
+    kept = Settings(contexts={"here": 4096, "there": 8192})
+    assert spec_of(options, kept) == ModelSpec("here", "cpu", "fp32", 512_000_000, None, 2048)
+    assert spec_of(command_line.parse(["--model", "there"]), kept).context_tokens == 8192
     assert (options.model, options.device, options.dtype, options.cache_mb) == (
         "here",
         "cpu",
@@ -196,6 +216,33 @@ def test_doctor_prints_everything(capsys: pytest.CaptureFixture[str], monkeypatc
     for word in ("headstart", "python", "torch", "PySide6_Essentials", "cpu", "GB free", "default model", "log"):
         assert word in printed
     assert "Headstart can run here." in printed
+
+
+def test_what_a_model_takes_is_said_before_it_is_opened(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By the doctor, and by the command that opens it; where it is too large, with ways out, and nothing is opened."""
+    monkeypatch.setattr(doctor, "missing_packages", lambda offscreen: [])
+    path = str(write_gguf(tmp_path / "tiny.gguf", metadata={"llama.context_length": 4096}))
+    assert command_line.main(["doctor", "--model", path, "--context", "2048"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"memory +tiny takes 0\.0 GB of memory \(.* 2,048 tokens\), and \d+\.\d GB are free", printed)
+    assert "up to 4,096 tokens with --context" in printed
+    monkeypatch.setattr(command_line, "require_qt", lambda offscreen: None)
+    opened: list[str] = []
+
+    def open_window(run: object, options: argparse.Namespace) -> int:
+        opened.append(options.model)
+        return 0
+
+    monkeypatch.setattr(command_line, "with_crash_hooks", open_window)
+    assert command_line.main(["--model", path]) == 0
+    assert "tiny takes 0.0 GB of memory" in capsys.readouterr().out
+    monkeypatch.setattr("engine.models.choice.free_bytes", lambda device: 1000)
+    assert "or choose a smaller one." in refusal(capsys, "--model", path)
+    assert command_line.main(["doctor", "--model", path]) == 1
+    assert "-> " in capsys.readouterr().out
+    assert opened == [path]
 
 
 def test_doctor_says_what_to_do(

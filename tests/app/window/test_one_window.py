@@ -124,6 +124,8 @@ def test_who_only_reads_the_conversations_takes_no_socket(
     monkeypatch.setattr(application, "OneWindow", lambda *values: made.append(OneWindow(*values)) or made[-1])
     monkeypatch.setattr(QApplication, "exec", lambda *_: 0)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # closing may store settings
-    options = argparse.Namespace(model=None, device=None, dtype=None, cache_mb=None, conversations=None)
+    options = argparse.Namespace(
+        model=None, device=None, dtype=None, cache_mb=None, context=None, kv_bits=None, conversations=None
+    )
     assert application.run(options) == 0
     assert len(made) == (0 if is_read_only else 1)

@@ -29,6 +29,7 @@ from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import load
 from engine.native import library as native_library
 from engine.types import Dtype, ModelError
+from engine.weights.from_safetensors import Stored
 from tests.engine.gguf_packed import SHAPES, in_full
 from tests.engine.llama.test_forward import CONFIGS, IDS, SIZES, build, own_logits
 from tests.engine.tiny_models import make_tokenizer
@@ -183,6 +184,52 @@ def test_a_file_that_is_written_over_does_not_change_the_loaded_model(tmp_path: 
     file = tmp_path / "model.safetensors"
     file.write_bytes(bytes(file.stat().st_size))
     assert torch.equal(logits_of(network), before)
+
+
+@pytest.mark.parametrize("what", ["changed", "cut"])
+def test_a_folder_that_changes_while_it_is_read(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path, LlamaConfig(**SIZES))
+    file, read = tmp_path / "model.safetensors", Stored.read
+    content = file.read_bytes()
+
+    def meanwhile(tensor: Stored) -> torch.Tensor:
+        file.write_bytes(content[: len(content) // 2] if what == "cut" else content + b"more")
+        return read(tensor)
+
+    monkeypatch.setattr(Stored, "read", meanwhile)
+    words = r"model\.safetensors is cut short: download" if what == "cut" else "changed while it was read"
+    with pytest.raises(ModelError, match=words):
+        open_plainly(tmp_path)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_not_packed(number: float, tmp_path: Path) -> None:
+    saved(tmp_path, LlamaConfig(**SIZES))
+    file = tmp_path / "model.safetensors"
+    tensors = load_file(file)
+    tensors["model.layers.1.mlp.up_proj.weight"][3, 4] = number
+    save_file(tensors, file, metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"model\.safetensors has weights that are no numbers: download it again"):
+        open_folder(plain.read_config(tmp_path), tmp_path, torch.bfloat16, CPU, "int8", packs=True)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [("shape", [1, 2]), ("shape", "wide"), ("shape", [-1]), ("dtype", "I8"), ("dtype", None), ("data_offsets", [0, 4])],
+)
+def test_headers_that_make_no_sense_are_refused(entry: str, value: object, tmp_path: Path) -> None:
+    """In a sentence, whatever is found: by us, or by transformers."""
+    saved(tmp_path, LlamaConfig(**SIZES))
+    make_tokenizer().save_pretrained(tmp_path)
+    file = tmp_path / "model.safetensors"
+    content = file.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    header["model.norm.weight"][entry] = value
+    made = json.dumps(header).encode()
+    file.write_bytes(len(made).to_bytes(8, "little") + made + content[8 + length :])
+    with pytest.raises(ModelError):
+        load(tmp_path, "cpu", "fp32")
 
 
 @pytest.mark.parametrize("name", ["llama with biases", "qwen3", "gemma-2", "phi-3"])

@@ -210,6 +210,34 @@ def test_where_a_prompt_is_cut_changes_no_bit(tested: Subject, dtype: torch.dtyp
             assert torch.equal(ours, whole), cuts
 
 
+@pytest.mark.parametrize("name", ["Llama", "Gemma-3", "GLM-4", "DeepSeek-V3"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_keys_in_8_bits_are_as_exact(name: str, dtype: torch.dtype) -> None:
+    """Wherever a prompt is cut and whatever of it comes from blocks; and these take half of what 16 bits take."""
+    case = next(case for case in CASES if case.name == name)
+    plain = TransformersNetwork(make_subject(case).ours.to(dtype))
+    model = LoadedModel(plain, SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
+    ids = prompt(MANY, seed=5)
+    before = read_in_pieces(model, ids, [])[0]
+    plain.round_cache()
+    model = LoadedModel(plain, SimpleNamespace(eos_token_id=None), "/nowhere/tiny")
+    whole = read_in_pieces(model, ids, [])
+    assert 0 < float((whole[0] - before).norm() / before.norm()) < 0.1
+    for cuts in ([1, 2, 3, MANY - 1], [7, 130]):
+        assert all(map(torch.equal, read_in_pieces(model, ids, cuts), whole))
+    store, count = KVStore(model.layout, 1 << 30, fill=float("nan")), 9
+    lane = store.new_lane(MANY)
+    model.forward(ids, lane, 0)
+    blocks = store.publish(lane, 0, count)
+    again = store.new_lane(MANY)
+    store.restore(again, 0, blocks)
+    logits = model.forward(ids[count * BLOCK_TOKENS :], again, count * BLOCK_TOKENS)
+    assert all(map(torch.equal, [logits, *again.keys, *again.values], whole))
+    layout = model.layout
+    assert store.tensors(blocks)[0].nbytes == layout.bytes_per_block
+    assert layout.bytes_per_block < 0.65 * layout.elements_per_token * 2 * BLOCK_TOKENS  # rows of 6 to 8 numbers
+
+
 def read_in_pieces(model: LoadedModel, ids: Sequence[int], cuts: Sequence[int]) -> list[Tensor]:
     """The last logits, and all keys and values."""
     lane = Lane(model.layout, len(ids), fill=float("nan"))

@@ -1,0 +1,147 @@
+"""What a chosen model will take of this computer's memory, and how long conversations with it may grow, before it is
+opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import theme
+from app.settings import quality
+from app.widgets.plain import Label, SoftLabel
+from app.widgets.work import Work
+from app.words import size
+from engine import LEAST_CONTEXT, ModelFit, ModelSpec
+
+LOOKING = "Looking at the model…"
+IN_8_BITS = "keys and values in 8 bits"
+HALF = "What is remembered takes half of the room then, in memory and on disk."
+
+
+class OpenModelDialog(QDialog):
+    """Looks at the model of `spec` when it opens, off the window's thread. `says` is the sentence on show, `length` the
+    choice of a context, which begins with that of `spec`. `freed` bytes become free when the present model is closed.
+
+    Signals: chosen(int, int), the tokens that a conversation may grow to, 0 for as many as the computer's memory
+    suggests, and the bits of cached keys and values.
+    """
+
+    chosen = Signal(int, int)
+
+    def __init__(
+        self, spec: ModelSpec, look: Callable[[ModelSpec], ModelFit | None], freed: int, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Open model")
+        self.setModal(True)
+        self._wish, self._freed = spec.context_tokens or 0, freed
+        self._fit: ModelFit | None = None
+        self.name, self.says, self.bar = Label(), Label(LOOKING), QProgressBar()
+        self.name.setFont(theme.text_font(bold=True))
+        self.says.setWordWrap(True)
+        self.bar.setRange(0, 0)
+        self.bar.setTextVisible(False)
+        self.length = QComboBox()
+        self.length.setAccessibleName("Longest conversation")
+        self.length.currentIndexChanged.connect(lambda _: self._show())
+        self.rounds = QCheckBox("Cache keys and values in 8 bits")
+        self.rounds.setChecked(spec.kv_bits == 8)
+        self.loss = SoftLabel(f"{HALF} {quality(IN_8_BITS)}")
+        self.loss.setWordWrap(True)
+        self.parts = [Label() for _ in range(5)]
+        self._lay_out()
+        self._work = work = Work(lambda _: look(replace(spec, context_tokens=None)), self)
+        work.done.connect(self._on_found)
+        work.failed.connect(lambda sentence, _: self._refuse(sentence))
+        self.finished.connect(work.stop)
+        work.start()
+
+    def _lay_out(self) -> None:
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel)
+        self.open_button = buttons.button(QDialogButtonBox.StandardButton.Open)
+        self.open_button.setObjectName("primary")
+        self.open_button.setEnabled(False)
+        self.open_button.setDefault(True)
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
+        for button in buttons.buttons():
+            button.setIcon(QIcon())
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        self.form = QWidget()
+        form = QFormLayout(self.form)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setSpacing(8)
+        form.addRow("Longest conversation", self.length)
+        names = ("Weights", "Room to compute in", "Conversation", "In all", "Free")
+        for name, label in zip(names, self.parts, strict=True):
+            form.addRow(name, label)
+        self.note = SoftLabel("The same at every start, whatever is free then. A shorter conversation takes less.")
+        self.note.setWordWrap(True)
+        self._details = (self.form, self.note, self.rounds, self.loss)
+        for widget in self._details:
+            widget.hide()
+        self._whole = whole = QVBoxLayout(self)
+        whole.setContentsMargins(24, 24, 24, 24)
+        whole.setSpacing(12)
+        for part in (self.name, *self._details, self.says, self.bar):
+            whole.addWidget(part)
+        whole.addStretch()
+        whole.addWidget(buttons)
+        self.resize(520, 160)
+
+    def _on_found(self, found: object) -> None:
+        self.bar.hide()
+        self._fit = fit = cast(ModelFit | None, found)
+        if fit is None:  # the default model while it is not here: its size is known to fit
+            self._accept()
+            return
+        self.name.setText(fit.name)
+        for tokens, says in choices(fit, self._wish):
+            self.length.addItem(says, tokens)
+        self.length.setCurrentIndex(max(0, self.length.findData(self._wish)))
+        for widget in self._details:
+            widget.show()
+        self._show()
+
+    def _refuse(self, sentence: str) -> None:
+        self.bar.hide()
+        self.says.setText(sentence)
+
+    def _show(self) -> None:
+        """What the model takes with the length that is chosen now."""
+        if self._fit is None or self.length.currentIndex() < 0:
+            return
+        context = int(self.length.currentData()) or self._fit.context
+        fit = replace(self._fit, context=context, free=min(self._fit.free + self._freed, self._fit.total))
+        figures = (fit.weights, fit.scratch, fit.conversation, fit.whole, fit.free)
+        for label, count in zip(self.parts, figures, strict=True):
+            label.setText(size(count))
+        self.says.setText(f"Too large: {fit.ways_out}" if fit.ways_out else "")
+        self.open_button.setEnabled(fit.fits)
+        self.resize(self.width(), max(self.height(), self._whole.totalHeightForWidth(self.width())))
+
+    def _accept(self) -> None:
+        self.chosen.emit(int(self.length.currentData() or 0), 8 if self.rounds.isChecked() else 16)
+        self.accept()
+
+
+def choices(fit: ModelFit, wish: int) -> list[tuple[int, str]]:
+    """The lengths of conversations to choose from, in tokens and in words: 0 for what is chosen by itself, the powers
+    of two, what was chosen before, and the longest that the model reads."""
+    lengths = {LEAST_CONTEXT << power for power in range(30)} | {wish, fit.longest}
+    offered = sorted(length for length in lengths if LEAST_CONTEXT <= length <= fit.longest)
+    return [(0, f"Automatic ({fit.context:,} tokens)"), *((length, f"{length:,} tokens") for length in offered)]
