@@ -22,6 +22,7 @@ Cause = Literal[
     "tools",
     "trimmed",
     "evicted",
+    "other client",
     "positions",
     "other model",
     "cache off",
@@ -226,19 +227,22 @@ class Sampling:
 class KeptStart:
     """A start of a prompt that is to stay resident for `seconds`: up to the end of its first `messages` messages, the
     tools before them included. With 0 messages it is the tools alone, or what else stands before the first message.
+    `characters` of the message behind those belong to it, too.
 
     Raises InvalidRequestError where there are fewer than no messages, or no time.
     """
 
     messages: int
     seconds: float
+    characters: int = 0
 
     def __post_init__(self) -> None:
         _require(self.messages, int, "the number of messages to keep")
         _require(self.seconds, float, "the time to keep a start of a prompt")
-        if self.messages < 0 or not 0 < self.seconds <= MOST_KEPT_S:
+        _require(self.characters, int, "the characters to keep")
+        if self.messages < 0 or self.characters < 0 or not 0 < self.seconds <= MOST_KEPT_S:
             raise InvalidRequestError(
-                f"Keep a start of a prompt for up to {MOST_KEPT_S:,} seconds, and count messages from 0."
+                f"Keep a start of a prompt for up to {MOST_KEPT_S:,} seconds, and count messages and characters from 0."
             )
 
 
@@ -361,7 +365,10 @@ class Request:
 
     def _check_bias(self) -> None:
         object.__setattr__(self, "bias", _tuple_of(tuple, self.bias, "the bias of a request"))
-        for token, value in self.bias:
+        for pair in self.bias:
+            if len(pair) != 2:
+                raise InvalidRequestError("Let a bias be pairs of a token and what is added to its logit.")
+            token, value = pair
             _require(token, int, "a token of a bias")
             _require(value, float, "a bias")
             if not (0 <= token <= MOST_TOKEN_ID and -MOST_BIAS <= value <= MOST_BIAS):
