@@ -99,17 +99,20 @@ def test_a_folder_that_cannot_be_made_is_refused_before_any_work(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_script_leaves_its_page_and_its_pictures(tmp_path: Path, name: str) -> None:
+def test_each_script_leaves_its_page_and_its_pictures(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.demo.player.WORD_MS", 0)
     later = Script(ANSWER.tokens, divergence=PARTED) if name == "one-token" else ANSWER
     turns = len(read_script(name).steps)
     play(tmp_path, FakeEngine(*[ANSWER] * 4, later, later, ANSWER), turns, "--script", name)
     assert {path.name for path in tmp_path.iterdir()} == (FILES | MISSED if name == "one-token" else FILES)
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert len(report["turns"]) == 2 * turns
+    assert len(report["turns"]) == (3 if name == "typing" else 2) * turns
     assert report.get("script", "support") == name
     page = (tmp_path / "report.html").read_text("utf-8")
     for row in report["turns"]:
-        assert f">{row['computed_tokens']:,}</td>" in page or row["cache"] == "off"
+        assert f">{row['computed_tokens']:,}</td>" in page or row["cache"] != "on"
     for theme in (LIGHT, DARK):
         assert {theme.reused, theme.computed} <= colours(QImage(str(tmp_path / f"ribbon-{theme.name}.png")))
         assert {theme.reused, theme.computed} <= colours(QImage(str(tmp_path / f"charts-{theme.name}.png")))

@@ -45,6 +45,7 @@ def test_json_has_the_agreed_fields(report: Report) -> None:
         "ttft_s": 0.125,
         "tokens_per_s": 51.25,
         "cache_bytes": 70_000_000,
+        "ahead_tokens": 0,
     }
     assert [(row["turn"], row["cache"]) for row in content["turns"]] == [(1, "off"), (1, "on"), (2, "off"), (2, "on")]
     assert all(row["reused_tokens"] + row["computed_tokens"] == row["prompt_tokens"] for row in content["turns"])
