@@ -248,8 +248,9 @@ class Application(QObject):
         """Use and remember "system", "light" or "dark"."""
         self.settings.theme = setting  # type: ignore[assignment]
         self.window.commands.themes[setting].setChecked(True)
-        self.apply_theme()
-        self._colour_charts()
+        if theme.resolve(self.settings.theme, _app()) is not theme.current():
+            self.presenter.change_look(self.apply_theme)
+            self._colour_charts()
         self._save_settings()
 
     def change_text_size(self, steps: int) -> None:
@@ -260,8 +261,7 @@ class Application(QObject):
         if wanted == now:
             return
         self.settings.text_percent = wanted
-        theme.set_text_percent(wanted)
-        self.presenter.show_text_size()
+        self.presenter.change_look(lambda: theme.set_text_percent(wanted))
         self._save_settings()
 
     def apply_theme(self) -> None:
@@ -279,7 +279,7 @@ class Application(QObject):
         self.settings.show_sidebar, self.settings.show_charts = self.window.wishes
         self.settings.sidebar_width, self.settings.charts_width = self.window.widths
         self._save_settings()
-        self.window.transcript.show_messages([])
+        self.window.transcript.clear()
         self.attaching.stop()
         self.exchanging.stop()
         self.badges.close()
@@ -301,7 +301,7 @@ class Application(QObject):
 
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
         if self.settings.theme == "system":
-            self.apply_theme()
+            self.presenter.change_look(self.apply_theme)
             self._colour_charts()
 
     def _colour_charts(self) -> None:

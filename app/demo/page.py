@@ -12,7 +12,7 @@ from html import escape
 from typing import NamedTuple
 
 from app.demo.page_charts import Chart, charts
-from app.demo.report import Pair, Report, times_sooner
+from app.demo.report import Pair, Report, Row, times_sooner
 from app.demo.report_words import agreement, gain, gain_ahead
 from app.demo.script import TITLES
 from app.theme import DARK, LIGHT, Theme
@@ -22,6 +22,11 @@ METHOD = (
     "Each prompt is read twice: once with Headstart's cache, which keeps what was computed for the start of earlier"
     " prompts, and once without. Always the likeliest token is taken, so that the two"
     " answers can be compared."
+)
+METHOD_AHEAD = (
+    "Each prompt is read three times: with what was read ahead while it was typed; with what earlier turns left in"
+    " Headstart's cache, and no more; and without a cache. Always the likeliest token is taken, so that the first and"
+    " the last answer can be compared."
 )
 HEADS = ("turn", "question", "prompt", "reused", "computed", "first token", "without", "sooner")
 QUESTION = HEADS.index("question")
@@ -114,8 +119,8 @@ def page_of(report: Report, machine: str) -> Page:
     pairs = report.pairs()
     return Page(
         title=TITLES[report.script],
-        about=f"{report.about} {METHOD}",
-        numbers=_last_turn(pairs[-1]),
+        about=f"{report.about} {METHOD_AHEAD if report.rows('ahead') else METHOD}",
+        numbers=_last_turn(pairs[-1], report.rows("ahead")[-1:]),
         sentences=tuple(filter(None, (gain(report), gain_ahead(report), agreement(report)))),
         charts=charts(pairs, report.rows("ahead")),
         turns=tuple(_turn_line(report, pair) for pair in pairs),
@@ -127,10 +132,13 @@ def page_of(report: Report, machine: str) -> Page:
     )
 
 
-def _last_turn(pair: Pair) -> tuple[tuple[str, str], ...]:
+def _last_turn(pair: Pair, ahead: Sequence[Row]) -> tuple[tuple[str, str], ...]:
+    """The figures of the last turn; `ahead` is its row where it was read ahead, too."""
     warm, cold = pair
+    first = "not read ahead" if ahead else "first token of the last turn"
     return (
-        (f"{warm.ttft_s:.2f} s", "first token of the last turn"),
+        *((f"{row.ttft_s:.2f} s", "first token of the last turn, read ahead") for row in ahead),
+        (f"{warm.ttft_s:.2f} s", first),
         (f"{cold.ttft_s:.2f} s", "without the cache"),
         (f"{warm.reused_tokens:,}", f"of {warm.prompt_tokens:,} tokens reused"),
     )

@@ -40,7 +40,8 @@ def gain(report: Report) -> str:
 
 def gain_ahead(report: Report) -> str:
     """What it gave on top of the cache to read the questions while they were typed; "" where that was not played."""
-    pairs = [(row, on) for row, on in zip(report.rows("ahead"), report.rows("on"), strict=False) if row.ttft_s > 0]
+    both = zip(report.rows("ahead"), report.rows("on"), strict=False)
+    pairs = [(row, on) for row, on in both if row.ttft_s > 0 and on.reused_tokens]  # the first one is cold without it
     if not pairs:
         return ""
     values = sorted(on.ttft_s / row.ttft_s for row, on in pairs)

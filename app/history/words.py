@@ -84,15 +84,15 @@ class WordIndex:
         last = EVERY_ID
         while True:
             with self._file.speaking():
-                rows = self._piece(query, (*values, last, PIECE_MESSAGES))
+                rows, is_end = self._piece(query, (*values, last, PIECE_MESSAGES))
             if rows or is_all:
                 yield rows
-            if not rows:
+            if not rows or (is_end and not is_all):
                 return
             last = rows[-1][0] - 1
 
-    def _piece(self, query: str, values: tuple[object, ...]) -> Found:
-        """As many as a piece takes of the newest messages that the query finds."""
+    def _piece(self, query: str, values: tuple[object, ...]) -> tuple[Found, bool]:
+        """As many as a piece takes of the newest messages that the query finds, and whether these are all."""
         rows: Found = []
         characters = 0
         with closing(self._file.db.execute(query, values)) as found:
@@ -100,5 +100,5 @@ class WordIndex:
                 rows.append((number, owner, text if isinstance(text, str) else ""))
                 characters += len(rows[-1][2])
                 if characters >= PIECE_CHARACTERS:
-                    break
-        return rows
+                    return rows, False
+        return rows, len(rows) < PIECE_MESSAGES

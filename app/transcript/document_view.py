@@ -7,7 +7,7 @@ import re
 from itertools import islice
 
 from PySide6.QtCore import QEvent, QSize, QSizeF, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
 from app import theme
@@ -69,8 +69,17 @@ class DocumentView(QTextBrowser):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and self.isVisible():
+            self._wear()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._wear()
+
+    def _wear(self) -> None:
+        """Be drawn in the colours of the present theme. One that is not in sight waits until it is shown."""
         # Qt sends PaletteChange also when a widget is first shown; only another theme is worth drawing anew.
-        if event.type() == QEvent.Type.PaletteChange and self._worn is not theme.current():
+        if self._worn is not theme.current():
             self._worn = theme.current()
             self.redraw()
             self._mark_places()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -131,6 +131,13 @@ class Transcript(QScrollArea):
         self.mark_newest()
         if self._following:
             self.follow()
+
+    def clear(self) -> None:
+        """Show nothing, and be rid of all messages at once."""
+        dropped = list(self._messages)
+        self.show_messages([])
+        for message in dropped:
+            QCoreApplication.sendPostedEvents(message, QEvent.Type.DeferredDelete.value)
 
     def _count_kept(self, contents: Sequence[MessageContent]) -> int:
         """How many of the messages that are built can stay."""

@@ -22,12 +22,14 @@ from app import theme
 from app.widgets.icons import app_icon
 from app.widgets.plain import Label, SoftLabel
 from app.widgets.room import fit
+from app.widgets.work import Work
 
 SAYS = "A desktop chat for local language models that never reads the same prompt twice, and shows what that saves."
 
 
 class AboutDialog(QDialog):
-    """`parts` are the titles of what Headstart is made of, with their licence texts; the first is Headstart itself.
+    """`parts` gives the titles of what Headstart is made of, with their licence texts; the first is Headstart itself.
+    To read them all takes a moment, so that a thread does it.
 
     `ask` looks for a newer version, and calls what it is given with sentences; None where nobody can be asked.
     """
@@ -35,17 +37,16 @@ class AboutDialog(QDialog):
     def __init__(
         self,
         version: str,
-        parts: Sequence[tuple[str, str]],
+        parts: Callable[[], Sequence[tuple[str, str]]],
         parent: QWidget | None = None,
         ask: Callable[[Callable[[str], None]], None] | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("About Headstart")
         self.setModal(True)
-        self._parts = parts
+        self._parts: Sequence[tuple[str, str]] = ()
         self.list = QListWidget()
         self.list.setAccessibleName("Parts of Headstart")
-        self.list.addItems([title for title, _ in parts])
         self.list.setFixedWidth(280)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.text = QPlainTextEdit()
@@ -78,12 +79,21 @@ class AboutDialog(QDialog):
             button.setIcon(QIcon())
         buttons.rejected.connect(self.reject)
         whole.addWidget(buttons)
-        self.list.setCurrentRow(0)
+        self.text.setPlainText("The licences are being read…")
+        self._reading = Work(lambda say: parts(), self)
+        self._reading.done.connect(self._show_parts)
+        self.finished.connect(self._reading.stop)
+        self._reading.start()
         fit(self, QSize(860, 560))
 
     def _say(self, sentence: str) -> None:
         if isValid(self):  # it may have been closed before the answer came
             self.said.setText(sentence)
+
+    def _show_parts(self, parts: Sequence[tuple[str, str]]) -> None:
+        self._parts = parts
+        self.list.addItems([title for title, _ in parts])
+        self.list.setCurrentRow(0)
 
     def _show(self, row: int) -> None:
         self.text.setPlainText(self._parts[row][1])

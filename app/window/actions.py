@@ -97,13 +97,14 @@ class Actions:
             (self.new, self.find_here, self.find, self.write),
             (self.rename, self.system_prompt, self.sampling, self.versions, self.delete),
             (self.retry, self.go_on, self.copy_answer, self.prove, self.stop),
-            (self.export, self.take_in, self.back_up, self.restore),
             (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )
         for group in groups:
             menu.addActions(list(group))
             menu.addSeparator()
+        files = menu.addMenu("Export, &import, backup")
+        files.addActions([self.export, self.take_in, self.back_up, self.restore])
         menu.insertMenu(self.delete, self.filing_menu)
         colours = menu.addMenu("C&olours")
         colours.addActions(list(self.themes.values()))

@@ -146,7 +146,7 @@ class Dialogs(QObject):
     def show_about(self) -> None:
         """Which Headstart this is, and what it is made of."""
         ask = self._updating.ask if self._updating.is_offered else None
-        self.show(AboutDialog(own_version(), parts(), self._window, ask))
+        self.show(AboutDialog(own_version(), parts, self._window, ask))
 
     def confirm_deletion(self) -> None:
         """Ask once, with everything that would be deleted; then end the program and delete it."""

@@ -37,7 +37,8 @@ STEP_S = 0.02
 
 class Exchanging(QObject):
     """Opens the file dialogs and does what was chosen in them. `say` tells the user a sentence, `say_error` what went
-    wrong. `restore` closes the program and puts what lies in this folder in place of the user's data."""
+    wrong. `restore` closes the program and puts what lies in this folder in place of the user's data. `box` is the
+    question before that, None where none was asked yet."""
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class Exchanging(QObject):
         self._say = say
         self._say_error = say_error
         self._restore = restore
+        self.box: MessageBox | None = None
         self._work: Work | None = None
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._store_some)
@@ -125,9 +127,8 @@ class Exchanging(QObject):
         folder = tempfile.TemporaryDirectory(prefix="headstart-restore-")
         with self._reporting_to(Path(chosen)):
             backup.unpack(Path(chosen), Path(folder.name))
-            if self._agreed(Path(chosen).name):
-                self._restore(folder)
-                return
+            self._ask(Path(chosen).name, folder)
+            return
         folder.cleanup()
 
     def stop(self) -> None:
@@ -137,18 +138,17 @@ class Exchanging(QObject):
             self._work.stop()
             self._work = None
 
-    def _agreed(self, name: str) -> bool:
+    def _ask(self, name: str, folder: tempfile.TemporaryDirectory[str]) -> None:
         asked = f"Go back to what is in {name}?"
         more = (
             "Your conversations, saved system prompts and settings become those of the backup. What is there now is"
             " kept beside them under another name. Headstart closes; start it again then."
         )
-        agreed: list[bool] = []
-        box = MessageBox(self._window, "Restore a backup", asked, more)
-        box.add("Restore and close", lambda: agreed.append(True), "danger")
-        box.add("Cancel", kind="safe")
-        box.exec()
-        return bool(agreed)
+        self.box = box = MessageBox(self._window, "Restore a backup", asked, more)
+        box.add("Restore and close", lambda: self._restore(folder), "danger")
+        box.add("Cancel", folder.cleanup, "safe")
+        box.rejected.connect(folder.cleanup)
+        box.open()
 
     def _on_read(self, found: tuple[list[Talk], int]) -> None:
         self._work = None

@@ -169,10 +169,12 @@ class Presenter(QObject):
         self._refresh_header()
         self._refresh_empty()
 
-    def show_text_size(self) -> None:
-        """Show messages, and what is written, as large as the theme says now."""
+    def change_look(self, change: Callable[[], object]) -> None:
+        """Do what changes how everything looks. Messages are built anew, piece by piece: to change a hundred of them at
+        once would stop the window for a second."""
         transcript, top_id = self._window.transcript, self._window.transcript.top_id
-        transcript.show_messages([])
+        transcript.clear()
+        change()
         self._on_conversation(self._session.conversation)
         if top_id:
             transcript.show_message(top_id)

@@ -6,7 +6,7 @@
 #include "model.h"
 #include "vector.h"
 
-enum { PIECE = 256 }; /* what a thread takes at a time; their scores stay in its cache */
+enum { PIECE = 256, TOGETHER = 3 }; /* keys that a thread takes at a time; heads whose sums fit into its registers */
 
 /* Keys or values of one head and piece: `count` of them, `dim` numbers each, from index `at` on. */
 typedef struct {
@@ -21,63 +21,91 @@ INLINE f8 eight_of(Cached from, int key, int i) {
     return load8(from.numbers, from.at + (size_t)key * from.dim + i, from.is_bf16);
 }
 
-INLINE float score_one(const float *query, Cached keys, int key) {
-    f8 sum = set8(0.0f);
-    for (int i = 0; i < keys.dim; i += 8)
-        sum = fma8(read8(query + i), eight_of(keys, key, i), sum);
-    return sum8(sum);
-}
+/* Query heads that share a KV head, at most TOGETHER of them: what they read is taken out of memory once. */
+typedef struct {
+    const float *queries[TOGETHER];
+    float *partials[TOGETHER]; /* as in `Scratch` */
+    int count;
+} Sharing;
 
-INLINE f4 score_four(const float *query, Cached keys, int key) {
-    f8 a = set8(0.0f), b = a, c = a, d = a;
-    for (int i = 0; i < keys.dim; i += 8) {
-        const f8 own = read8(query + i);
-        a = fma8(own, eight_of(keys, key, i), a);
-        b = fma8(own, eight_of(keys, key + 1, i), b);
-        c = fma8(own, eight_of(keys, key + 2, i), c);
-        d = fma8(own, eight_of(keys, key + 3, i), d);
-    }
-    return sum8x4(a, b, c, d);
+/* Scores of the `num` keys from `key` on, at most four, for all heads. */
+INLINE void score_some(const Sharing *heads, Cached keys, int key, int num, float scale, float (*scores)[PIECE]) {
+    f8 sums[TOGETHER][4];
+    for (int head = 0; head < heads->count; head++)
+        for (int k = 0; k < 4; k++) sums[head][k] = set8(0.0f);
+    for (int i = 0; i < keys.dim; i += 8)
+#pragma GCC unroll 4
+        for (int k = 0; k < num; k++) {
+            const f8 own = eight_of(keys, key + k, i);
+#pragma GCC unroll 3
+            for (int head = 0; head < heads->count; head++)
+                sums[head][k] = fma8(read8(heads->queries[head] + i), own, sums[head][k]);
+        }
+    for (int head = 0; head < heads->count; head++)
+        if (num == 4) write4(scores[head] + key, sum8x4(sums[head][0], sums[head][1], sums[head][2], sums[head][3]) * scale);
+        else scores[head][key] = sum8(sums[head][0]) * scale;
 }
 
 /* Scores of all keys; up to seven numbers behind the last are minus infinity. */
-INLINE void score(const float *query, Cached keys, float *scores) {
+INLINE void score(const Sharing *heads, Cached keys, float (*scores)[PIECE]) {
     const float scale = 1.0f / sqrtf((float)keys.dim);
     int key = 0;
-    for (; key + 4 <= keys.count; key += 4)
-        write4(scores + key, score_four(query, keys, key) * scale);
-    for (; key < keys.count; key++) scores[key] = score_one(query, keys, key) * scale;
-    for (; key % 8; key++) scores[key] = -INFINITY;
+    for (; key + 4 <= keys.count; key += 4) score_some(heads, keys, key, 4, scale, scores);
+    for (; key < keys.count; key++) score_some(heads, keys, key, 1, scale, scores);
+    for (; key % 8; key++)
+        for (int head = 0; head < heads->count; head++) scores[head][key] = -INFINITY;
 }
 
-/* Weighted sum of the numbers `first` to `first + 8 * registers` of all values. */
-INLINE void weigh(const float *weights, Cached values, int first, int registers, float *out) {
-    f8 sums[8];
-    for (int i = 0; i < registers; i++) sums[i] = set8(0.0f);
-    for (int key = 0; key < values.count; key++) {
-        const f8 weight = set8(*(weights + key));
-        for (int i = 0; i < registers; i++)
-            sums[i] = fma8(weight, eight_of(values, key, first + 8 * i), sums[i]);
-    }
-    for (int i = 0; i < registers; i++) write8(out + first + 8 * i, sums[i]);
+/* Weighted sums of the numbers `first` to `first + 8 * registers` of all values. */
+INLINE void weigh(const Sharing *heads, const float (*weights)[PIECE], Cached values, int first, int registers) {
+    f8 sums[TOGETHER][4];
+    for (int head = 0; head < heads->count; head++)
+        for (int i = 0; i < registers; i++) sums[head][i] = set8(0.0f);
+    for (int key = 0; key < values.count; key++)
+#pragma GCC unroll 4
+        for (int i = 0; i < registers; i++) {
+            const f8 own = eight_of(values, key, first + 8 * i);
+#pragma GCC unroll 3
+            for (int head = 0; head < heads->count; head++)
+                sums[head][i] = fma8(set8(weights[head][key]), own, sums[head][i]);
+        }
+    for (int head = 0; head < heads->count; head++)
+        for (int i = 0; i < registers; i++) write8(heads->partials[head] + 2 + first + 8 * i, sums[head][i]);
 }
 
-/* One query head and one piece; `partial` as in `Scratch`. */
-INLINE void attend(const float *query, Cached keys, Cached values, float *partial) {
-    float scores[PIECE];
+/* One piece for some heads. */
+INLINE void attend_by(const Sharing *heads, Cached keys, Cached values) {
+    float scores[TOGETHER][PIECE];
     const int padded_count = (keys.count + 7) / 8 * 8;
-    score(query, keys, scores);
-    partial[0] = highest(scores, padded_count);
-    partial[1] = exponentiate(scores, padded_count, partial[0]);
+    score(heads, keys, scores);
+    for (int head = 0; head < heads->count; head++) {
+        heads->partials[head][0] = highest(scores[head], padded_count);
+        heads->partials[head][1] = exponentiate(scores[head], padded_count, heads->partials[head][0]);
+    }
     int i = 0;
-    for (; i + 64 <= values.dim; i += 64) weigh(scores, values, i, 8, partial + 2);
-    for (; i < values.dim; i += 8) weigh(scores, values, i, 1, partial + 2);
+    for (; i + 32 <= values.dim; i += 32) weigh(heads, (const float (*)[PIECE])scores, values, i, 4);
+    for (; i < values.dim; i += 8) weigh(heads, (const float (*)[PIECE])scores, values, i, 1);
 }
 
-/* Its own function, so that the number type is known where the loops are compiled. */
-INLINE void attend_bf16(const float *query, Cached keys, Cached values, float *partial) {
-    keys.is_bf16 = values.is_bf16 = 1;
-    attend(query, keys, values, partial);
+/* Each number type and number of heads is compiled by itself. */
+static void attend_together(const Sharing *heads, Cached keys, Cached values) {
+#define FOR_COUNT(number)                                                                                                  \
+    case number: {                                                                                                         \
+        Sharing own = *heads;                                                                                              \
+        own.count = number;                                                                                                \
+        if (!keys.is_bf16) attend_by(&own, keys, values);                                                                  \
+        else {                                                                                                             \
+            keys.is_bf16 = values.is_bf16 = 1;                                                                             \
+            attend_by(&own, keys, values);                                                                                 \
+        }                                                                                                                  \
+        break;                                                                                                             \
+    }
+    switch (heads->count) {
+        FOR_COUNT(1)
+        FOR_COUNT(2)
+        FOR_COUNT(3)
+    }
+#undef FOR_COUNT
 }
 
 /* All query heads over all keys, a KV head and one piece of its keys at a time. By all threads. */
@@ -88,13 +116,16 @@ static void attend_in_pieces(const Model *model, int layer, const Token *token, 
     for (int unit = 0; unit < model->kv_heads * num; unit++) {
         const int kv_head = unit / num, piece = unit % num, first = piece * PIECE;
         const int own = count - first < PIECE ? count - first : PIECE;
-        Cached keys = {token->keys, slot(model, token, layer, kv_head, first), own, dim, 0}, values = keys;
+        Cached keys = {token->keys, slot(model, token, layer, kv_head, first), own, dim, model->is_bf16}, values = keys;
         values.numbers = token->values;
-        for (int head = kv_head * group; head < (kv_head + 1) * group; head++) {
-            const float *query = s->fused + head * dim;
-            float *partial = s->partial + ((size_t)head * num + piece) * (dim + 2);
-            if (model->is_bf16) attend_bf16(query, keys, values, partial);
-            else attend(query, keys, values, partial);
+        for (int start = 0; start < group; start += TOGETHER) {
+            Sharing heads = {.count = group - start < TOGETHER ? group - start : TOGETHER};
+            for (int i = 0; i < heads.count; i++) {
+                const int head = kv_head * group + start + i;
+                heads.queries[i] = s->fused + head * dim;
+                heads.partials[i] = s->partial + ((size_t)head * num + piece) * (dim + 2);
+            }
+            attend_together(&heads, keys, values);
         }
     }
 }

@@ -76,9 +76,9 @@ INLINE void write_bf16(uint16_t *to, f8 numbers) {
     _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(four));
 }
 
-/* fp16 numbers: eight of them, and one. */
+/* fp16 numbers: eight of them, and one eight times. */
 INLINE f8 fp16_to_fp32(const uint16_t *from) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)); }
-INLINE float half(uint16_t bits) { return _cvtsh_ss(bits); }
+INLINE f8 half8(uint16_t bits) { return _mm256_cvtph_ps(_mm_set1_epi16((short)bits)); }
 
 /* Words, and parts of them as numbers. */
 INLINE i8 words8(const uint32_t *from) { return _mm256_loadu_si256((const __m256i *)from); }

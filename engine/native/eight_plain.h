@@ -116,9 +116,9 @@ INLINE f4 halves4(const uint16_t *from) {
 INLINE f8 fp16_to_fp32(const uint16_t *from) { return BOTH(f8, halves4(from), halves4(from + 4)); }
 #endif
 
-INLINE float half(uint16_t bits) {
-    const uint16_t all[8] = {bits};
-    return fp16_to_fp32(all).low[0];
+INLINE f8 half8(uint16_t bits) {
+    const uint16_t all[8] = {bits, bits, bits, bits, bits, bits, bits, bits};
+    return fp16_to_fp32(all);
 }
 
 INLINE u4 bf16_bits(f4 numbers) {

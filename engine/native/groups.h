@@ -13,5 +13,5 @@ INLINE const Matrix *holding(const Matrix *matrix, int *row) {
 INLINE f8 eight_scales(const void *numbers, const void *supers, int kind, size_t at, size_t super) {
     if (kind == FP16) return fp16_to_fp32((const uint16_t *)numbers + at);
     if (kind == BF16) return bf16_to_fp32((const uint16_t *)numbers + at);
-    return mul8(int8_to_fp32((const int8_t *)numbers + at), set8(half(((const uint16_t *)supers)[super])));
+    return mul8(int8_to_fp32((const int8_t *)numbers + at), half8(((const uint16_t *)supers)[super]));
 }

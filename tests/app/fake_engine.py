@@ -131,7 +131,7 @@ class FakeEngine:
         spans = spans_of(request)
         system = sum(span.end - span.start for span in spans if span.role == "system")
         seconds = (prompt - reused) / self.model.prefill_tokens_per_s
-        pinned = min(reused, system) // BLOCK_TOKENS * BLOCK_TOKENS
+        pinned = min(reused - ahead, system) // BLOCK_TOKENS * BLOCK_TOKENS
         texts = tuple(f"block {at} " for at in range(-(-prompt // BLOCK_TOKENS)))
         limit = self.model.context_length
         return Preview(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from tests.app.window.conftest import Screen, settle
+from pytestqt.qtbot import QtBot
+
+from tests.app.window.conftest import Screen
 
 
-def test_it_names_the_version_and_shows_each_licence(screen: Screen) -> None:
+def test_it_names_the_version_and_shows_each_licence(screen: Screen, qtbot: QtBot) -> None:
     screen.window.commands.about.trigger()
-    settle()
     dialog = screen.application.dialogs.open_dialog
+    qtbot.waitUntil(lambda: dialog.list.count() > 0)
     assert dialog.list.item(0).text().startswith("Headstart ")
     assert "Apache License" in dialog.text.toPlainText()
     titles = [dialog.list.item(row).text() for row in range(dialog.list.count())]

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.transcript.page import to_html
-from app.widgets.message_box import MessageBox
 from tests.app.exchange.test_reading import CHATGPT, OWN, saved
 from tests.app.fake_engine import Script, words
 from tests.app.window.conftest import Screen
@@ -92,8 +91,10 @@ def test_a_backup_is_written_and_gone_back_to(asked: Screen, tmp_path: Path, mon
     choose(monkeypatch, tmp_path / "b.zip")
     asked.window.commands.back_up.trigger()
     assert asked.window.notice.text.startswith("Conversations, saved system prompts and settings were written")
-    monkeypatch.setattr(MessageBox, "exec", lambda box: box.press("Restore and close"))
     asked.window.commands.restore.trigger()
+    box = asked.application.exchanging.box
+    assert box is not None
+    box.buttons[0].click()
     folder = asked.application.to_restore
     assert folder is not None
     assert (Path(folder.name) / "history.sqlite3").is_file()

@@ -7,12 +7,14 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.history.history import History
 from app.history.words import PIECE_MESSAGES
 from app.sidebar.list_search import ListSearch
+from app.transcript.transcript import FIRST_IN_VIEW
 from engine import Divergence, Sampling, TtftParts, TurnStats
 from tests.app.window.conftest import Screen, settle
 
@@ -46,6 +48,35 @@ def test_a_long_chat_is_opened_with_a_handful_of_statements(tmp_path: Path, make
     assert len(screen.session.messages) == 2 * TURNS
     assert len(screen.texts()) >= 50
     assert len(statements) < 12, statements
+
+
+@pytest.mark.parametrize("change", ["dark", "larger"])
+def test_another_look_builds_what_is_in_view_and_the_rest_between_events(
+    tmp_path: Path, make_screen: Callable[..., Screen], change: str
+) -> None:
+    """To draw all of a long chat anew at once stopped the window for a second."""
+    write_long_chat(tmp_path / "history.sqlite3")
+    screen = make_screen()
+    screen.window.sidebar.list.opened.emit(1)
+    settle()
+    whole = len(screen.texts())
+    commands = screen.window.commands
+    (commands.larger if change == "larger" else commands.themes[change]).trigger()
+    assert len(screen.transcript.built) == FIRST_IN_VIEW
+    assert len(screen.texts()) == whole
+    assert screen.transcript.following
+
+
+def test_another_look_leaves_the_reader_where_he_was(tmp_path: Path, make_screen: Callable[..., Screen]) -> None:
+    write_long_chat(tmp_path / "history.sqlite3")
+    screen = make_screen()
+    screen.window.sidebar.list.opened.emit(1)
+    settle()
+    wanted = screen.session.messages[-30].id
+    screen.transcript.show_message(wanted)
+    screen.window.commands.themes["dark"].trigger()
+    settle()
+    assert screen.transcript.top_id == wanted
 
 
 def write_many_chats(path: Path, count: int) -> None:

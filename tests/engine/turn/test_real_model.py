@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import date
 from importlib.resources import files
 from itertools import pairwise
@@ -12,11 +13,12 @@ import pytest
 import torch
 
 from engine.cache.store import Lane
+from engine.events import Finished, Matched
 from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import Responder
 from engine.types import BLOCK_TOKENS, Message, Sampling
 from tests.engine.inside import build_prompt, forget_lanes, is_idle
-from tests.engine.turns import Chat, finish, make_responder
+from tests.engine.turns import Chat, events, finish, make_responder
 
 RULES = 3
 """Paragraphs of the support bot's system prompt that are read: about 400 tokens."""
@@ -155,3 +157,18 @@ def test_the_same_question_twice_gets_the_same_answer(default_model: Path) -> No
         matched, again = finish(responder, chat.request())
         assert 0 < matched.computed_tokens <= BLOCK_TOKENS
         assert again.token_ids == first.token_ids
+
+
+def test_an_answer_that_was_cut_off_goes_on_with_one_token_read(model: LoadedModel, system: str) -> None:
+    whole = start(model, system).ask(QUESTIONS[0], sampling=replace(GREEDY, max_tokens=14))
+    chat = start(model, system)
+    first = chat.ask(QUESTIONS[0])
+    list(chat.responder.settle())
+    begun = chat.messages.pop()
+    seen = list(events(chat.responder, chat.request(begun=begun, sampling=replace(GREEDY, max_tokens=6))))
+    matched = next(event for event in seen if isinstance(event, Matched))
+    last = seen[-1]
+    assert isinstance(last, Finished)
+    assert (matched.computed_tokens, matched.reused_tokens > 300) == (1, True)
+    assert first.token_ids == whole.token_ids[:8]
+    assert (last.token_ids, last.text) == (whole.token_ids, whole.text)
