@@ -13,13 +13,14 @@ OUT ?= out/bench.json
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check house soak bench pictures package package-check clean setup packages
+.PHONY: help run test test-all check check-arm house soak bench pictures package package-check clean setup packages
 
 help:
 	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
 	@echo "make test      set everything up and run every kind of test, without a display (ARGS=\"-k history\" and so on)"
 	@echo "make test-all  the same with every case, and with four times as many random examples"
 	@echo "make check     format, lint, types, tests"
+	@echo "make check-arm the compiled part built for ARM64, run under emulation and compared with numpy (gcc-aarch64-linux-gnu, qemu-user)"
 	@echo "make house     a report on the folders of the code: sizes, imports, what is worth a look"
 	@echo "make soak      the engine's random tests for half an hour (ARGS=\"--minutes 5 --seed 1\")"
 	@echo "make bench     the measurements of tests/bench; API=1 those of the local server alone"
@@ -52,6 +53,9 @@ check: setup
 	$(BIN)/mypy
 	@$(MAKE) --no-print-directory test
 
+check-arm: setup
+	@$(BIN)/python -m tests.engine.native.check_arm
+
 house: setup
 	@$(BIN)/python -m tests.house
 
@@ -82,7 +86,7 @@ clean:
 setup: packages $(STAMP)
 
 # Only the window needs what belongs to a display.
-test test-all check house soak bench pictures: PACKAGES := --offscreen
+test test-all check check-arm house soak bench pictures: PACKAGES := --offscreen
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

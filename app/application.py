@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
@@ -21,13 +22,17 @@ from app import theme, updates
 from app.charts.presenter import ChartPresenter
 from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
+from app.chat.filing import Filing
+from app.chat.rewriting import Rewriting
 from app.chat.savings import SavedTotal
 from app.chat.session import Session
+from app.chat.titles import Titles
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
 from app.composer.attaching import Attaching
 from app.composer.trimming import Trimming
+from app.exchange.backup import put_back
 from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
@@ -36,13 +41,19 @@ from app.own_data import delete, everything
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
+from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.message_box import MessageBox
+from app.window.answered_by import AnsweredBy
 from app.window.dialogs import Dialogs
+from app.window.exchanging import Exchanging
+from app.window.filing_presenter import FilingPresenter
+from app.window.finding import Finding
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
 from app.window.ready_note import ReadyNote
+from app.window.rewriting_presenter import RewritingPresenter
 from app.window.serving import Serving
 from app.window.updating import Updating
 from app.window.window import Window
@@ -50,8 +61,6 @@ from engine import EitherEngine, EnginePort, HeadstartError, ModelSpec, graphics
 
 DESKTOP_ID = "org.headstart.Headstart"
 """What desktops know the program by: the name of its desktop file, as in packaging/app.toml."""
-
-CANNOT_IMPORT = "This version of Headstart cannot take in conversations, so {name} was not opened: a newer one may."
 
 UNSEEN = ("offscreen", "minimal")
 """Platforms of Qt that have no screen."""
@@ -61,7 +70,8 @@ class Application(QObject):
     """The running program: who is there, and what each is given. Nobody but the window's own presenters knows the whole
     window; the others get their widget and functions to call.
 
-    `to_delete` says that the user wants all their data deleted: `run` does that once everything is closed.
+    `to_delete` says that the user wants all their data deleted, `to_restore` is a folder with what is to be put in its
+    place: `run` does that once everything is closed.
     """
 
     def __init__(
@@ -77,11 +87,15 @@ class Application(QObject):
         self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
+        self.filing = Filing(self.session, self.history, self)
+        self.titles = Titles(self.session, self.bridge, settings, self)
+        self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
         self.apply_theme()
         theme.set_text_percent(settings.text_percent)
         self.window = Window()
         self._closed = False
         self.to_delete = False
+        self.to_restore: TemporaryDirectory[str] | None = None
         self.engine_ended = False
         self._fill_window()
         self._fill_columns()
@@ -90,26 +104,42 @@ class Application(QObject):
     def _fill_window(self) -> None:
         """Those who look after the whole window, and those who speak in its notice."""
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
-        self.presenter = Presenter(window, session, bridge, _support_prompt())
+        self.presenter = Presenter(window, session, self.filing, self.rewriting, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
         self.ready_note = ReadyNote(window, session, self.presenter.open)
         self.updating = Updating(updates.source(), own_version(), window.notice, self)
+        self.answered_by = AnsweredBy(
+            window.header, session, bridge, self.history.servers, say_error=window.notice.show_error
+        )
         self.dialogs = Dialogs(
             window,
             session,
             bridge,
             settings,
             self.history.presets,
+            self.answered_by,
             set_system_prompt=set_system_prompt,
             choose_theme=self.choose_theme,
             save_settings=self._save_settings,
             delete_data=self._close_and_delete,
             updating=self.updating,
         )
+        self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
+        self.finding = Finding(window, session)
+        self.rewriting_presenter = RewritingPresenter(window, session, self.rewriting, self.filing, self.dialogs.show)
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
         self.cure_offer = CureOffer(
             window.transcript, session, set_system_prompt=set_system_prompt, prove=self.proving.prove, say=say
+        )
+        self.exchanging = Exchanging(
+            window,
+            session,
+            self.history,
+            settings_path(),
+            say=say,
+            say_error=say_error,
+            restore=self._close_and_restore,
         )
         self.trimming = Trimming(
             session,
@@ -198,8 +228,8 @@ class Application(QObject):
         self.session.answers.load(spec or model_spec(self.settings))
 
     def open_conversations(self, path: str) -> None:
-        """Take in conversations from a file that the desktop opened with Headstart: nothing reads such files yet."""
-        self.window.notice.show_error(CANNOT_IMPORT.format(name=Path(path).name))
+        """Take in conversations from a file that the desktop opened with Headstart."""
+        self.exchanging.take_in(Path(path))
 
     def delete_left_overs(self) -> None:
         """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
@@ -209,6 +239,7 @@ class Application(QObject):
         except HeadstartError as error:
             self.window.notice.show_error(str(error), error.detail)
             return
+        self.session.forgetting.begin()
         self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
         if disk_bytes(self.settings) == 0:
             self.bridge.tell("set_disk_budget", 0)
@@ -250,6 +281,7 @@ class Application(QObject):
         self._save_settings()
         self.window.transcript.show_messages([])
         self.attaching.stop()
+        self.exchanging.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()
@@ -260,6 +292,11 @@ class Application(QObject):
     def _close_and_delete(self) -> None:
         """End the program; what is to be deleted is deleted when nothing has it open any more."""
         self.to_delete = True
+        self.window.close()
+
+    def _close_and_restore(self, folder: TemporaryDirectory[str]) -> None:
+        """End the program; what is in the folder is put in place when nothing has it open any more."""
+        self.to_restore = folder
         self.window.close()
 
     def _on_system_scheme(self, scheme: Qt.ColorScheme) -> None:
@@ -339,6 +376,8 @@ def run(options: argparse.Namespace) -> int:
             graphics_ready()
     if application.to_delete:
         delete_data()
+    if application.to_restore:
+        restore_data(application.to_restore)
     return leave(ending.status(status), application.engine_ended)
 
 
@@ -349,6 +388,16 @@ def delete_data() -> None:
         error = HeadstartError(f"Not everything could be deleted. What is left: {left[0]}.", "\n".join(left))
         say_on_screen(error)
         print(f"headstart: {error}", file=sys.stderr)
+
+
+def restore_data(folder: TemporaryDirectory[str]) -> None:
+    """Put a backup in place after everything is closed; say where that failed."""
+    with folder:
+        try:
+            put_back(Path(folder.name), default_path(), settings_path())
+        except HeadstartError as error:
+            say_on_screen(error)
+            print(f"headstart: {error}", file=sys.stderr)
 
 
 def leave(status: int, engine_ended: bool) -> int:

@@ -33,6 +33,7 @@ SHOWN = 40
 
 ThemeChoice = Literal["system", "light", "dark"]
 TooLong = Literal["ask", "trim", "refuse"]
+ReadAhead = Literal["plugged", "always", "never"]
 T = TypeVar("T")
 
 
@@ -71,11 +72,15 @@ class Settings:
     those of the fields whose values were of no use.
     """
 
-    theme: ThemeChoice = option("system", "Colours of the window: as the system has them, light, or dark.")
+    theme: ThemeChoice = option("system", "The colours of the window.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
     recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
-    device: Device = option("auto", "Where the model runs; auto takes the fastest there is.")
-    dtype: Dtype = option("auto", "Number format of the weights; auto measures which is faster.")
+    device: Device = option("auto", "Where the model computes. A change loads the model again.")
+    dtype: Dtype = option(
+        "auto",
+        "How finely the model's numbers are kept: fewer bits write faster and take less memory. Measured at load, the "
+        "fastest that loses nothing is taken. A change loads the model again.",
+    )
     contexts: dict[str, int] = field(
         default_factory=dict,
         metadata={
@@ -92,13 +97,15 @@ class Settings:
         },
     )
     cache_budget_mb: int = option(
-        0, "Memory for cached prompts in MB; 0 chooses by the memory that is free.", span=(0, MOST_MEGABYTES)
+        0,
+        "For what was read of your prompts: the more, the more conversations go on without reading again. Automatic "
+        "chooses by what is free.",
+        span=(0, MOST_MEGABYTES),
     )
     disk_budget_mb: int = option(
         -1,
-        "Disk space in MB for what was read of prompts, so that it need not be read again after a restart; automatic "
-        "takes 2 GB, but at most a tenth of the free space. With 0 nothing is kept there, and what is there is deleted "
-        "at once.",
+        "So that what was read of your prompts need not be read again after a restart. Automatic takes 2 GB, but at "
+        "most a tenth of the free space. With 0 MB nothing is kept there, and what is there is deleted at once.",
         span=(-1, MOST_MEGABYTES),
     )
     sampling: Sampling = option(
@@ -106,12 +113,22 @@ class Settings:
         "How tokens are chosen in new conversations. As long as nothing is changed here, a model begins as its makers "
         "advise.",
     )
-    system_prompt: str = option("", "System prompt of new conversations; empty for none.")
-    too_long: TooLong = option(
-        "ask", "When a chat outgrows the model: ask, leave out its oldest turns at once, or only refuse."
+    system_prompt: str = option(
+        "", "What the model is told before every conversation that you begin from now on; empty for nothing."
+    )
+    too_long: TooLong = option("ask", "What to do when a conversation grows longer than the model reads.")
+    write_titles: bool = option(
+        False,
+        "Behind the first answer the model writes a title. What it has read of the conversation is remembered, so that "
+        "only the question for a title is read; a question of yours breaks it off.",
     )
     look_for_updates: bool = option(
         False, "Ask at each start whether there is a newer version. Nothing but the question is sent."
+    )
+    read_ahead: ReadAhead = option(
+        "plugged",
+        "Read a question while it is written, and a conversation when it is opened, as long as nothing is answered: "
+        "not on battery, always, or never. Answers are the same, and begin sooner.",
     )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")

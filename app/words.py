@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from engine import Divergence, ModelInfo, Preview, Role, Sampling, TurnStats
+from engine import CacheView, Divergence, ModelInfo, Preview, Role, Sampling, TurnStats
 
 
 def seconds(value: float) -> str:
@@ -116,7 +116,7 @@ def result(stats: TurnStats, finish_reason: str = "") -> tuple[str, str]:
         )
     if not knows_cold(stats):
         return f"F{after}", _joined("", ending)
-    share = f"{percent(stats.reused_tokens, stats.prompt_tokens)} remembered{_disk_words(stats)}"
+    share = _shares(stats)
     if times_sooner(stats.ttft_s, stats.cold_ttft_s, stats.cold_measured):
         return f"F{after}", _joined(f"instead of {cold_time(stats)}, {share}", ending)
     return f"F{after}", _joined(f"no sooner than from scratch, {share}", ending)
@@ -126,14 +126,24 @@ def _joined(*parts: str) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def _shares(stats: TurnStats) -> str:
+    """ "87% remembered, 12% read ahead", as far as either was."""
+    remembered = stats.reused_tokens - stats.ahead_tokens
+    parts = [f"{percent(remembered, stats.prompt_tokens)} remembered{_disk_words(stats)}"] if remembered else []
+    parts += [f"{percent(stats.ahead_tokens, stats.prompt_tokens)} read ahead"] if stats.ahead_tokens else []
+    return ", ".join(parts)
+
+
 def _disk_words(stats: TurnStats) -> str:
     return ", from disk" if 2 * stats.disk_tokens > stats.reused_tokens else ""
 
 
 def figures(stats: TurnStats) -> str:
     """The figures of a turn in one line: tokens remembered, read and written, and how quickly."""
+    remembered = stats.reused_tokens - stats.ahead_tokens
     parts = [
-        f"{stats.reused_tokens:,} of {tokens(stats.prompt_tokens)} remembered{from_disk(stats.disk_tokens)}",
+        f"{remembered:,} of {tokens(stats.prompt_tokens)} remembered{from_disk(stats.disk_tokens)}",
+        *([f"{stats.ahead_tokens:,} read ahead"] if stats.ahead_tokens else []),
         f"{stats.computed_tokens:,} read",
         f"{stats.written_tokens:,} written",
     ]
@@ -180,6 +190,7 @@ ENDINGS = {
     "stopped": "stopped",
     "failed": "broken off by an error",
     "interrupted": "broken off when the program ended",
+    "edited": "written by you",
 }
 """How an answer ended, where it is not its own end."""
 
@@ -189,20 +200,39 @@ def next_prompt(preview: Preview) -> str:
     too_many = preview.prompt_tokens - preview.context_length + 1
     if too_many > 0:
         return f"{tokens(too_many)} too long for this model"
-    return f"{_remembered(preview)} · first word in about {about_seconds(preview.seconds)}"
+    first_word = f"first word in about {about_seconds(preview.seconds)}"
+    if not preview.ahead_tokens:
+        return _joined(_remembered(preview), first_word)
+    remembered = preview.reused_tokens - preview.ahead_tokens  # without the whole: there is no room for it
+    return _joined(f"{remembered:,} remembered{from_disk(preview.disk_tokens)}", read_ahead(preview), first_word)
+
+
+def read_ahead(preview: Preview) -> str:
+    """How much of what no turn before has left is read already: "read ahead: 212 of 230"; "" where nothing is."""
+    ahead = preview.ahead_tokens
+    return f"read ahead: {ahead:,} of {ahead + preview.computed_tokens:,}" if ahead else ""
 
 
 def this_prompt(preview: Preview, done: int) -> str:
     """What became of the prompt that is being answered, of which `done` tokens are computed by now."""
     total = preview.computed_tokens
+    before = _joined(_remembered(preview), f"{preview.ahead_tokens:,} read ahead" if preview.ahead_tokens else "")
     if not done:
-        return f"{_remembered(preview)} · {total:,} to read"
-    return f"{_remembered(preview)} · {f'{done:,} of ' if done < total else ''}{total:,} read"
+        return f"{before} · {total:,} to read"
+    return f"{before} · {f'{done:,} of ' if done < total else ''}{total:,} read"
+
+
+def cost_of_reading_ahead(view: CacheView) -> str:
+    """A sentence on what was read ahead in vain so far; "" where nothing was read ahead."""
+    if not view.ahead_tokens:
+        return ""
+    sent = "all of them were sent" if not view.unasked_tokens else f"{view.unasked_tokens:,} of them nobody sent so far"
+    return f"{tokens(view.ahead_tokens)} were read ahead since the model was opened; {sent}."
 
 
 def _remembered(preview: Preview) -> str:
     disk = from_disk(preview.disk_tokens)
-    return f"{preview.reused_tokens:,} of {tokens(preview.prompt_tokens)} remembered{disk}"
+    return f"{preview.reused_tokens - preview.ahead_tokens:,} of {tokens(preview.prompt_tokens)} remembered{disk}"
 
 
 def recomputes(preview: Preview) -> str:

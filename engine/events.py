@@ -67,7 +67,8 @@ class Matched:
     were read from disk. `divergence` is None where a conversation goes on and all that it had is reused. `notices` are
     sentences for the user on what the chat template made of the messages, such as a system prompt that it does not know
     and that was put in front of the first question; most prompts have none. `kept_ends` are the tokens at which the
-    starts end that `Request.kept` asks for, in the same order."""
+    starts end that `Request.kept` asks for, in the same order. `ahead_tokens` of the reused ones were read ahead, for
+    this prompt: no turn before had them."""
 
     request_id: int
     prompt_tokens: int
@@ -78,6 +79,7 @@ class Matched:
     disk_tokens: int = 0
     notices: tuple[str, ...] = ()
     kept_ends: tuple[int, ...] = ()
+    ahead_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,13 @@ class Prefill:
 @dataclass(frozen=True, slots=True)
 class TextDelta:
     """Text that can be shown now: whole characters only, without stop strings and without the marks around the parts of
-    an answer. `is_thought`: it belongs to the thought before the answer."""
+    an answer. `is_thought`: it belongs to the thought before the answer. `token_ids` are the tokens that were written
+    since the delta before: those of all deltas are the answer so far, with all of its marks."""
 
     request_id: int
     text: str
     is_thought: bool = False
+    token_ids: tuple[int, ...] = ()
 
 
 class TokenScore(NamedTuple):
@@ -139,7 +143,7 @@ class TurnStats:
     before the second token. `cold_ttft_s` is what the first token would have taken without a cache: measured on this
     very prompt where `cold_measured`, otherwise an estimate from the measured prefill rate. The last `disk_tokens` of
     the reused ones were read from disk. `thought_tokens` of the written ones, and `thought_s` seconds of the time, went
-    into the thought before the answer.
+    into the thought before the answer. `ahead_tokens` of the reused ones were read ahead, before the question was sent.
     """
 
     request_id: int
@@ -156,6 +160,7 @@ class TurnStats:
     disk_tokens: int = 0
     thought_tokens: int = 0
     thought_s: float = 0.0
+    ahead_tokens: int = 0
 
 
 class NodeView(NamedTuple):
@@ -191,7 +196,8 @@ class CacheView:
     `overhead_bytes` is about what the engine keeps in main memory beside keys and values, outside this budget, too: the
     token ids of the tree, texts, the last turn of each conversation, cold times. `unread_tokens` of the newest turn
     cannot be reused yet: they are read once more while nothing is asked, and a view with 0 of them follows, unless they
-    were dropped before.
+    were dropped before. `ahead_tokens` were read ahead since the model was loaded, and for `unasked_tokens` of them no
+    request has come yet.
     """
 
     request_id: int
@@ -207,6 +213,8 @@ class CacheView:
     disk_note: str = ""
     overhead_bytes: int = 0
     unread_tokens: int = 0
+    ahead_tokens: int = 0
+    unasked_tokens: int = 0
 
     @property
     def used_bytes(self) -> int:
@@ -219,7 +227,8 @@ class Preview:
     """What `Engine.submit` would do with this request now, without computing anything.
 
     The first `pinned_tokens` of the reused ones are kept resident, the last `disk_tokens` of them are on disk only.
-    `block_texts[i]` is the text of tokens 16 i to 16 i + 15, as far as the model can read. `ids` are the prompt.
+    `block_texts[i]` is the text of tokens 16 i to 16 i + 15, as far as the model can read. `ids` are the prompt. The
+    last `ahead_tokens` of the reused ones were read ahead: no turn before had them.
     """
 
     request_id: int
@@ -234,6 +243,7 @@ class Preview:
     block_texts: tuple[str, ...] = ()
     disk_tokens: int = 0
     ids: tuple[int, ...] = ()
+    ahead_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

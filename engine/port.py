@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from engine.events import CacheView, Event
@@ -33,10 +33,19 @@ class EnginePort(Protocol):
         waits for the preview of a long text: that is encoded beside everything else.
         """
 
+    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+        """While nothing is asked, read what a request and all `others` begin with: it, or one like it, may be submitted
+        soon. The others say how far the prompt is certain.
+
+        A request, of whichever program, a preview or a cancel interrupts it within one layer of the model; after all
+        but the last it goes on. What it reads is the first to be evicted, evicts nothing else, and is written to disk
+        only once a request came for it. Reports Prefill..., then Preview of `request` or Failed.
+        """
+
     def cancel(self, request_id: int) -> None:
         """Stop a request, within one layer of the model where one is computing; what it computed in whole chunks and
         tokens stays cached. Stop a load at its next step, or while it downloads. A preview that
-        was not made yet ends with Failed. Unknown ids are ignored."""
+        was not made yet, and reading ahead, ends with Failed. Unknown ids are ignored."""
 
     def set_cache_budget(self, budget_bytes: int) -> None:
         """Change the byte budget of the cache; what no longer fits is evicted at once. It is never less than one whole

@@ -293,6 +293,12 @@ class Request:
     thought where the prompt opens one. `held_calls` names tools whose arguments have to fit wherever the answer calls
     them. `one_call` ends the answer behind its first call.
 
+    `server` is the address of a server that answers in place of the model that is loaded, as in ModelSpec; "" for none.
+
+    `begun` is an answer to these messages that was cut off and goes on: its token ids, or where they are none of this
+    model's its text's, stand behind the prompt, and what is written stands behind them. All that comes out, but the
+    text deltas and the counts of what was written, is of the whole answer.
+
     `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
     Raises InvalidRequestError where a field is not of its kind.
@@ -320,6 +326,8 @@ class Request:
     must_call: tuple[str, ...] = ()
     held_calls: tuple[str, ...] = ()
     one_call: bool = False
+    server: str = ""
+    begun: Message | None = None
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -339,10 +347,14 @@ class Request:
         if self.day is not None:
             _require(self.day, date, "the day of a request")
         _require(self.template, TemplateSettings, "the template settings of a request")
-        for name in ("client", "salt", "schema"):
+        for name in ("client", "salt", "schema", "server"):
             _require(getattr(self, name), str, f"the {name} of a request")
         for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call"):
             _require(getattr(self, name), bool, f"{name} of a request")
+        if self.begun is not None:
+            _require(self.begun, Message, "the begun answer of a request")
+            if self.begun.role != "assistant" or self.begun.tool_calls or self.is_plain:
+                raise InvalidRequestError("Only an answer of a chat that called no tool can go on.")
         if self.asked_at is not None:
             _require(self.asked_at, float, "asked_at of a request")
         if self.scores is not None:

@@ -1,5 +1,5 @@
-"""Writes the figures of a bench run (tests/bench/bench.json) into README.md, between the comments that name the table,
-and those that the window shows into resources/measured.json.
+"""Writes the figures of a bench run (tests/bench/bench.json) into tests/bench/SPEED.md, between the comments that name
+its table, and those that the window shows into resources/measured.json.
 
 `python packaging/fill_speed.py` after `make bench OUT=tests/bench/bench.json`
 """
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-README, FIGURES = ROOT / "README.md", ROOT / "tests" / "bench" / "bench.json"
+SPEED, FIGURES = ROOT / "tests" / "bench" / "SPEED.md", ROOT / "tests" / "bench" / "bench.json"
 MEASURED = ROOT / "resources" / "measured.json"
 BEGIN, END = "<!-- speed table: made by packaging/fill_speed.py -->", "<!-- end of speed table -->"
 
@@ -43,14 +43,14 @@ def _number(row: dict) -> tuple[float, int, str]:
 
 def main() -> None:
     """Replace what stands between the comments, and the file for the window."""
-    text = README.read_text(encoding="utf-8")
+    text = SPEED.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)
     _, found, tail = rest.partition(END)
     if not found:
-        sys.exit(f"README.md has lost its comments {BEGIN} and {END}")
+        sys.exit(f"SPEED.md has lost its comments {BEGIN} and {END}")
     report = json.loads(FIGURES.read_text(encoding="utf-8"))
     MEASURED.write_text(json.dumps(measured(report), indent=1) + "\n", encoding="utf-8")
-    README.write_text(f"{head}{BEGIN}\n{table(report)}\n{END}{tail}", encoding="utf-8")
+    SPEED.write_text(f"{head}{BEGIN}\n{table(report)}\n{END}{tail}", encoding="utf-8")
 
 
 if __name__ == "__main__":

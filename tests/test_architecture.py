@@ -40,7 +40,7 @@ APP_ROWS: tuple[set[str], ...] = (
     {"settings"},
     {"server"},
     {"widgets", "history", "command"},
-    {"chat", "own_data"},
+    {"chat", "exchange", "own_data"},
     {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
     {"window", "crash"},
     {"application"},
@@ -57,7 +57,7 @@ SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {
     "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders", "prices",
-    "settings", "command", "server",
+    "settings", "command", "server", "exchange",
 }  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}

@@ -248,6 +248,10 @@ class FoldButton(QToolButton):
         self.clicked.connect(lambda: self.turned.emit(not self.is_folded))
         self.turn(False)
 
+    def sizeHint(self) -> QSize:
+        """As wide as what it shows: the style sheet would add room for a menu."""
+        return QSize(self.iconSize().width() + self.fontMetrics().horizontalAdvance(self.text()) + 14, 20)
+
     def turn(self, is_folded: bool) -> None:
         """Show whether the part is folded."""
         self.is_folded = is_folded

@@ -86,12 +86,12 @@ class FirstTokenCard(Card):
 
 
 class TokensCard(Card):
-    """Prompt tokens per turn: remembered, and read on top of them. `miss` says when something was last read again, and
-    why; "" where nothing was."""
+    """Prompt tokens per turn: remembered, read ahead on top of them, and read now on top of those. `miss` says when
+    something was last read again, and why; "" where nothing was."""
 
     def __init__(self, turns: TurnSeries, theme: Theme) -> None:
         self.bars, self.turns, self.miss = BarsPlot(theme, words.scale_tokens), turns, ""
-        legend = [("read now", "computed", 1.0), ("remembered", "reused", 1.0)]
+        legend = [("read now", "computed", 1.0), ("read ahead", "reused", 0.5), ("remembered", "reused", 1.0)]
         super().__init__("Tokens", theme, self.bars, legend, about="tokens")
 
     def copy(self) -> TokensCard:
@@ -102,7 +102,11 @@ class TokensCard(Card):
     def draw(self) -> None:
         rows = self.turns.rows(MOST_SLOTS)
         read = rows["reused_tokens"] + rows["computed_tokens"]
-        layers = [Layer("computed", read), Layer("reused", rows["reused_tokens"])]
+        layers = [
+            Layer("computed", read),
+            Layer("reused", rows["reused_tokens"], 0.5),
+            Layer("reused", rows["reused_tokens"] - rows["ahead_tokens"]),
+        ]
         self.bars.set_layers(layers, first_number(self.turns))
 
     def speak(self) -> None:
@@ -111,8 +115,12 @@ class TokensCard(Card):
             self.say("Tokens", NOTHING, "")
             return
         row = rows[self.place]
-        number = f"{percent(row['reused_tokens'], row['prompt_tokens'])} remembered"
-        note = f"{row['reused_tokens']:,} remembered, {row['computed_tokens']:,} read"
+        remembered = row["reused_tokens"] - row["ahead_tokens"]
+        is_ahead = row["ahead_tokens"] > remembered
+        share = percent(row["ahead_tokens"] if is_ahead else remembered, row["prompt_tokens"])
+        number = f"{share} {'read ahead' if is_ahead else 'remembered'}"
+        ahead = f"{row['ahead_tokens']:,} read ahead, " if row["ahead_tokens"] else ""
+        note = f"{remembered:,} remembered, {ahead}{row['computed_tokens']:,} read"
         self.say(turn_name(self.turns, self.place) if self.hovering else "Tokens", number, note, more=self.miss)
 
     def table(self) -> Table:

@@ -167,7 +167,8 @@ class Bars(QWidget):
 def elsewhere(turns: TurnSeries) -> str:
     """What the prompts of the conversation would have cost at hosted APIs; answers cost the same with a cache and
     without."""
-    used = [Used(int(row["prompt_tokens"]), int(row["reused_tokens"])) for row in turns.rows()]
+    rows = turns.rows()  # nobody else reads ahead
+    used = [Used(int(row["prompt_tokens"]), int(row["reused_tokens"] - row["ahead_tokens"])) for row in rows]
     return f"The prompts of its last {counted(len(used), 'turn')} elsewhere:\n{in_words(used)}"
 
 
@@ -176,13 +177,16 @@ def stats_of(row: Any) -> TurnStats:
     ttft_s = None if row["ttft_s"] != row["ttft_s"] else float(row["ttft_s"])
     tokens = (int(row["prompt_tokens"]), int(row["reused_tokens"]), int(row["computed_tokens"]))
     cold = float(row["cold_ttft_s"]), bool(row["cold_measured"])
-    return TurnStats(0, *tokens, 0, ttft_s, TtftParts(), 0.0, *cold, 0)
+    ahead = int(row["ahead_tokens"])
+    return TurnStats(0, *tokens, 0, ttft_s, TtftParts(), 0.0, *cold, 0, ahead_tokens=ahead)
 
 
 def headline(stats: TurnStats) -> tuple[str, str]:
     """The large line about a turn, and the sentence under it."""
     if stats.ttft_s is None:
-        return "Reading", f"{stats.reused_tokens:,} of {stats.prompt_tokens:,} tokens are remembered"
+        remembered = stats.reused_tokens - stats.ahead_tokens
+        ahead = f", {stats.ahead_tokens:,} were read ahead" if stats.ahead_tokens else ""
+        return "Reading", f"{remembered:,} of {stats.prompt_tokens:,} tokens are remembered{ahead}"
     after = f"first word after {seconds(stats.ttft_s)}"
     if not stats.reused_tokens and stats.ttft_s >= 0.5:
         return "Read from scratch", after

@@ -28,10 +28,12 @@ TURN = np.dtype(
         ("prompt_tokens", "i8"),
         ("reused_tokens", "i8"),
         ("computed_tokens", "i8"),
+        ("ahead_tokens", "i8"),
         *((part, "f8") for part in TTFT_PARTS),
     ]
 )
-"""One turn. `ttft_s` is nan until the first token is there; its parts, in seconds, add up to it."""
+"""One turn. `ttft_s` is nan until the first token is there; its parts, in seconds, add up to it. `ahead_tokens` of the
+reused ones were read ahead."""
 
 MEMORY = np.dtype(
     [
@@ -127,7 +129,7 @@ class TurnSeries:
     def _put(self, turn: ShownTurn, live: bool) -> None:
         stats = turn.stats
         ttft_s = np.nan if stats.ttft_s is None else stats.ttft_s
-        tokens = (stats.prompt_tokens, stats.reused_tokens, stats.computed_tokens)
+        tokens = (stats.prompt_tokens, stats.reused_tokens, stats.computed_tokens, stats.ahead_tokens)
         parts = (getattr(stats.parts, part) for part in TTFT_PARTS)
         row = (*turn[1:], ttft_s, stats.cold_ttft_s, stats.cold_measured, *tokens, *parts)
         if self._live:

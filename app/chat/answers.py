@@ -134,11 +134,16 @@ class Answers(QObject):
         """End a turn with what is written."""
         if turn in self._queued:
             self._queued.remove(turn)
-            self._end(turn, replace(turn.message(), finish_reason="stopped"))
+            self._end(turn, turn.ended(turn.message(), "stopped"))
             return
         turn.phase = "stopping"
         self._bridge.cancel(turn.request_id)
         self.progressed.emit()
+
+    def stop_in(self, conversation_id: int) -> None:
+        """End the turn in this conversation, if there is one."""
+        if turn := self.turn_of(conversation_id):
+            self.stop(turn)
 
     def forget(self, conversation_id: int) -> None:
         """A conversation was deleted: cancel the answer that is being written in it, drop what still comes of that, and
@@ -158,7 +163,7 @@ class Answers(QObject):
         for turn in self.turns():
             if turn.request_id:
                 self._bridge.cancel(turn.request_id)
-            self._saving.keep(turn, replace(turn.message(), finish_reason="stopped"))
+            self._saving.keep(turn, turn.ended(turn.message(), "stopped"))
         self._running.clear()
         self._queued.clear()
         self._ending.clear()
@@ -192,7 +197,7 @@ class Answers(QObject):
 
     def _on_matched(self, event: Matched) -> None:
         if turn := self._running.get(event.request_id):
-            turn.divergence = event.divergence
+            turn.divergence = turn.divergence if turn.before else event.divergence
             self._advance(turn, "prefill")
             if self._is_in_view(turn):
                 self.matched.emit(event)
@@ -205,7 +210,7 @@ class Answers(QObject):
 
     def _on_text(self, event: TextDelta) -> None:
         if turn := self._running.get(event.request_id):
-            turn.add(event.text, event.is_thought)
+            turn.add(event.text, event.is_thought, event.token_ids)
             self._advance(turn, "writing")
             if self._is_in_view(turn):
                 (self.thought_added if event.is_thought else self.text_added).emit(turn.answer.id, event.text)
@@ -214,13 +219,13 @@ class Answers(QObject):
         if turn := self._running.get(event.request_id):
             turn.stats = event
             if self._is_in_view(turn):
-                self.stats_changed.emit(turn.answer.id, event)
+                self.stats_changed.emit(turn.answer.id, turn.figures)
 
     def _on_finished(self, event: Finished) -> None:
         if turn := self._running.pop(event.request_id, None):
             turn.stats = event.stats
             written = replace(turn.message(), content=event.text, thought=event.thought, tool_calls=event.tool_calls)
-            self._end(turn, replace(written, token_ids=event.token_ids, finish_reason=event.reason))
+            self._end(turn, turn.ended(replace(written, token_ids=event.token_ids), event.reason))
         else:
             self._forget_ended(event.request_id)
 

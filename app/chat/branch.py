@@ -117,6 +117,7 @@ class Branch:
             day=self.conversation.day,
             keep_room=keep_room and any(group[0].role == "user" for group in seen[1:]),
             template=self.conversation.template,
+            stop=self.conversation.stop,
         )
 
     def ask(
@@ -133,7 +134,7 @@ class Branch:
             if not asked.id:
                 title = asked.title or make_title(text)
                 own = (asked.cures, asked.template)
-                asked = history.create(asked.system_prompt, asked.sampling, today, title, *own)
+                asked = history.create(asked.system_prompt, asked.sampling, today, title, *own, stop=asked.stop)
             sent, filled = self._as_sent(text, values, files)
             left_out = self.left_out
             question = history.append(asked.id, self.leaf_id, "user", text, sent, filled, left_out, attachments=files)
@@ -200,8 +201,3 @@ def make_title(question: str) -> str:
         return line
     head, space, _ = line[: TITLE_LENGTH + 1].rpartition(" ")
     return (head if space else line[:TITLE_LENGTH]) + "…"
-
-
-def repair_text(text: str) -> str:
-    """Text that can be stored and encoded: halves of a character joined, lone halves replaced."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -61,7 +61,8 @@ class Bridge(QObject):
     A choice of thinking that the loaded model does not know, because it was made for another one, is left out of what
     is asked of it.
 
-    Attributes: `timer` runs from the first command on; each time, `drain` takes events.
+    Attributes: `timer` runs from the first command on; each time, `drain` takes events. `server_of` says by the name of
+    a conversation which server answers in it, "" for the model that is loaded.
     """
 
     loading = Signal(object)
@@ -80,11 +81,13 @@ class Bridge(QObject):
         self, engine: EnginePort, parent: QObject | None = None, clock: Callable[[], float] = time.perf_counter
     ) -> None:
         super().__init__(parent)
+        self.server_of: Callable[[str], str] = lambda conversation: ""
         self._engine = engine
         self._clock = clock
         self._is_closed = False
         self._outstanding: set[int] = set()
         self._aside: set[int] = set()
+        self._ahead: set[int] = set()
         self._thinking: tuple[str, ...] = ()  # what the loaded model lets one choose
         self._told: deque[Callable[[CacheView], object] | None] = deque()
         self._ready: deque[Event] = deque()
@@ -105,8 +108,13 @@ class Bridge(QObject):
 
     @property
     def busy(self) -> bool:
-        """True while something is outstanding."""
-        return bool(self._outstanding or self._told)
+        """True while something is outstanding that somebody waits for."""
+        return bool(self._outstanding - self._ahead or self._told)
+
+    @property
+    def is_reading_ahead(self) -> bool:
+        """True while something is to be read ahead."""
+        return bool(self._ahead)
 
     def load(self, spec: ModelSpec) -> int:
         """Load a model; ends with `loaded` or `failed`."""
@@ -114,7 +122,7 @@ class Bridge(QObject):
 
     def submit(self, request: Request) -> int:
         """Have a request answered; ends with `finished` or `failed`."""
-        return self._expect(self._engine.submit(self._fitting(request)))
+        return self._expect(self._engine.submit(self._addressed(request)))
 
     def submit_aside(self, request: Request) -> int:
         """As `submit`, for a request that is no turn of a conversation; all it brings comes through `aside`."""
@@ -124,7 +132,14 @@ class Bridge(QObject):
 
     def request_preview(self, request: Request) -> int:
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
-        return self._expect(self._engine.preview(self._fitting(request)))
+        return self._expect(self._engine.preview(self._addressed(request)))
+
+    def read_ahead(self, request: Request, *others: Request) -> int:
+        """Have what these requests begin with read while nothing is asked; ends with `preview` of the first one, or
+        `failed`."""
+        request_id = self._engine.read_ahead(self._fitting(request), [self._fitting(each) for each in others])
+        self._ahead.add(request_id)
+        return self._expect(request_id)
 
     def cancel(self, request_id: int) -> None:
         """Stop a request, a load or a preview, which still has its end."""
@@ -147,6 +162,7 @@ class Bridge(QObject):
         self.timer.stop()
         self._outstanding.clear()
         self._aside.clear()
+        self._ahead.clear()
         self._ready.clear()
         self._told.clear()
         return self._engine.close()
@@ -157,8 +173,12 @@ class Bridge(QObject):
         self._ready.extend(merge(self._take()))
         while self._ready:
             self._emit(self._ready.popleft())
-        if not self.busy and self.timer.isActive():  # a slot may have closed us
+        if not self.busy and not self._ahead and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
+
+    def _addressed(self, request: Request) -> Request:
+        server = self.server_of(request.conversation)
+        return replace(self._fitting(request), server=server) if server else self._fitting(request)
 
     def _fitting(self, request: Request) -> Request:
         chosen = request.template
@@ -186,6 +206,7 @@ class Bridge(QObject):
         if isinstance(event, Finished | Failed | Loaded | Preview):
             self._outstanding.discard(event.request_id)
             self._aside.discard(event.request_id)
+            self._ahead.discard(event.request_id)
         (self.aside if is_aside else self._signals[type(event)]).emit(event)
         if then is not None and isinstance(event, CacheView):
             then(event)
@@ -202,16 +223,19 @@ class Bridge(QObject):
 
 
 def merge(events: Iterable[Event]) -> list[Event]:
-    """Make events fewer without loss: join the text of each request, and that of its thought, keep the newest of its
-    Loading, Prefill and TurnStats, and leave the rest as it was.
+    """Make events fewer without loss: join the text of each request, and that of its thought, with its ids in the first
+    of the two; keep the newest of its Loading, Prefill and TurnStats, and leave the rest as it was.
 
     What belongs to a request comes out before its end, and in the order in which each kind first appeared.
     """
     merged: list[Event] = []
     texts: dict[tuple[int, bool], list[str]] = {}
+    ids: dict[int, tuple[int, ...]] = {}
     newest: dict[tuple[type, int], int] = {}
     for event in events:
         kind, request_id = type(event), event.request_id
+        if isinstance(event, TextDelta) and event.token_ids:
+            ids[request_id] = ids.get(request_id, ()) + event.token_ids
         if isinstance(event, TextDelta) and (request_id, event.is_thought) in texts:
             texts[request_id, event.is_thought].append(event.text)
         elif (kind, request_id) in newest:
@@ -222,10 +246,11 @@ def merge(events: Iterable[Event]) -> list[Event]:
             if isinstance(event, _NEWEST_COUNTS):
                 newest[kind, request_id] = len(merged)
             merged.append(event)
-    return [_joined(event, texts) for event in merged]
+    return [_joined(event, texts, ids) for event in merged]
 
 
-def _joined(event: Event, texts: dict[tuple[int, bool], list[str]]) -> Event:
+def _joined(event: Event, texts: dict[tuple[int, bool], list[str]], ids: dict[int, tuple[int, ...]]) -> Event:
     if isinstance(event, TextDelta):
-        return replace(event, text="".join(texts[event.request_id, event.is_thought]))
+        text = "".join(texts[event.request_id, event.is_thought])
+        return replace(event, text=text, token_ids=ids.pop(event.request_id, ()))
     return event

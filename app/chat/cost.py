@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.chat.ahead import WRITING_REST_MS, Reader, alternatives, later
 from app.chat.attached import Attached
-from app.chat.branch import Branch, repair_text
+from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.documents import Attachment
+from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
 
@@ -33,6 +35,11 @@ class Outlook:
         """What this branch would ask if `text` were sent with these files."""
         drafted = branch.with_draft(repair_text(text), self.values, files)
         return drafted.request(self.use_cache, self.values, keep_room=self.keep_room)
+
+    def alternatives(self, branch: Branch, text: str, files: tuple[Attachment, ...] = ()) -> list[Request]:
+        """What this branch would ask if `text` were sent now, and what it may ask in place of that when it is sent."""
+        then = replace(self, values=later(self.values))
+        return [self.request(branch, text, files), *(then.request(branch, each, files) for each in alternatives(text))]
 
     def with_system_prompt(self, text: str, cures: tuple[Cure, ...]) -> Branch:
         """The branch as it would be under another system prompt."""
@@ -103,16 +110,18 @@ class Previewer(QObject):
 
 
 class Cost(QObject):
-    """Keeps the cost of five prompts up to date while the session is idle, each once nothing has changed for 150 ms.
+    """Keeps the cost of five prompts up to date while the session is idle, each once nothing has changed for 150 ms,
+    and has what is certain of the first and the third read ahead.
 
     `outlook` gives what a question would be sent with now, None while nothing can be sent; `attached` are the files
-    that go with drafts. Attributes: `draft`, `edit`, `prompt`, `template` and `files` are the previewers of the five.
+    that go with drafts; `may_read_ahead` says whether anything is to be read before it is sent. Attributes: `draft`,
+    `edit`, `prompt`, `template` and `files` are the previewers of the five, `reader` and `prompt_reader` read ahead.
 
     Signals: draft_previewed(Preview) of what the composer holds, edit_priced(int, Preview) of a change of the question
     with this id, prompt_previewed(Preview | None) of the draft under the system prompt that is being written; None when
     it is written no longer. template_previewed(Preview, dict[TemplateSettings, Preview]) of the draft as it is, and
     under the settings that are thought of. files_previewed(Preview, Preview) of the draft without its files, and with
-    them, where it has any.
+    them, where it has any. reading_ahead(Prefill): so much of the draft is read by now.
     """
 
     draft_previewed = Signal(object)
@@ -120,12 +129,14 @@ class Cost(QObject):
     prompt_previewed = Signal(object)
     template_previewed = Signal(object, object)
     files_previewed = Signal(object, object)
+    reading_ahead = Signal(object)
 
     def __init__(
         self,
         bridge: Bridge,
         outlook: Callable[[], Outlook | None],
         attached: Attached,
+        may_read_ahead: Callable[[], bool] = lambda: False,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -140,14 +151,21 @@ class Cost(QObject):
         self.prompt = Previewer(bridge, self._prompt_request, self.prompt_previewed.emit, self)
         self.template = Previewer(bridge, self._template_requests, self._on_template_previewed, self)
         self.files = Previewer(bridge, self._files_requests, self.files_previewed.emit, self)
+        self._may_read_ahead = may_read_ahead
+        said = (self.reading_ahead.emit, self.draft_previewed.emit)
+        self.reader = Reader(bridge, self._draft_alternatives, *said, parent=self)
+        told = self.prompt_previewed.emit
+        self.prompt_reader = Reader(bridge, self._prompt_alternatives, ready=told, parent=self, rest_ms=WRITING_REST_MS)
         attached.changed.connect(self.refresh)
-        bridge.cache_view.connect(self.refresh)  # what is cached may be less or more, perhaps by another conversation
+        bridge.cache_view.connect(self._preview)  # what is cached may be less or more, perhaps by another conversation
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
         """This text would be sent now, in place of the question `edited` or as a new one."""
         if (text, edited or 0) != (self._draft, self._edited):
             self._draft, self._edited = text, edited or 0
-            self.refresh()
+            self._preview()
+            if self._outlook():
+                self.reader.text_changed(text, edited)
 
     def draft_sent(self) -> None:
         """The draft is no longer one."""
@@ -164,7 +182,10 @@ class Cost(QObject):
         self._prompt = None if text is None else (text, cures)
         self._schedule(self.prompt, text is not None)
         if text is None:
+            self.prompt_reader.drop()
             self.prompt_previewed.emit(None)
+        elif self._outlook():
+            self.prompt_reader.text_changed(text, cures)
 
     def consider_template(self, settings: Sequence[TemplateSettings]) -> None:
         """Other settings of the chat template are thought of, none: no longer."""
@@ -173,6 +194,13 @@ class Cost(QObject):
 
     def refresh(self, change: object = None) -> None:
         """Something changed that the cost depends on."""
+        self._preview()
+        if self._outlook():
+            self.reader.schedule()
+        else:
+            self.reader.drop()
+
+    def _preview(self, change: object = None) -> None:
         self._schedule(self.draft, True)
         self._schedule(self.edit, self._considered != 0)
         self._schedule(self.prompt, self._prompt is not None)
@@ -181,8 +209,9 @@ class Cost(QObject):
 
     def drop(self) -> None:
         """Nothing can be sent now."""
-        for previewer in (self.draft, self.edit, self.prompt, self.template, self.files):
-            previewer.drop()
+        readers = self.reader, self.prompt_reader
+        for asking in (self.draft, self.edit, self.prompt, self.template, self.files, *readers):
+            asking.drop()
 
     def request_under(self, text: str, cures: tuple[Cure, ...]) -> Request | None:
         """What sending the draft would ask under another system prompt; None while nothing can be sent."""
@@ -202,6 +231,24 @@ class Cost(QObject):
         request = self.request_under(*self._prompt) if self._prompt else None
         return [request] if request else []
 
+    def _draft_alternatives(self) -> list[Request]:
+        """What sending the draft would ask, and what might be asked in place of it by the time it is sent."""
+        if not self._may_read_ahead() or not (outlook := self._outlook()):
+            return []
+        try:
+            branch = outlook.branch.before(self._edited) if self._edited else outlook.branch
+        except HeadstartError:  # the question that is being edited left the view
+            return []
+        return outlook.alternatives(branch, self._draft, self._draft_files())
+
+    def _prompt_alternatives(self) -> list[Request]:
+        """What might be asked under the system prompt that is being written, which is not at its end yet."""
+        if not self._may_read_ahead() or self._prompt is None:
+            return []
+        text, cures = self._prompt
+        written = (self.request_under(each, cures) for each in (text, *alternatives(text)))
+        return [request for request in written if request]
+
     def _template_requests(self) -> list[Request]:
         if not (now := self._request(lambda outlook: outlook.branch)):
             return []
@@ -219,7 +266,7 @@ class Cost(QObject):
         if not (outlook := self._outlook()):
             return []
         before, asked = outlook.branch.before, self._considered
-        found = [message for message in outlook.branch.messages if message.id == asked]
+        found = [message for message in outlook.branch.messages if message.id == asked and message.role == "user"]
         return [outlook.request(before(asked), each.content, each.attachments) for each in found]
 
     def _request(
@@ -255,5 +302,6 @@ def price_of_change(preview: Preview, model: ModelInfo) -> Preview:
     seconds = computed / model.prefill_tokens_per_s if model.prefill_tokens_per_s > 0 else preview.seconds
     pinned = min(preview.pinned_tokens, start)
     disk = max(0, preview.disk_tokens - (preview.reused_tokens - start))
+    ahead = max(0, preview.ahead_tokens - (preview.reused_tokens - start))
     changed = replace(preview, reused_tokens=start, computed_tokens=computed, pinned_tokens=pinned, seconds=seconds)
-    return replace(changed, disk_tokens=disk)
+    return replace(changed, disk_tokens=disk, ahead_tokens=ahead)

@@ -1,4 +1,4 @@
-"""Answers into the history: when they end, and every few seconds while they are written."""
+"""Answers into the history: when they end, and every second while they are written."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from app.history.history import History
 from app.history.records import StoredMessage
 from engine import DiskFullError, HeadstartError
 
-SAVE_EVERY_MS = 3000
+SAVE_EVERY_MS = 1000
+"""What is lost of an answer at most where the program is ended from outside."""
 
 
 class Saving(QObject):
-    """Stores answers. What cannot be stored now (a full disk) stays in `unsaved` and is tried again every 3 s.
+    """Stores answers. What cannot be stored now (a full disk) stays in `unsaved` and is tried again every second.
 
     Attributes: `unsaved` holds answers that have ended and are not stored yet, by their id; `is_failing` while nothing
     can be stored; `timer` runs while there is anything to look after.

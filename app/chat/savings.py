@@ -17,8 +17,9 @@ from engine import HeadstartError, TurnStats
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What the cache saved: time to first token in seconds, and tokens not read again. `estimated` where the cold time
-    of any turn is an estimate. The seconds can be negative; `shown_seconds` are not."""
+    """What the cache saved: time to first token in seconds, and tokens not read again; those that were read ahead were
+    read. `estimated` where the cold time of any turn is an estimate. The seconds can be negative; `shown_seconds` are
+    not."""
 
     seconds: float = 0.0
     tokens: int = 0
@@ -35,7 +36,7 @@ class Savings:
         and the estimate is worth saying: elsewhere the difference would be little but the estimate's error."""
         if stats.ttft_s is None or not stats.reused_tokens:
             return self
-        tokens = self.tokens + stats.reused_tokens
+        tokens = self.tokens + stats.reused_tokens - stats.ahead_tokens
         is_known = knows_cold(stats) and (stats.cold_measured or stats.reused_tokens >= stats.computed_tokens)
         if not is_known:
             return Savings(self.seconds, tokens, self.estimated)
@@ -74,7 +75,7 @@ class SavedTotal(QObject):
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         settings = self._settings
-        total = self.total.plus(message.stats) if kept and message.stats else self.total
+        total = self.total.plus(turn.stats) if kept and turn.stats else self.total
         if total == self.total:
             return
         settings.saved_seconds, settings.saved_tokens = total.seconds, total.tokens

@@ -11,19 +11,21 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from app.chat.ahead import Reader, is_wanted
 from app.chat.answers import Answers
 from app.chat.attached import Attached
-from app.chat.branch import Branch, repair_text
+from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.cost import Cost, Outlook
+from app.chat.forgetting import Forgetting
 from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
-from app.history.records import Conversation, ConversationEntry, StoredMessage
+from app.history.records import Conversation, ConversationEntry, StoredMessage, repair_text
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
-from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings
+from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings, is_server
 
 
 class Session(QObject):
@@ -34,13 +36,15 @@ class Session(QObject):
     conversations go on behind the one in view.
 
     Attributes, each with signals of its own: `answers` are all that are on their way, with the model that writes them;
-    `saving` stores them; `attached` are the files that go with the next questions; `cost` says what prompts
-    that are not sent yet would cost.
+    `saving` stores them; `forgetting` drops the words of what was deleted; `attached` are the files that go with the
+    next questions; `cost` says what prompts that are not sent yet would cost.
 
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
+        conversation_begun(int): a new conversation is stored, with its first question.
         conversations_changed(): the list of conversations, their order or a title changed.
         message_added(StoredMessage): a question, or an answer that is going to be written.
+        message_reopened(StoredMessage): the answer at the end, which was cut off, goes on.
         message_finished(StoredMessage): an answer in view has ended; this is its final form.
         question_taken_back(str, int | None): a question that was stopped before a model had it, to be written again,
             and the id of the one it was sent in place of.
@@ -52,8 +56,10 @@ class Session(QObject):
     """
 
     conversation_changed = Signal(object)
+    conversation_begun = Signal(object)
     conversations_changed = Signal()
     message_added = Signal(object)
+    message_reopened = Signal(object)
     message_finished = Signal(object)
     question_taken_back = Signal(str, object)
     question_refused = Signal(str, object)
@@ -80,9 +86,11 @@ class Session(QObject):
         self._versions: dict[int, list[int]] = {}
         self._had_prompt: dict[int, bool] = {}
         self.saving = Saving(history, self)
+        self.forgetting = Forgetting(history.words, self)
         self.answers = Answers(bridge, self.saving, self)
         self.attached = Attached(lambda: self._branch, self)
-        self.cost = Cost(bridge, self._outlook, self.attached, self)
+        self.cost = Cost(bridge, self._outlook, self.attached, self._may_read_ahead, self)
+        self._newest = Reader(bridge, self._newest_alternatives, parent=self)
         self._branch = self._blank()
         self._state = self.state
         self.saving.error.connect(self.error)
@@ -165,7 +173,7 @@ class Session(QObject):
         """
         asked_at, values = time.perf_counter(), self._values()
         try:
-            self._refuse_if_not_ready()
+            self.refuse_if_not_ready()
             branch = self._branch.to_last_question()
             if not branch.is_sent_alike(values):
                 return self.edit(branch.messages[-1].id, branch.messages[-1].content)
@@ -185,7 +193,7 @@ class Session(QObject):
             is_queued = self.answers.is_queued(turn)
             self.answers.stop(turn)
             if is_queued:
-                with self._reporting():
+                with self.reporting():
                     self._take_question_back()
 
     def would_send(self, text: str, edited: int | None) -> tuple[Branch, Request] | None:
@@ -199,7 +207,7 @@ class Session(QObject):
 
     def leave_out_before(self, message_id: int) -> None:
         """From the next question on the model does not see what stands before this message; nothing is deleted."""
-        with self._reporting():
+        with self.reporting():
             self._refuse_if_busy()
             left_out = [message.id for message in self._branch.messages].index(message_id)
             self._history.set_seen_from(self.conversation.id, message_id, left_out)
@@ -213,7 +221,9 @@ class Session(QObject):
 
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
+        self._newest.drop()
         self.cost.drop()
+        self.forgetting.stop()
         self.answers.shutdown()
         self.saving.close()
 
@@ -229,7 +239,7 @@ class Session(QObject):
 
     def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
         """As `conversations`, in pieces: what was found so far, until everything was looked at."""
-        with self._reporting():
+        with self.reporting():
             yield from self._history.search(needle)
 
     def new_conversation(self) -> None:
@@ -240,14 +250,15 @@ class Session(QObject):
         """Put a stored conversation in view. An answer that is being written elsewhere goes on."""
         if conversation_id == self.conversation.id:
             return
-        with self._reporting():
+        with self.reporting():
             self._show(self._read(conversation_id))
             self._say_what_is_unread()
 
     def delete(self, conversation_id: int) -> None:
-        """Forget a conversation; an answer that is being written in it is stopped."""
-        with self._reporting():
+        """Forget a conversation for good; an answer that is being written in it is stopped."""
+        with self.reporting():
             self._history.delete(conversation_id)
+            self.forgetting.begin()
             self.answers.forget(conversation_id)
             if conversation_id == self.conversation.id:
                 self.new_conversation()
@@ -256,18 +267,18 @@ class Session(QObject):
     def draft(self, conversation_id: int) -> str:
         """What was written in a conversation and not sent yet; 0 for the one that is not begun."""
         text = ""
-        with self._reporting():
+        with self.reporting():
             text = self._history.draft(conversation_id)
         return text
 
     def keep_draft(self, conversation_id: int, text: str) -> None:
         """Keep what is written in a conversation for later."""
-        with self._reporting():
+        with self.reporting():
             self._history.keep_draft(conversation_id, repair_text(text))
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
-        with self._reporting():
+        with self.reporting():
             self._history.rename(conversation_id, title)
             if conversation_id == self.conversation.id:
                 self._change(title=title)
@@ -275,7 +286,7 @@ class Session(QObject):
 
     def choose_sibling(self, message_id: int) -> None:
         """Show the branch that goes through this message, down to what was written last in it."""
-        with self._reporting():
+        with self.reporting():
             self._refuse_if_busy()
             number = self._history.message(message_id).conversation_id
             self._history.set_leaf(number, self._history.newest_leaf(message_id))
@@ -284,11 +295,18 @@ class Session(QObject):
 
     def choose_version(self, message_id: int, step: int) -> None:
         """Show the branch through another version of a message: `step` is -1 for the one before it, 1 for the next."""
-        with self._reporting():
+        with self.reporting():
             versions = [message.id for message in self._history.siblings(message_id)]
             place = versions.index(message_id) + step
             if 0 <= place < len(versions):
                 self.choose_sibling(versions[place])
+
+    def all_messages(self) -> tuple[StoredMessage, ...]:
+        """The messages of the conversation in view in all their versions, in the order they were written."""
+        messages: tuple[StoredMessage, ...] = ()
+        with self.reporting():
+            messages = self._history.all_messages(self.conversation.id)
+        return tuple(self.answers.newest_form(message) for message in messages)
 
     def next_turn(self, conversation_id: int) -> Request | None:
         """What a stored conversation would ask next, with an empty question; None where nothing can be asked."""
@@ -308,7 +326,7 @@ class Session(QObject):
     @use_cache.setter
     def use_cache(self, value: bool) -> None:
         self._settings.use_cache = value
-        with self._reporting():
+        with self.reporting():
             self._settings.save()
         self.cost.refresh()
 
@@ -324,9 +342,24 @@ class Session(QObject):
         self._begun_alike.discard(self.conversation.id)
         self._change(sampling=sampling)
         if self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._history.set_sampling(self.conversation.id, sampling)
         self.settings_changed.emit()
+
+    def set_stop(self, stop: tuple[str, ...]) -> None:
+        """From the next question on answers in the conversation in view end before one of these texts."""
+        if stop != self.conversation.stop:
+            self._change(stop=stop)
+            if self.conversation.id:
+                with self.reporting():
+                    self._history.set_stop(self.conversation.id, stop)
+            self.settings_changed.emit()
+
+    def keep_for_new(self, sampling: Sampling) -> None:
+        """New conversations begin with this sampling."""
+        self._settings.sampling = sampling
+        with self.reporting():
+            self._settings.save()
 
     def set_template(self, template: TemplateSettings) -> None:
         """Change how the chat template makes the prompts of the conversation in view, from the next question on."""
@@ -335,7 +368,7 @@ class Session(QObject):
         self._change(template=template)
         self.cost.refresh()
         if self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._history.set_template(self.conversation.id, template)
         self.settings_changed.emit()
 
@@ -350,7 +383,7 @@ class Session(QObject):
         self._change(system_prompt=text, cures=cures)
         self.cost.refresh()
         if self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._history.set_system_prompt(self.conversation.id, text, cures)
 
     def placeholder_values(self) -> Values:
@@ -370,14 +403,19 @@ class Session(QObject):
             return False
         asked_at, values = time.perf_counter(), self._values()
         try:
-            self._refuse_if_not_ready()
+            self.refuse_if_not_ready()
             branch, files, before = find_branch(), self.attached.files(edited), self.conversation.id
             conversation, question, answer = branch.ask(text, self._history, self._today(), values, files)
         except HeadstartError as error:
             self._report(error)
             return False
+        if not branch.conversation.id:
+            with self.reporting():
+                self._history.servers.begin(conversation.id)
         if self.answers.loading and not branch.conversation.id and 0 in self._begun_alike:
             self._begun_alike.add(conversation.id)
+        if not branch.conversation.id:
+            self.conversation_begun.emit(conversation.id)
         branch.conversation = conversation
         request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
         self._submit(Turn(answer, request, question.id), asked_at)
@@ -385,9 +423,23 @@ class Session(QObject):
         self.attached.sent(before, edited)
         return True
 
+    def resume(self, turn: Turn, asked_at: float) -> None:
+        """Give the engine a turn that goes on with the answer at the end of the branch in view."""
+        self._branch.messages[-1] = turn.answer
+        self._submit(turn, asked_at)
+        self.message_reopened.emit(turn.answer)
+        self._update_state()
+        self.conversations_changed.emit()
+
+    def reload(self) -> None:
+        """Show the conversation in view as the file has it now."""
+        if number := self.conversation.id:
+            self._show(self._read(number))
+
     def _submit(self, turn: Turn, asked_at: float) -> None:
         """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
         turn.request = replace(turn.request, asked_at=asked_at)
+        self._newest.drop()
         self.cost.draft_sent()
         self.answers.begin(turn)
 
@@ -403,14 +455,19 @@ class Session(QObject):
         self._update_state()
         self.conversations_changed.emit()
 
-    def _refuse_if_not_ready(self) -> None:
+    def refuse_if_not_ready(self) -> None:
+        """Raise HeadstartError where nothing can be asked in the conversation in view."""
         self._refuse_if_busy()
         if not self.answers.model and not self.answers.loading:
             raise HeadstartError("There is no model to answer. Open one first; your text is kept.")
 
-    def _refuse_if_busy(self) -> None:
-        if self._turn_in_view():
+    def refuse_if_written(self, conversation_id: int) -> None:
+        """Raise HeadstartError while an answer is on its way in this conversation."""
+        if self.answers.turn_of(conversation_id):
             raise HeadstartError("An answer is being written here. Wait for its end or stop it first.")
+
+    def _refuse_if_busy(self) -> None:
+        self.refuse_if_written(self.conversation.id)
 
     def _turn_in_view(self) -> Turn | None:
         return self.answers.turn_of(self.conversation.id)
@@ -424,14 +481,14 @@ class Session(QObject):
         else:
             self._take_back(turn)
             if turn.is_refused:
-                with self._reporting():
+                with self.reporting():
                     self._take_question_back(is_refused=True)
 
     def _on_matched(self, event: Matched) -> None:
         seen = self.conversation.notices
         if new := [notice for notice in dict.fromkeys(event.notices) if notice not in seen]:
             self._change(notices=(*seen, *new))
-            with self._reporting():
+            with self.reporting():
                 self._history.set_notices(self.conversation.id, self.conversation.notices)
             self.noticed.emit(" ".join(new))
 
@@ -441,13 +498,14 @@ class Session(QObject):
             number = turn.answer.conversation_id
             if number in self._begun_alike and self.answers.is_queued(turn):
                 turn.request = replace(turn.request, sampling=self.new_sampling)
-                with self._reporting():
+                with self.reporting():
                     self._history.set_sampling(number, self.new_sampling)
         if self.conversation.id in self._begun_alike:
             self._change(sampling=self.new_sampling)
             self.settings_changed.emit()
         if not self.answers.loading:
             self._begun_alike &= {0}
+            self._newest.ask()
 
     def _take_question_back(self, is_refused: bool = False) -> None:
         """Forget the question at the end, unless it was answered before; what it stood in place of is in view again."""
@@ -463,6 +521,7 @@ class Session(QObject):
         else:
             self._history.discard(question.id, leaf)
             self._show(self._read(question.conversation_id, self._branch.left_out))
+        self.forgetting.begin()
         self.conversations_changed.emit()
         if question.attachments:
             self.attached.set_files(question.attachments, replaced)
@@ -474,7 +533,7 @@ class Session(QObject):
         """Show the branch without an answer that was never written."""
         branch = self._branch.cut(len(self._branch.messages) - 1)
         if branch.leaf_id != turn.leaf_if_empty:
-            with self._reporting():
+            with self.reporting():
                 branch.add(self.answers.newest_form(self._history.message(turn.leaf_if_empty)))
         self._show_branch(branch)
 
@@ -503,7 +562,7 @@ class Session(QObject):
         """Note what the file says of all branches of the conversation in view, so that nobody asks it per message."""
         self._versions, self._had_prompt = {}, {}
         if number := self.conversation.id:
-            with self._reporting():
+            with self.reporting():
                 self._versions = self._history.versions(number)
                 self._had_prompt = self._history.answers_with_system_prompt(number)
 
@@ -530,6 +589,21 @@ class Session(QObject):
         """Whether a question is refused while turns can be left out to make room for its answer."""
         return self._settings.too_long != "refuse"
 
+    def _may_read_ahead(self) -> bool:
+        """Whether what may be sent soon is read before it is. A server elsewhere reads for an answer only."""
+        return self.model is not None and not is_server(self.model.path) and is_wanted(self._settings)
+
+    def _newest_alternatives(self) -> list[Request]:
+        """What the newest conversation may ask next, while another one is in view: it is likely to be opened soon."""
+        newest = next((each.id for each in self.conversations()), 0)
+        if not newest or newest == self.conversation.id or not self._may_read_ahead():
+            return []
+        try:
+            outlook = self._outlook_of(self._read(newest))
+        except HeadstartError:
+            return []
+        return outlook.alternatives(outlook.branch, "") if outlook else []
+
     def _outlook(self) -> Outlook | None:
         return self._outlook_of(self._branch) if self.state == "idle" else None
 
@@ -541,7 +615,8 @@ class Session(QObject):
         return Outlook(branch, self._values(), self.use_cache, self.model, self._keeps_room)
 
     @contextmanager
-    def _reporting(self) -> Iterator[None]:
+    def reporting(self) -> Iterator[None]:
+        """What fails inside is told by `error`."""
         try:
             yield
         except HeadstartError as error:

@@ -24,6 +24,10 @@ from app.widgets.next_prompt import NextPrompt
 from app.widgets.plain import SoftLabel, tool_tip
 from engine import Preview, Sampling
 
+EDITING_QUESTION = "Editing an earlier question. Sending starts a new branch; the old one is kept."
+EDITING_ANSWER = (
+    "Editing an answer. It becomes another version, which can go on from its last word; the old one is kept."
+)
 FEWEST_LINES, MOST_LINES = 2, 10
 PARAGRAPH_END = "\u2029"
 """What Qt puts between two lines of a plain text document. Typed or pasted it becomes a line end."""
@@ -49,6 +53,7 @@ class Composer(QWidget):
         super().__init__()
         self.editing: int | None = None
         self._draft, self._busy, self._can_stop = "", False, True
+        self._is_answer = False  # what is edited
         self._is_reading = False
         self.next_prompt = NextPrompt(self)
         self.edit = PromptEdit(self)
@@ -100,7 +105,7 @@ class Composer(QWidget):
         banner = QWidget(self)
         row = QHBoxLayout(banner)
         row.setContentsMargins(0, 0, 0, 0)
-        says = SoftLabel("Editing an earlier question. Sending starts a new branch; the old one is kept.", banner)
+        says = self._edit_says = SoftLabel(banner)
         cancel = QPushButton("Cancel", banner)
         cancel.setObjectName("link")
         cancel.setAccessibleName("Cancel editing")
@@ -133,11 +138,12 @@ class Composer(QWidget):
         self._leave_editing()
         self.set_text(draft)
 
-    def start_editing(self, message_id: int, text: str) -> None:
-        """Edit an earlier question; what was typed comes back afterwards."""
+    def start_editing(self, message_id: int, text: str, *, is_answer: bool = False) -> None:
+        """Edit an earlier question, or an answer; what was typed comes back afterwards."""
         if self.editing is None:
             self._draft = self.text
-        self.editing = message_id
+        self.editing, self._is_answer = message_id, is_answer
+        self._edit_says.setText(EDITING_ANSWER if is_answer else EDITING_QUESTION)
         self._banner.show()
         self.editing_changed.emit()
         self.set_text(text)
@@ -172,8 +178,9 @@ class Composer(QWidget):
         self.sampling.setToolTip("How this conversation is answered")
 
     def _leave_editing(self) -> None:
-        self.editing, self._draft = None, ""
+        self.editing, self._draft, self._is_answer = None, "", False
         self._banner.hide()
+        self._update_button()
         self.editing_changed.emit()
 
     def _on_text(self) -> None:
@@ -198,10 +205,10 @@ class Composer(QWidget):
             self.stop_editing()
 
     def _update_button(self) -> None:
-        says = "Stop" if self._busy else "Send"
+        says = "Stop" if self._busy else "Save" if self._is_answer else "Send"
         self.button.setText(says)
-        self.button.setAccessibleName(f"{says} the answer" if self._busy else "Send the message")
-        self.button.setToolTip(tool_tip("Stop (Esc)" if self._busy else "Send (Enter)"))
+        self.button.setAccessibleName(f"{says} the {'message' if says == 'Send' else 'answer'}")
+        self.button.setToolTip(tool_tip("Stop (Esc)" if self._busy else f"{says} (Enter)"))
         can_send = not (self._is_reading or self.edit.document().isEmpty())
         self.button.setEnabled(self._can_stop if self._busy else can_send)
 

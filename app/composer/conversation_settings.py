@@ -24,6 +24,8 @@ class ConversationSettings(QObject):
         self._session = session
         composer.sampling.clicked.connect(self.open)
         popover.changed.connect(session.set_sampling)
+        popover.stop_changed.connect(session.set_stop)
+        popover.kept_for_new.connect(session.keep_for_new)
         popover.template.changed.connect(session.set_template)
         popover.closed.connect(lambda: session.cost.consider_template(()))
         session.settings_changed.connect(self._refresh)
@@ -34,10 +36,10 @@ class ConversationSettings(QObject):
 
     def open(self) -> None:
         """Show the settings of the conversation in view; a change holds at once."""
-        model = self._session.model
+        model, conversation = self._session.model, self._session.conversation
         defaults, advice = self._session.new_sampling, model.advice if model else None
         self._show_template()
-        self._popover.open_above(self._composer.sampling, self._session.conversation.sampling, defaults, advice)
+        self._popover.open_above(self._composer.sampling, conversation.sampling, defaults, advice, conversation.stop)
 
     def _refresh(self, change: object = None) -> None:
         conversation, model = self._session.conversation, self._session.model

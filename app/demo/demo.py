@@ -103,8 +103,8 @@ def _run(
     clock = DemoClock()
     with tempfile.TemporaryDirectory(prefix="headstart-demo-", ignore_cleanup_errors=True) as folder:
         history = Path(folder) / "history.sqlite3"
-        # Nothing on disk: the first turn is to be cold, whatever was played before.
-        settings = Settings(theme="light", disk_budget_mb=0)
+        # Nothing on disk, and nothing read ahead unless that is what is shown: the first turn is to be cold.
+        settings = Settings(theme="light", disk_budget_mb=0, read_ahead="never")
         application = build(engine or Engine(), settings, history, clock.values)
         with ended_by_signals(application.window) as ending:
             try:
@@ -127,7 +127,9 @@ def play(
     terminal: Terminal,
 ) -> None:
     """Play the script in the window and write the files. On a screen, somebody starts it and closes the window."""
-    player = Player(application.session, application.bridge, application.history, terminal.say, clock)
+    session, write = application.session, application.window.composer.set_text
+    player = Player(session, application.bridge, application.history, terminal.say, clock, write)
+    application.settings.read_ahead = "always" if script.is_typed else "never"
     show = None if options.offscreen else DemoShow(application.window, player, script, turns)
     application.window.closing.connect(player.stop)
     watcher = Watcher(application, player)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from app.demo.page_charts import Chart, charts
 from app.demo.report import Pair, Report, times_sooner
-from app.demo.report_words import agreement, gain
+from app.demo.report_words import agreement, gain, gain_ahead
 from app.demo.script import TITLES
 from app.theme import DARK, LIGHT, Theme
 from app.transcript.markdown import Block, Run, parse
@@ -116,8 +116,8 @@ def page_of(report: Report, machine: str) -> Page:
         title=TITLES[report.script],
         about=f"{report.about} {METHOD}",
         numbers=_last_turn(pairs[-1]),
-        sentences=(gain(report), agreement(report)),
-        charts=charts(pairs),
+        sentences=tuple(filter(None, (gain(report), gain_ahead(report), agreement(report)))),
+        charts=charts(pairs, report.rows("ahead")),
         turns=tuple(_turn_line(report, pair) for pair in pairs),
         answers=tuple(
             Answered(f"{turn}. {aside.question}", aside.answer, aside.cold_answer, aside.thought, aside.cold_thought)

@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from app.charts.axes import round_up
-from app.demo.report import Pair
+from app.demo.report import Pair, Row
 
 WIDTH, HEIGHT = 640, 200
 LEFT, RIGHT, TOP, BOTTOM = 56, 8, 12, 28
@@ -41,24 +41,31 @@ class Bar(NamedTuple):
     places: int = 1
 
 
-def charts(pairs: Sequence[Pair]) -> tuple[Chart, ...]:
+def charts(pairs: Sequence[Pair], ahead: Sequence[Row] = ()) -> tuple[Chart, ...]:
     """The wait for the first token with the cache and without, the tokens of each prompt, and the cache's memory; in
-    the colours that the window uses for them."""
+    the colours that the window uses for them. Where the turns were read `ahead` as well, the wait then comes first."""
     first_token, tokens, memory = list[Bar](), list[Bar](), list[Bar]()
+    read_ahead = {row.turn: row for row in ahead}
     for on, off in pairs:
         turn = f"Turn {on.turn}"
         waits = f"{turn}: {on.ttft_s:.2f} s with the cache, {off.ttft_s:.2f} s without"
-        first_token.append(Bar(on.turn, 0, on.ttft_s, "computed", waits, 0, 2))
-        first_token.append(Bar(on.turn, 0, off.ttft_s, "cold", waits, 1, 2))
+        times = [(on.ttft_s, "computed"), (off.ttft_s, "cold")]
+        if row := read_ahead.get(on.turn):
+            waits = f"{waits}, {row.ttft_s:.2f} s read ahead"
+            times = [(row.ttft_s, "reused"), *times]
+        for place, (seconds, colour) in enumerate(times):
+            first_token.append(Bar(on.turn, 0, seconds, colour, waits, place, len(times)))
         counts = f"{turn}: {on.reused_tokens:,} tokens reused, {on.computed_tokens:,} computed"
         tokens.append(Bar(on.turn, 0, on.reused_tokens, "reused", counts))
         tokens.append(Bar(on.turn, on.reused_tokens, on.computed_tokens, "computed", counts))
         megabytes = on.cache_bytes / 1e6
         memory.append(Bar(on.turn, 0, megabytes, "reused", f"{turn}: {megabytes:,.0f} MB"))
-    waits_legend = (("computed", "measured, with the cache"), ("cold", "cold, without"))
+    waits_legend = [("computed", "measured, with the cache"), ("cold", "cold, without")]
+    if ahead:
+        waits_legend.insert(0, ("reused", "read ahead while it was typed"))
     tokens_legend = (("reused", "reused"), ("computed", "computed"))
     return (
-        _chart("Time to first token", first_token, lambda value: f"{value:g} s", waits_legend),
+        _chart("Time to first token", first_token, lambda value: f"{value:g} s", tuple(waits_legend)),
         _chart("Tokens of the prompt", tokens, lambda value: f"{value:,.0f}", tokens_legend),
         _chart("Cache memory", memory, lambda value: f"{value:,.0f} MB", (("reused", "held after the turn"),)),
     )

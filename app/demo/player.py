@@ -31,6 +31,12 @@ REST_MS = 400
 LONGEST_REST_MS = 10_000
 """How long an answer may take to be read once more: on a busy computer it is then read with the next question."""
 
+APART = "not read ahead"
+"""Under this name the same turns are cached without what was read ahead for them."""
+
+WORD_MS = 200
+"""Between two words that are typed."""
+
 SPEEDS = (("Slow", 4000), ("Normal", 1500), ("Fast", 0))
 """Names, and the milliseconds a turn is left on screen before the next one begins."""
 
@@ -91,8 +97,9 @@ class Pace(QObject):
 class Player(QObject):
     """Plays one demo. Each method returns when its part has been played; Qt's event loop runs meanwhile.
 
-    `say` gets a line about each turn. All methods raise HeadstartError when the engine fails or the window is closed.
-    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its two runs, and
+    `say` gets a line about each turn, `write` what the composer holds while a question is typed. All methods raise
+    HeadstartError when the engine fails or the window is closed.
+    Signals: begun(int turn, Step) when a turn begins, measured(Row) for each of its runs, and
     ended(int turn) when the window has come to rest after it.
     """
 
@@ -107,8 +114,10 @@ class Player(QObject):
         history: History,
         say: Callable[[str], None],
         clock: DemoClock,
+        write: Callable[[str], object] = lambda _: None,
     ) -> None:
         super().__init__()
+        self._write = write
         self.pace = Pace(running=True, rest_ms=0)
         self._session = session
         self._bridge = bridge
@@ -171,7 +180,7 @@ class Player(QObject):
             self._prepare(script, step)
             title = script.titles[step.chat]
             report.asides[turn] = Aside(title, step.question, step.note)
-            self._play_turn(turn, turns, step, report)
+            self._play_turn(turn, turns, step, report, is_typed=script.is_typed)
             self.rest()
             self.ended.emit(turn)
 
@@ -218,11 +227,17 @@ class Player(QObject):
             cures = with_cure(conversation.cures, Cure("date", "moved"))
             self._session.set_system_prompt(conversation.system_prompt, cures)
 
-    def _play_turn(self, turn: int, turns: int, step: Step, report: Report) -> None:
+    def _play_turn(self, turn: int, turns: int, step: Step, report: Report, *, is_typed: bool) -> None:
+        if is_typed:
+            self._type(step.question)
         answer = self._ask(step.question)
         assert answer.stats is not None
-        self._note(report, make_row(turn, "on", answer.stats), turns)
+        self._note(report, make_row(turn, "ahead" if is_typed else "on", answer.stats), turns)
         self.rest()
+        if is_typed:
+            plain = self._answer_apart(answer, self._session.messages[:-1])
+            self._note(report, make_row(turn, "on", plain.stats), turns)
+            self.rest()
         cold = self._answer_cold(answer, self._session.messages[:-1])
         report.add_answers(turn, answer.content, cold.text, answer.thought, cold.thought)
         parted = compare(turn, answer.token_ids, cold.token_ids, cold.margins)
@@ -231,6 +246,24 @@ class Player(QObject):
         if answer.stats.reused_tokens:
             self._keep_measured(answer, cold)
         self._note(report, make_row(turn, "off", cold.stats), turns)
+
+    def _type(self, question: str) -> None:
+        """Word by word, once the conversation is read."""
+        self.rest()
+        words = question.split(" ")
+        for count in range(1, len(words) + 1):
+            self._write(" ".join(words[:count]))
+            self._wait_at_most(WORD_MS)
+        self._write("")
+
+    def _answer_apart(self, answer: StoredMessage, prompt: Sequence[StoredMessage]) -> Finished:
+        """The same prompt behind its earlier turns, in a cache of their own in which nothing is read ahead."""
+        system = self._history.sent_system_prompt(answer.id)
+        request = Branch(self._session.conversation, prompt).request(use_cache=True, system=system)
+        request = replace(request, salt=APART, conversation=f"{request.conversation} {APART}", pin_system=False)
+        ended = self._end_of(lambda: self._bridge.submit(request), self._bridge.finished)
+        assert isinstance(ended, Finished)
+        return ended
 
     def _note(self, report: Report, row: Row, turns: int) -> None:
         report.turns.append(row)

@@ -23,12 +23,16 @@ PACKAGES = ("headstart", "torch", "transformers", "PySide6-Essentials", "pyqtgra
 """Those whose versions stand in the report."""
 
 
+Cache = Literal["off", "on", "ahead"]
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One turn with the cache on or off. reused_tokens + computed_tokens == prompt_tokens; sizes in bytes."""
+    """One turn with the cache on or off, or on and read ahead while its question was typed. reused_tokens +
+    computed_tokens == prompt_tokens, and `ahead_tokens` of the reused ones were read ahead; sizes in bytes."""
 
     turn: int
-    cache: Literal["off", "on"]
+    cache: Cache
     prompt_tokens: int
     reused_tokens: int
     computed_tokens: int
@@ -36,6 +40,7 @@ class Row:
     ttft_s: float
     tokens_per_s: float
     cache_bytes: int
+    ahead_tokens: int = 0
 
 
 Pair = tuple[Row, Row]
@@ -79,8 +84,8 @@ class Report:
         """Each turn with the cache on and off."""
         return list(zip(self.rows("on"), self.rows("off"), strict=True))
 
-    def rows(self, cache: Literal["off", "on"]) -> list[Row]:
-        """The rows with the cache on, or off, by turn."""
+    def rows(self, cache: Cache) -> list[Row]:
+        """The rows of one kind, by turn."""
         return sorted((row for row in self.turns if row.cache == cache), key=lambda row: row.turn)
 
     def as_json(self) -> str:
@@ -119,7 +124,7 @@ class Report:
         self.asides[turn] = replace(self.asides[turn], **written)
 
 
-def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:
+def make_row(turn: int, cache: Cache, stats: TurnStats) -> Row:
     """The row of a turn that has ended. Raises HeadstartError where the model wrote nothing at all."""
     if stats.ttft_s is None:
         raise HeadstartError(f"The model wrote nothing in turn {turn}, cache {cache}. Try another model.")
@@ -133,6 +138,7 @@ def make_row(turn: int, cache: Literal["off", "on"], stats: TurnStats) -> Row:
         ttft_s=stats.ttft_s,
         tokens_per_s=stats.tokens_per_s,
         cache_bytes=stats.cache_bytes,
+        ahead_tokens=stats.ahead_tokens,
     )
 
 

@@ -23,7 +23,7 @@ def as_table(report: Report) -> str:
         "turn    total   reused computed      on     off  sooner            on      off",
     ]
     lines += [_table_line(on, off) for on, off in report.pairs()]
-    return "\n".join([*lines, "", gain(report), agreement(report)])
+    return "\n".join([*lines, "", *filter(None, (gain(report), gain_ahead(report), agreement(report)))])
 
 
 def gain(report: Report) -> str:
@@ -36,6 +36,18 @@ def gain(report: Report) -> str:
     sentences = [_sooner(sooner, of_all=not others)] if sooner else []
     sentences += map(_other, others) if len(others) <= MOST_NAMED else [_many(len(others))]
     return " ".join([*sentences, _total(pairs)])
+
+
+def gain_ahead(report: Report) -> str:
+    """What it gave on top of the cache to read the questions while they were typed; "" where that was not played."""
+    pairs = [(row, on) for row, on in zip(report.rows("ahead"), report.rows("on"), strict=False) if row.ttft_s > 0]
+    if not pairs:
+        return ""
+    values = sorted(on.ttft_s / row.ttft_s for row, on in pairs)
+    low, high = f"{values[0]:.1f}", f"{values[-1]:.1f}"
+    read = sum(row.ahead_tokens for row, _ in pairs)
+    times = low if low == high else f"{low} to {high}"
+    return f"Read ahead while they were typed, {read:,} tokens in all, the first token came {times} times sooner still."
 
 
 def agreement(report: Report) -> str:

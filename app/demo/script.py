@@ -10,11 +10,12 @@ from typing import Literal
 
 from engine import HeadstartError, ModelInfo
 
-NAMES = ("support", "one-token", "tree")
+NAMES = ("support", "one-token", "tree", "typing")
 TITLES = {
     "support": "A support bot that is not read twice",
     "one-token": "One different token",
     "tree": "A tree of shared prefixes",
+    "typing": "It reads while you type",
     "own": "Your own conversation",
 }
 """What a script is called on its page and in its bar; "own" is one of the user's own files."""
@@ -40,7 +41,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Script:
     """A system prompt and questions, in order. `titles` are those of the conversations, `about` says what is shown.
-    `draft` is a question that is not asked any more: it shows what would come next."""
+    `draft` is a question that is not asked any more: it shows what would come next. `is_typed`: questions are typed
+    word by word, and read ahead meanwhile."""
 
     name: str
     titles: tuple[str, ...]
@@ -48,6 +50,7 @@ class Script:
     steps: tuple[Step, ...]
     about: str = ""
     draft: str = ""
+    is_typed: bool = False
 
     def question_after(self, turns: int) -> str:
         """What would be asked next when this many turns are played."""
@@ -61,7 +64,7 @@ class Script:
 
 def read_script(name: str = "support") -> Script:
     """One of the scripts that come along."""
-    return {"support": _support, "one-token": _one_token, "tree": _tree}[name]()
+    return {"support": _support, "one-token": _one_token, "tree": _tree, "typing": _typing}[name]()
 
 
 def read_files(system: Path | None, questions: Path | None) -> Script:
@@ -121,6 +124,20 @@ def _one_token() -> Script:
     about = "One date near the front of the prompt changes, and 3,000 tokens are read again; then the cure."
     prompt = f"{head}\n\nToday is {{{{date}}}}.\n\n{rules}"
     return Script("one-token", ("One different token",), prompt, steps, about, draft=q[6])
+
+
+def _typing() -> Script:
+    support = _support()
+    notes = (
+        "The rules are read when the conversation is opened, before anything is typed.",
+        "While the question is typed, it is read: the cells of the ribbon turn blue.",
+    )
+    asked = (
+        f"{first} {second}" for first, second in zip(support.questions[::2], support.questions[1::2], strict=False)
+    )
+    steps = tuple(Step(question, note=notes[min(number, 1)]) for number, question in enumerate(asked))
+    about = "Questions are typed at five words a second. What is certain of them is read by the time Enter is pressed."
+    return Script("typing", ("Support bot",), support.system_prompt, steps[:4], about, is_typed=True)
 
 
 def _tree() -> Script:

@@ -24,26 +24,32 @@ BAR = 6
 
 
 class TwoTimes(QWidget):
-    """The first token of one turn with the cache and without it: two large numbers, each with its bar."""
+    """The first token of one turn with the cache and without it: two large numbers, each with its bar. A third one
+    stands before them where the turn was read ahead while it was typed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.warm: float | None = None
         self.cold: float | None = None
+        self.ahead: float | None = None
         self._is_reused = False
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_times(None, None)
 
-    def show_times(self, warm: float | None, cold: float | None, is_reused: bool = False) -> None:
-        """Show both times in seconds; None while one is not measured. Without reuse they differ by chance only."""
-        self.warm, self.cold, self._is_reused = warm, cold, is_reused
+    def show_times(
+        self, warm: float | None, cold: float | None, is_reused: bool = False, ahead: float | None = None
+    ) -> None:
+        """Show the times in seconds; None while one is not measured. Without reuse they differ by chance only."""
+        self.warm, self.cold, self.ahead, self._is_reused = warm, cold, ahead, is_reused
+        self.updateGeometry()
         self.setAccessibleName(self.text)
         self.update()
 
     @property
     def text(self) -> str:
-        """Both times and how much sooner the first is."""
-        return f"with the cache {_number(self.warm)}, without {_number(self.cold)}{self._sooner(', ')}"
+        """The times and how much sooner the first is."""
+        ahead = f"read ahead {_number(self.ahead)}, " if self.ahead is not None else ""
+        return f"{ahead}with the cache {_number(self.warm)}, without {_number(self.cold)}{self._sooner(', ')}"
 
     def _sooner(self, lead: str = "") -> str:
         if not self.warm or not self.cold:
@@ -53,15 +59,19 @@ class TwoTimes(QWidget):
         return f"{lead}{self.cold / self.warm:.1f} times sooner"
 
     def sizeHint(self) -> QSize:
-        return QSize(2 * NUMBER_WIDTH + 16, 72)
+        columns = 2 if self.ahead is None else 3
+        return QSize(columns * (NUMBER_WIDTH + 16) - 16, 72)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colours = theme.current()
-        longest = max(self.warm or 0.0, self.cold or 0.0)
-        self._paint_one(painter, 0, "With the cache", self.warm, longest, colours.reused)
-        self._paint_one(painter, NUMBER_WIDTH + 16, "Without", self.cold, longest, colours.cold)
+        longest = max(self.warm or 0.0, self.cold or 0.0, self.ahead or 0.0)
+        columns = [("With the cache", self.warm, colours.reused), ("Without", self.cold, colours.cold)]
+        if self.ahead is not None:
+            columns.insert(0, ("Read ahead", self.ahead, colours.reused))
+        for number, (name, value, colour) in enumerate(columns):
+            self._paint_one(painter, number * (NUMBER_WIDTH + 16), name, value, longest, colour)
 
     def _paint_one(
         self, painter: QPainter, left: int, name: str, value: float | None, longest: float, colour: str
@@ -170,6 +180,7 @@ class DemoShow(QObject):
         self._window = window
         self._turns = turns
         self._warm: float | None = None
+        self._ahead: float | None = None
         self._is_reused = False
         self._pace = player.pace
         self.bar = DemoBar(TITLES[script.name], [name for name, _ in SPEEDS], NORMAL)
@@ -207,11 +218,14 @@ class DemoShow(QObject):
         self.bar.say(f"Turn {turn} of {self._turns}. {step.note}".strip())
 
     def _on_measured(self, row: Row) -> None:
-        if row.cache == "on":
+        if row.cache == "ahead":
+            self._ahead = row.ttft_s
+            self.bar.times.show_times(None, None, ahead=self._ahead)
+        elif row.cache == "on":
             self._warm, self._is_reused = row.ttft_s, row.reused_tokens > 0
-            self.bar.times.show_times(self._warm, None)
+            self.bar.times.show_times(self._warm, None, ahead=self._ahead)
         else:
-            self.bar.times.show_times(self._warm, row.ttft_s, self._is_reused)
+            self.bar.times.show_times(self._warm, row.ttft_s, self._is_reused, self._ahead)
 
 
 def _number(value: float | None) -> str:

@@ -6,22 +6,26 @@ One program owns the file at a time. Only its owner may read it, and what is del
 from __future__ import annotations
 
 import logging
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from app.files import keep_private, set_aside
+from app.history.copies import OPENED, begin_opening, set_strange_log_aside
 from app.history.errors import NO_ROOM_TO_DELETE, DamagedFileError, in_sentences, in_words, is_damage, is_forbidden
 from app.history.records import Row
+from app.history.recovery import readable, recover
 from app.history.schema import ERASES_FROM, migrate, refuse_foreign
 from engine import DiskFullError, HeadstartError
 
 SMALLEST_FILE = 512
 """SQLite takes a file that is shorter, in bytes, for a new one, and writes over it."""
+
+CHECKED_BYTES = 16_000_000
+"""A file up to this size is checked at each start, in some hundredths of a second. A larger one is checked where damage
+was met in it, so that the time of a start does not grow with what is kept."""
 
 _COMPANIONS = ("-wal", "-shm")
 """Endings of the files that SQLite keeps beside its own: the log of changes (WAL), and an index of that."""
@@ -33,10 +37,11 @@ class HistoryFile:
     """The connection to the conversation file. Attributes: path; db, the connection itself; notice;
     is_read_only, whether it holds a copy in memory and no lock.
 
-    A damaged file is set aside under another name and a fresh one is begun; `notice` then holds a sentence that says
-    so, as where the file was empty. A file that cannot be written is read into memory; `notice` says that nothing new
-    is stored, and every change raises. Every method raises HeadstartError (DiskFullError where the disk is full) with
-    a sentence for the user; what was stored before stays as it was.
+    A damaged file is set aside under another name, and what can be read of it goes into a fresh one; `notice` then
+    holds a sentence that says so, with how much that was, as where the file was empty. Where damage is met later, a
+    file beside it, whose name ends in "-suspect", has the next start look for it. A file that cannot be written is read
+    into memory; `notice` says that nothing new is stored, and every change raises. Every method raises HeadstartError
+    (DiskFullError where the disk is full) with a sentence for the user; what was stored before stays as it was.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,9 +63,14 @@ class HistoryFile:
 
     def finish_opening(self) -> None:
         """Call it once what the last run left open is mended: from here on a file that is only read takes no change."""
+        self._empty_log()
         if self.is_read_only:
             self.db.execute("PRAGMA query_only=ON")
-        self._empty_log()
+            return
+        try:
+            begin_opening(self.db, self.path)
+        except (sqlite3.Error, OSError) as error:  # the word of an earlier opening is good, too
+            log.warning("%s keeps the word of an earlier opening: %s", self.path, error)
 
     def close(self) -> None:
         """Give the file back. Safe to call twice."""
@@ -83,9 +93,21 @@ class HistoryFile:
         with self.together():
             return self.db.execute(statement, values).lastrowid or 0
 
-    def speaking(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def speaking(self) -> Iterator[None]:
         """What SQLite says inside becomes a HeadstartError."""
-        return in_sentences(self.path)
+        try:
+            with in_sentences(self.path):
+                yield
+        except HeadstartError as error:
+            if isinstance(error.__cause__, sqlite3.Error) and is_damage(error.__cause__) and not self.is_read_only:
+                with suppress(OSError):
+                    self._suspect.touch(0o600)
+            raise
+
+    @property
+    def _suspect(self) -> Path:
+        return self.path.with_name(self.path.name + "-suspect")
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -164,6 +186,11 @@ class HistoryFile:
                 )
         keep_private(self.path.parent)
         self._keep_private()
+        if kept := set_strange_log_aside(self.path):
+            self.notice = (
+                "The file with your conversations is another one than at the end: it was copied back. Changes that were"
+                f" not yet carried over belong to the other one, and were kept as {kept}."
+            )
         if self._is_short() and self.path.with_name(self.path.name + "-wal").exists():
             self._set_aside()  # at once: SQLite deletes the log of an empty file; none that is just made has a log
         try:
@@ -175,8 +202,15 @@ class HistoryFile:
                 return self._read_only()
             if not is_damage(error):
                 raise
-        self._set_aside()
-        return self._connect()
+        return self._begin_anew()
+
+    def _begin_anew(self) -> sqlite3.Connection:
+        """Set the damaged file aside, and take what can be read of it into a new one."""
+        kept = self._set_aside()
+        db = self._connect()
+        recovered = recover(kept, db)
+        self.notice = f"The file with your conversations was damaged. It was kept as {kept}. {recovered.sentence}."
+        return db
 
     def _is_short(self) -> bool:
         return self.path.is_file() and self.path.stat().st_size < SMALLEST_FILE
@@ -190,12 +224,14 @@ class HistoryFile:
         elif self._is_short():
             raise DamagedFileError
 
-    def _set_aside(self) -> None:
+    def _set_aside(self) -> Path:
         try:
             kept = set_aside(self.path, _COMPANIONS)
+            self.path.with_name(self.path.name + OPENED).unlink(missing_ok=True)
         except OSError as error:
             raise HeadstartError(f"{self.path} is damaged and in the way. Move it elsewhere.", str(error)) from error
         self.notice = f"The file with your conversations is damaged. It was kept as {kept}, and a new one was begun."
+        return kept
 
     def _keep_private(self) -> None:
         for ending in ("", *_COMPANIONS):
@@ -209,14 +245,21 @@ class HistoryFile:
             db.execute("PRAGMA locking_mode=EXCLUSIVE")
             if is_short:
                 self._look_at_short(db)
-            if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-                raise DamagedFileError
+            self._check(db)
             self._prepare(db)
             self._keep_private()
         except BaseException:
             db.close()
             raise
         return db
+
+    def _check(self, db: sqlite3.Connection) -> None:
+        """Raise DamagedFileError where the file is damaged; a large one is looked through only where that is to be
+        expected."""
+        if self.path.stat().st_size <= CHECKED_BYTES or self._suspect.exists():
+            if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise DamagedFileError
+            self._suspect.unlink(missing_ok=True)
 
     def _prepare(self, db: sqlite3.Connection) -> None:
         """Set the connection up and bring the file to the newest version."""
@@ -244,7 +287,7 @@ class HistoryFile:
     def _read_only(self) -> sqlite3.Connection:
         """The conversations in memory, where their file may be read and not written."""
         db = sqlite3.connect(":memory:", isolation_level=None)
-        with _readable(self.path) as source:
+        with readable(self.path) as source:
             source.backup(db)
         try:
             self._prepare(db)
@@ -256,19 +299,3 @@ class HistoryFile:
             "Check its permissions and those of its folder, and start Headstart again."
         )
         return db
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a file that cannot be written, or to a copy where SQLite left a log that belongs to it."""
-    log_file = path.with_name(path.name + "-wal")
-    if not log_file.exists():
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as db:
-            yield db
-        return
-    with tempfile.TemporaryDirectory(prefix="headstart-") as folder:
-        copy = Path(folder) / path.name
-        shutil.copyfile(path, copy)
-        shutil.copyfile(log_file, copy.with_name(log_file.name))
-        with closing(sqlite3.connect(copy)) as db:
-            yield db

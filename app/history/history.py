@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, closing
-from dataclasses import replace
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
 from datetime import date
-from itertools import starmap
 from pathlib import Path
+from typing import Any
 
 from app.documents import Attachment
 from app.history.file import HistoryFile
+from app.history.filing import FilingTable
 from app.history.presets import PresetTable
 from app.history.records import (
     LAST_MOMENT,
     UNREADABLE_TITLE,
     Conversation,
     ConversationEntry,
+    Outlined,
     StoredMessage,
     pack_ids,
     read_conversation,
@@ -31,15 +33,11 @@ from app.history.records import (
     read_title,
     to_json,
 )
+from app.history.servers import ServerTable
+from app.history.words import WordIndex
 from app.matching import excerpt
 from app.placeholders import Cure
 from engine import NOTHING_CHOSEN, HeadstartError, Role, Sampling, TemplateSettings, TurnStats, data_dir
-
-PIECE_MESSAGES, PIECE_CHARACTERS = 500, 1_000_000
-"""How much a search looks at between two returns to its caller."""
-
-EVERY_ID = 2**63 - 1
-"""The largest id that SQLite can give."""
 
 _GONE = "This message is no longer there. Open the conversation again."
 
@@ -54,11 +52,14 @@ _PARENT = """(SELECT p.id FROM message p
 following parents so comes to an end, whatever the file holds."""
 
 _CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
-    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong
+    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.stop,
+    c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong
     FROM conversation c"""
 _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}'),
-    iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0)
-    FROM conversation WHERE id > 0 ORDER BY updated DESC, id DESC"""
+    iif(typeof(updated) = 'real' AND updated BETWEEN 0 AND {LAST_MOMENT}, updated, 0.0),
+    iif(typeof(folder_id) = 'integer', folder_id, 0), is_top IS 1
+    FROM conversation WHERE id > 0 AND id NOT IN (SELECT conversation_id FROM deletion)
+    ORDER BY is_top IS 1 DESC, updated DESC, id DESC"""
 """There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out, m.thought, m.tool_calls, m.tool_call_id,
@@ -90,9 +91,21 @@ def default_path() -> Path:
     return data_dir() / "history.sqlite3"
 
 
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A message that was removed, as its row was, for it to be put back: what stood below it, and the leaf then."""
+
+    message_id: int
+    conversation_id: int
+    values: dict[str, Any]
+    below: tuple[int, ...]
+    leaf_id: int | None
+
+
 class History:
     """All conversations of one user. Attributes: path; file, in which they are; presets, the system prompts kept under
-    a name; notice, a sentence for the user where something was wrong with the file, "" where all is well.
+    a name; filing, what is done with conversations as a whole; words, which finds and forgets what messages say;
+    notice, a sentence for the user where something was wrong with the file, "" where all is well.
 
     `clock` gives seconds since the epoch. Every method raises HeadstartError (DiskFullError where the disk is full)
     with a sentence for the user; what was stored before stays as it was.
@@ -102,17 +115,24 @@ class History:
         self.path = path
         self.file = HistoryFile(path)
         self.presets = PresetTable(self.file, clock)
+        self.servers = ServerTable(self.file)
+        self.filing = FilingTable(self.file, clock)
+        self.words = WordIndex(self.file)
         self.notice = self.file.notice
         self._clock = clock
         self._listed: tuple[int, list[ConversationEntry]] = (-1, [])
         try:
+            self.filing.delete_hidden()
             self._close_interrupted()
         except HeadstartError as error:  # reading still works, and the next start tries again
             self.notice = self.notice or str(error)
         self.file.finish_opening()
 
     def close(self) -> None:
-        """Give the file back. Safe to call twice."""
+        """Delete for good what can still be taken back, and give the file back. Safe to call twice."""
+        with suppress(HeadstartError):  # what the disk has no room for now is done at the next start
+            self.filing.delete_hidden()
+        self.words.forget_all()
         self.file.close()
 
     def together(self) -> AbstractContextManager[None]:
@@ -122,7 +142,8 @@ class History:
     # Conversations
 
     def conversations(self, search: str = "") -> list[ConversationEntry]:
-        """Newest first; with `search`, those that hold it in their title or a message, in any case."""
+        """Those that are kept at the top, then the others, newest first; with `search`, those that hold it in their
+        title or a message, in any case."""
         found: list[ConversationEntry] = []
         for entries in self.search(search):
             found = entries
@@ -131,8 +152,8 @@ class History:
     def search(self, needle: str) -> Iterator[list[ConversationEntry]]:
         """As `conversations`, in pieces: what was found so far, again and again until every message was looked at.
 
-        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between. A piece
-        that adds nothing gives the same list once more.
+        Newest messages first, a few hundred at a time, so that whoever waits can do something else in between: those
+        that an index finds come before all others. A piece that adds nothing gives the same list once more.
         """
         entries = self._entries()
         if not (wanted := needle.casefold()):
@@ -141,7 +162,7 @@ class History:
         titled = {entry.id for entry in entries if wanted in entry.title.casefold()}
         found: dict[int, tuple[int, str]] = {}
         listed = _listed(entries, titled, found)
-        for rows in self._pieces():
+        for rows in self.words.pieces(wanted):
             known = len(found)
             for number, owner, text in rows:
                 if owner not in found and wanted in text.casefold():
@@ -156,33 +177,13 @@ class History:
         """All conversations, newest first; read once until anything is changed. Nobody else writes into the file."""
         changes, entries = self._listed
         if changes != self.file.db.total_changes:
-            entries = list(starmap(ConversationEntry, self.file.query(_ENTRIES)))
+            entries = [
+                ConversationEntry(number, title, updated, folder_id=folder, is_top=bool(is_top))
+                for number, title, updated, folder, is_top in self.file.query(_ENTRIES)
+            ]
             if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
                 self._listed = (self.file.db.total_changes, entries)
         return entries
-
-    def _pieces(self) -> Iterator[list[tuple[int, int, str]]]:
-        """Every message, piece by piece; one piece at least."""
-        last = EVERY_ID
-        while True:
-            with self.file.speaking():
-                rows = self._piece(last)
-            yield rows
-            if not rows:
-                return
-            last = rows[-1][0] - 1
-
-    def _piece(self, last: int) -> list[tuple[int, int, str]]:
-        """The id, the conversation and the text of the newest messages up to this one, as many as a piece takes."""
-        query = "SELECT id, conversation_id, content FROM message WHERE id <= ? ORDER BY id DESC LIMIT ?"
-        rows, characters = [], 0
-        with closing(self.file.db.execute(query, (last, PIECE_MESSAGES))) as found:
-            for number, owner, text in found:
-                rows.append((number, owner, text if isinstance(text, str) else ""))
-                characters += len(rows[-1][2])
-                if characters >= PIECE_CHARACTERS:
-                    break
-        return rows
 
     def conversation(self, conversation_id: int) -> Conversation:
         """One conversation. Raises HeadstartError when there is none with this id."""
@@ -198,15 +199,19 @@ class History:
         title: str = "",
         cures: tuple[Cure, ...] = (),
         template: TemplateSettings = NOTHING_CHOSEN,
+        stop: tuple[str, ...] = (),
     ) -> Conversation:
         """A new conversation without messages."""
         now = self._clock()
         number = self.file.change(
-            "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures, template)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures, template,"
+            " stop) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(title, system_prompt, to_json(sampling), day.isoformat(), now, now, to_json(cures), to_json(template)),
+            to_json(stop),
         )
-        return Conversation(number, title, system_prompt, sampling, day, now, now, cures=cures, template=template)
+        return Conversation(
+            number, title, system_prompt, sampling, day, now, now, cures=cures, template=template, stop=stop
+        )
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
@@ -222,6 +227,10 @@ class History:
     def set_sampling(self, conversation_id: int, sampling: Sampling) -> None:
         """Change the sampling settings of one conversation."""
         self.file.change("UPDATE conversation SET sampling = ? WHERE id = ?", to_json(sampling), conversation_id)
+
+    def set_stop(self, conversation_id: int, stop: tuple[str, ...]) -> None:
+        """Change before which texts answers of one conversation end."""
+        self.file.change("UPDATE conversation SET stop = ? WHERE id = ?", to_json(stop), conversation_id)
 
     def set_template(self, conversation_id: int, template: TemplateSettings) -> None:
         """Change what a user chose of how the chat template makes the prompts of one conversation."""
@@ -253,6 +262,11 @@ class History:
         """The active branch, from the first message to the leaf."""
         return tuple(map(read_message, self.file.rows(_BRANCH, conversation_id)))
 
+    def all_messages(self, conversation_id: int) -> tuple[StoredMessage, ...]:
+        """Every message of all branches, each after the one that it follows."""
+        query = f"{_MESSAGE} WHERE m.conversation_id = ? ORDER BY m.id"
+        return tuple(map(read_message, self.file.rows(query, conversation_id)))
+
     def message(self, message_id: int) -> StoredMessage:
         """One message. Raises HeadstartError when there is none with this id."""
         for row in self.file.rows(f"{_MESSAGE} WHERE m.id = ?", message_id):
@@ -276,6 +290,15 @@ class History:
             found[number] = below.setdefault(parent, [])
             found[number].append(number)
         return found
+
+    def outline(self, conversation_id: int) -> list[Outlined]:
+        """Every message of a conversation, of all versions, oldest first."""
+        begins = "iif(typeof(m.content) = 'text', substr(m.content, 1, 200), '')"
+        query = f"SELECT m.id, {_PARENT}, m.role, {begins} FROM message m WHERE m.conversation_id = ? ORDER BY m.id"
+        return [
+            Outlined(number, parent, str(role), text)
+            for number, parent, role, text in self.file.query(query, conversation_id)
+        ]
 
     def newest_leaf(self, message_id: int) -> int:
         """The newest message at or below this one: where a branch that is shown again ends."""
@@ -310,9 +333,58 @@ class History:
         return replace(made, attachments=attachments)
 
     def save_text(self, answer: StoredMessage) -> None:
-        """Keep what is written so far of an answer that goes on."""
-        update = "UPDATE message SET content = ?, thought = ? WHERE id = ?"
-        self.file.change(update, answer.content, answer.thought, answer.id)
+        """Keep what is written so far of an answer."""
+        update = "UPDATE message SET content = ?, thought = ?, token_ids = ? WHERE id = ?"
+        self.file.change(update, answer.content, answer.thought, pack_ids(answer.token_ids), answer.id)
+
+    def reopen(self, answer_id: int) -> None:
+        """An answer that was cut off is going to be written on."""
+        self.file.change("UPDATE message SET finish_reason = '' WHERE id = ?", answer_id)
+
+    def replace_answer(self, answer_id: int, text: str) -> StoredMessage:
+        """Another version of an answer, with this text of the user's, which becomes the leaf."""
+        old = self.message(answer_id)
+        with self.together():
+            new = self.append(
+                old.conversation_id,
+                old.parent_id,
+                "assistant",
+                text,
+                left_out=old.left_out,
+                template=old.template,
+            )
+            self.note_system_prompt(new.id, self.sent_system_prompt(answer_id) or "")
+            self.file.change("UPDATE message SET finish_reason = 'edited' WHERE id = ?", new.id)
+        return replace(new, finish_reason="edited")
+
+    def remove(self, message_id: int) -> Removed:
+        """Forget one message; what stands below it moves up. Its words leave the file when `words.forget` is called.
+        Raises HeadstartError when there is none."""
+        message = self.message(message_id)
+        below = tuple(number for (number,) in self.file.query("SELECT id FROM message WHERE parent_id = ?", message_id))
+        values = self.file.rows("SELECT * FROM message WHERE id = ?", message_id)[0].values
+        leaf = self.conversation(message.conversation_id).leaf_id
+        with self.file.erasing():
+            rest = self._leaf_without(message) if leaf == message_id else leaf
+            self.file.change("UPDATE message SET parent_id = ? WHERE parent_id = ?", message.parent_id, message_id)
+            self.set_leaf(message.conversation_id, rest)
+            self.file.change("DELETE FROM message WHERE id = ?", message_id)
+        return Removed(message_id, message.conversation_id, values, below, leaf)
+
+    def forget_unsent(self, conversation_id: int) -> None:
+        """Forget the system prompts that no answer of a conversation was written under, now that some are gone."""
+        with self.file.erasing():
+            self.file.change(_DELETE_UNSENT, conversation_id, conversation_id)
+
+    def put_back(self, removed: Removed) -> None:
+        """Undo a removal. Raises HeadstartError where the conversation is gone meanwhile."""
+        self.conversation(removed.conversation_id)
+        names, marks = ", ".join(removed.values), ", ".join("?" * len(removed.values))
+        with self.together():
+            self.file.change(f"INSERT INTO message({names}) VALUES ({marks})", *removed.values.values())
+            for number in removed.below:
+                self.file.change("UPDATE message SET parent_id = ? WHERE id = ?", removed.message_id, number)
+            self.set_leaf(removed.conversation_id, removed.leaf_id)
 
     def finish(self, answer: StoredMessage) -> None:
         """Keep an answer that has ended, with all its parts and figures."""
@@ -340,7 +412,8 @@ class History:
         """The newest answers of all conversations that have figures, oldest first: id, title of the conversation,
         figures."""
         query = """SELECT m.id, c.title, m.stats FROM message m JOIN conversation c ON c.id = m.conversation_id
-            WHERE m.stats IS NOT NULL AND m.finish_reason != '' ORDER BY m.id DESC LIMIT ?"""
+            WHERE m.stats IS NOT NULL AND m.finish_reason != ''
+            AND c.id NOT IN (SELECT conversation_id FROM deletion) ORDER BY m.id DESC LIMIT ?"""
         rows = self.file.rows(query, newest)[::-1]
         found = [(row.id, read_title(row), row.read("stats", read_stats, None)) for row in rows]
         return [(number, title, stats) for number, title, stats in found if stats is not None]

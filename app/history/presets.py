@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from app.history.file import HistoryFile
+from app.history.names import clean_name
 from app.history.records import UNREADABLE_TITLE, Row, read_cures, read_moment, read_text, to_json
 from app.placeholders import Cure
 from engine import HeadstartError
-
-LONGEST_NAME = 60
-"""Characters that a name may have at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,10 @@ class PresetTable:
     def __init__(self, file: HistoryFile, clock: Callable[[], float]) -> None:
         self._file = file
         self._clock = clock
+
+    def together(self) -> AbstractContextManager[None]:
+        """Changes made inside are stored all or none."""
+        return self._file.together()
 
     def all(self) -> tuple[Preset, ...]:
         """Every preset, by its name."""
@@ -78,13 +81,7 @@ class PresetTable:
 
     def _free_name(self, name: str, preset_id: int) -> str:
         """The name as it is stored, for this preset (0: a new one). Raises HeadstartError where it is of no use."""
-        name = " ".join(name.split())
-        if not name:
-            raise HeadstartError("Give the preset a name.")
-        if len(name) > LONGEST_NAME:
-            raise HeadstartError(f"This name has {len(name)} characters. Give one of at most {LONGEST_NAME}.")
-        if not name.isprintable():
-            raise HeadstartError("This name holds characters that cannot be shown. Type it anew.")
+        name = clean_name(name, "preset")
         for preset in self.all():
             if preset.id != preset_id and preset.name.casefold() == name.casefold():
                 raise NameTakenError(preset)

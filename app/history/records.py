@@ -20,7 +20,10 @@ from engine import NOTHING_CHOSEN, Divergence, HeadstartError, Role, Sampling, T
 
 T = TypeVar("T")
 
-REASONS = ("", "end", "length", "stopped", "failed", "interrupted")
+REASONS = ("", "end", "length", "stopped", "failed", "interrupted", "edited")
+CUT = ("length", "stopped", "failed", "interrupted", "edited")
+"""Answers that ended like this can go on."""
+
 UNREADABLE_TITLE = "Untitled"
 """Stands for a title that is of no use."""
 
@@ -37,7 +40,8 @@ class StoredMessage:
     Message. An answer was written under the `template` settings.
 
     `token_ids` are the ids the model generated, spliced into later prompts as they are. `finish_reason` of an answer:
-    "" while it is written, then "end", "length", "stopped", "failed", or "interrupted" where the program itself ended.
+    "" while it is written, then "end", "length", "stopped", "failed", "interrupted" where the program itself
+    ended, or "edited" where the user wrote it.
     `created` is in seconds since the epoch. `sent` is a question as the model got it, "" where that is `content`;
     `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). A message
     was written without the first `left_out` messages of its branch; those after it are without them, too. `unread`
@@ -74,13 +78,25 @@ class StoredMessage:
 class ConversationEntry(NamedTuple):
     """A conversation as a line of the list of them. `updated` is in seconds since the epoch. Where it was searched for,
     `message_id` is its newest message that holds what was searched, of whatever version, and `excerpt` are the words
-    around that; 0 and "" where only the title does."""
+    around that; 0 and "" where only the title does. `folder_id` is the folder it is in, 0 in none; `is_top`: it stands
+    above the others."""
 
     id: int
     title: str
     updated: float = 0.0
     message_id: int = 0
     excerpt: str = ""
+    folder_id: int = 0
+    is_top: bool = False
+
+
+class Outlined(NamedTuple):
+    """A message as a line of the overview of a conversation's branches: how it begins, and the message before it."""
+
+    id: int
+    parent_id: int | None
+    role: str
+    begins: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +105,8 @@ class Conversation:
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
     placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
     None: it sees everything. `template` is what the user chose of how the chat template makes its prompts, `notices`
-    are the sentences about that which the user has seen. `unread` names the columns whose value in the file is of no
-    use, so that it was left out."""
+    are the sentences about that which the user has seen. Answers end before one of the texts `stop`. `unread` names the
+    columns whose value in the file is of no use, so that it was left out."""
 
     id: int
     title: str
@@ -104,6 +120,7 @@ class Conversation:
     seen_from_id: int | None = None
     template: TemplateSettings = NOTHING_CHOSEN
     notices: tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -118,26 +135,31 @@ def read_label(label: str) -> int:
     return int(number) if mark == "#" and number.isdecimal() else 0
 
 
+def repair_text(text: str) -> str:
+    """Text that can be stored and encoded: halves of a character joined, lone halves replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class Row:
-    """One row of the file, read column by column. Attributes: id, which SQLite itself sees to; unread, the names of the
-    columns whose value was of no use."""
+    """One row of the file, read column by column. Attributes: id, which SQLite itself sees to; values, as they stand in
+    the file, by their columns; unread, the names of the columns whose value was of no use."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.unread: list[str] = []
-        self._values = values
+        self.values = values
         self.id: int = values["id"]
 
     def read(self, column: str, reader: Callable[[Any], T], otherwise: T) -> T:
         """The value of a column; `otherwise` where the reader refuses what stands there."""
         try:
-            return reader(self._values[column])
+            return reader(self.values[column])
         except (ValueError, TypeError, ArithmeticError, RecursionError, struct.error, HeadstartError):
             self.unread.append(column)
             return otherwise
 
     def check(self, flag: str, column: str) -> None:
         """Note the column as of no use where the query itself found that, and says so in its column `flag`."""
-        if self._values[flag]:
+        if self.values[flag]:
             self.unread.append(column)
 
 
@@ -158,6 +180,7 @@ def read_conversation(row: Row) -> Conversation:
         seen_from_id=row.read("seen_from_id", read_id, None),
         template=row.read("template", read_template, NOTHING_CHOSEN),
         notices=row.read("notices", read_texts, ()),
+        stop=row.read("stop", read_texts, ()),
         unread=tuple(row.unread),
     )
 

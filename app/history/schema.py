@@ -116,8 +116,78 @@ def drafts_of_conversations() -> tuple[str, ...]:
 
 
 def files_of_questions() -> tuple[str, ...]:
-    """The files that went with a question, with their text."""
+    """Version 8: the files that went with a question, with their text."""
     return ("ALTER TABLE message ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",)
+
+
+def servers_of_conversations() -> tuple[str, ...]:
+    """Which conversations a server answers; 0 stands for the one that is not begun."""
+    return (
+        "CREATE TABLE answered_by (conversation_id INTEGER PRIMARY KEY, server TEXT NOT NULL)",
+        """CREATE TRIGGER answered_by_goes AFTER DELETE ON conversation
+            BEGIN DELETE FROM answered_by WHERE conversation_id = OLD.id; END""",
+    )
+
+
+def word_of_the_opening() -> tuple[str, ...]:
+    """A word that tells the log beside the file from that of another state of it (copies.py)."""
+    return ("CREATE TABLE opening (word TEXT NOT NULL)",)
+
+
+_IS_ENDED = "({0}.role IS NOT 'assistant' OR {0}.finish_reason IS NOT '')"
+"""Whether a message is whole: an answer that is being written changes every second."""
+
+
+def words_of_messages() -> tuple[str, ...]:
+    """An index of the words of all messages that are whole. `owed` has a row while words of what was deleted
+    or changed still stand in it: FTS5 notes a deletion, and drops the words only when it merges its segments."""
+    old, new = _IS_ENDED.format("OLD"), _IS_ENDED.format("NEW")
+    forget = "INSERT INTO said(said, rowid, content) SELECT 'delete', OLD.id, OLD.content"
+    learn = "INSERT INTO said(rowid, content) SELECT"
+    return (
+        """CREATE VIRTUAL TABLE said USING fts5(
+            content, content = 'message', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2')""",
+        "CREATE TABLE owed (id INTEGER PRIMARY KEY AUTOINCREMENT)",
+        f"{learn} message.id, content FROM message WHERE {_IS_ENDED.format('message')}",
+        f"""CREATE TRIGGER said_begins AFTER INSERT ON message WHEN {new}
+            BEGIN {learn} NEW.id, NEW.content; END""",
+        f"""CREATE TRIGGER said_changes AFTER UPDATE OF id, role, content, finish_reason ON message
+            WHEN ({old} OR {new})
+                AND (OLD.id IS NOT NEW.id OR OLD.content IS NOT NEW.content OR {old} IS NOT {new})
+            BEGIN
+                {forget} WHERE {old};
+                INSERT INTO owed SELECT NULL WHERE {old};
+                {learn} NEW.id, NEW.content WHERE {new};
+            END""",
+        f"""CREATE TRIGGER said_ends AFTER DELETE ON message WHEN {old}
+            BEGIN {forget}; INSERT INTO owed VALUES (NULL); END""",
+    )
+
+
+def folders_and_deletions() -> tuple[str, ...]:
+    """Folders, conversations that stay at the top of the list, and deletions that can still be taken back.
+    What the list shows is read from an index alone."""
+    return (
+        "CREATE TABLE folder (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE)",
+        "ALTER TABLE conversation ADD COLUMN folder_id INTEGER REFERENCES folder(id) ON DELETE SET NULL",
+        "ALTER TABLE conversation ADD COLUMN is_top INTEGER NOT NULL DEFAULT 0",
+        """CREATE TABLE deletion (
+            conversation_id INTEGER PRIMARY KEY REFERENCES conversation(id) ON DELETE CASCADE
+        )""",
+        "DROP INDEX conversation_listed",
+        "CREATE INDEX conversation_listed ON conversation(is_top, updated, id, title, folder_id)",
+        "CREATE INDEX conversation_folder ON conversation(folder_id)",
+    )
+
+
+def open_answers() -> tuple[str, ...]:
+    """Answers that were being written when the program ended are found without a look at all messages."""
+    return ("CREATE INDEX message_open ON message(id) WHERE role = 'assistant' AND finish_reason = ''",)
+
+
+def texts_that_end_answers() -> tuple[str, ...]:
+    """The texts before which answers of a conversation end."""
+    return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
 
 
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
@@ -129,6 +199,12 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     parts_of_answers,
     drafts_of_conversations,
     files_of_questions,
+    servers_of_conversations,
+    word_of_the_opening,
+    words_of_messages,
+    folders_and_deletions,
+    open_answers,
+    texts_that_end_answers,
 ]
 
 ERASES_FROM = 5

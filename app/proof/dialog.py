@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
@@ -19,14 +21,14 @@ NUMBER_WIDTH = 96
 
 
 class ProofBar(QWidget):
-    """One of the two runs: its name, its time to the first token as a bar and a number, and its tokens."""
+    """One of the runs: its name, its time to the first token as a bar and a number, and its tokens."""
 
     def __init__(self, half: Half, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.seconds: float | None = None
         self._half, self._name = half, name
         self._status = ""
-        self._tokens: tuple[int, int] | None = None
+        self._tokens: list[tuple[int, str, str]] = []  # how many, what became of them, and its colour in the theme
         self._longest = 0.0
         self.setFixedHeight(LINE + NUMBER + LINE)
         self._refresh()
@@ -36,12 +38,12 @@ class ProofBar(QWidget):
         """Everything the bar says."""
         parts = [seconds(self.seconds) if self.seconds is not None else self._status]
         if self._tokens:
-            parts.append(f"{self._tokens[0]:,} remembered, {self._tokens[1]:,} read")
+            parts += [f"{count:,} {name}" for count, name, _ in self._tokens]
         return f"{self._name}: " + ", ".join(part for part in parts if part)
 
     def clear(self) -> None:
         """Forget what an earlier run showed."""
-        self.seconds, self._tokens, self._status = None, None, ""
+        self.seconds, self._tokens, self._status = None, [], ""
         self._refresh()
 
     def show_status(self, status: str) -> None:
@@ -49,9 +51,11 @@ class ProofBar(QWidget):
         self._status = status
         self._refresh()
 
-    def show_tokens(self, reused: int, computed: int) -> None:
-        """Show how much of the prompt was in the cache."""
-        self._tokens = (reused, computed)
+    def show_tokens(self, reused: int, computed: int, ahead: int = 0) -> None:
+        """Show how much of the prompt was in the cache; `ahead` of that was read before it was sent."""
+        self._tokens = [(reused - ahead, "remembered", "reused")]
+        self._tokens += [(ahead, "read ahead", "reused")] if ahead else []
+        self._tokens += [(computed, "read", "computed")]
         self._refresh()
 
     def show_seconds(self, value: float, longest: float) -> None:
@@ -97,13 +101,13 @@ class ProofBar(QWidget):
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(room, LINE, NUMBER_WIDTH, NUMBER), right, seconds(value))
 
-    def _paint_tokens(self, painter: QPainter, tokens: tuple[int, int]) -> None:
+    def _paint_tokens(self, painter: QPainter, tokens: Sequence[tuple[int, str, str]]) -> None:
         colours = theme.current()
         painter.setFont(theme.text_font(theme.SMALL))
         left, top = 0.0, LINE + NUMBER
-        for count, name, colour in zip(tokens, ("remembered", "read"), (colours.reused, colours.computed), strict=True):
+        for count, name, colour in tokens:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colour))
+            painter.setBrush(QColor(getattr(colours, colour)))
             painter.drawRoundedRect(QRectF(left, top + 5, 10, 10), 2, 2)
             painter.setPen(QColor(colours.soft))
             part = QRectF(left + 16, top, 144, LINE)
@@ -112,7 +116,9 @@ class ProofBar(QWidget):
 
 
 class ProofDialog(QDialog):
-    """Signals: stop_wanted() while it runs, also when it is closed; again_wanted() when it has ended."""
+    """A bar for each run; a third one, `turn`, for a turn that was read ahead, as it was when it was sent.
+
+    Signals: stop_wanted() while it runs, also when it is closed; again_wanted() when it has ended."""
 
     stop_wanted = Signal()
     again_wanted = Signal()
@@ -126,6 +132,8 @@ class ProofDialog(QDialog):
             "warm": ProofBar("warm", "Remembering, first word", self),
             "cold": ProofBar("cold", "From scratch", self),
         }
+        self.turn = ProofBar("warm", "The turn itself, read ahead while you wrote", self)
+        self.turn.hide()
         self.headline, self.says, self.own = Label(self), Label(self), Label(self)
         self.headline.setFont(theme.text_font(theme.LARGE, bold=True))
         for label in (self.headline, self.says, self.own):
@@ -171,6 +179,7 @@ class ProofDialog(QDialog):
         column.addWidget(self.headline)
         column.addWidget(self.says)
         column.addSpacing(4)
+        column.addWidget(self.turn)
         column.addWidget(self.bars["warm"])
         column.addSpacing(8)
         column.addWidget(self.bars["cold"])
@@ -211,6 +220,13 @@ class ProofDialog(QDialog):
         """Show what the run found in the cache."""
         self.bars[half].show_tokens(matched.reused_tokens, matched.computed_tokens)
 
+    def show_turn(self, stats: TurnStats | None) -> None:
+        """Show a turn that was read ahead as it was, none of any other."""
+        self.turn.setVisible(stats is not None and bool(stats.ahead_tokens) and stats.ttft_s is not None)
+        if stats is not None and stats.ttft_s is not None:
+            self.turn.show_tokens(stats.reused_tokens, stats.computed_tokens, stats.ahead_tokens)
+            self.turn.show_seconds(stats.ttft_s, stats.ttft_s)
+
     def show_own(self, text: str) -> None:
         """Show what the turn itself found in the cache where that was something else; "" shows nothing."""
         self.own.setText(text)
@@ -223,10 +239,10 @@ class ProofDialog(QDialog):
         """Show the figures of the run so far."""
         if stats.ttft_s is None:
             return
-        times = [bar.seconds for bar in self.bars.values() if bar.seconds is not None]
-        longest = max([*times, stats.ttft_s])
+        bars = [*self.bars.values(), *([self.turn] if not self.turn.isHidden() else [])]
+        longest = max([*(bar.seconds for bar in bars if bar.seconds is not None), stats.ttft_s])
         self.bars[half].show_seconds(stats.ttft_s, longest)
-        for bar in self.bars.values():
+        for bar in bars:
             bar.set_longest(longest)
         self.says.setText(
             f"{stats.written_tokens:,} tokens written {'remembering' if half == 'warm' else 'from scratch'}"

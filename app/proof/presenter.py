@@ -89,6 +89,7 @@ class ProofPresenter(QObject):
         assert self.dialog is not None
         dialog = self.dialog
         dialog.clear()
+        dialog.show_turn(answer.stats)
         dialog.set_running(True)
         self.proof = proof = Proof(self._bridge, request, length, self)
         proof.begun.connect(dialog.show_begun)

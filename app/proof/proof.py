@@ -165,7 +165,9 @@ def own_figures(turn: int, own: TurnStats, found: Matched) -> str:
     waited = f" and waited {seconds(own.ttft_s)}" if own.ttft_s is not None else ""
     more = found.reused_tokens > own.reused_tokens
     now = "Now its prompt is remembered" if more else "Now less of its prompt is remembered"
-    reused = "one token" if own.reused_tokens == 1 else f"{own.reused_tokens:,} tokens"
+    remembered = own.reused_tokens - own.ahead_tokens
+    reused = "one token" if remembered == 1 else f"{remembered:,} tokens"
+    reused += f", with {own.ahead_tokens:,} read ahead," if own.ahead_tokens else ""
     return f"Turn {turn} itself remembered {reused}{waited}. {now}: this run remembers {found.reused_tokens:,}."
 
 

@@ -31,10 +31,13 @@ WIDTH, NARROWEST, WIDEST = 232, 180, 420
 """Pixels: at first, and what a user may choose."""
 
 
+TOP = "Kept at the top"
+
+
 class Sidebar(QFrame):
-    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu, `explain`
-    says what the badges are. Signals: search_changed(str), day_changed() at midnight, when what was "Today" no longer
-    is; those of `list` are its own."""
+    """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu,
+    `folder_button` that of folders, `explain` says what the badges are. Signals: search_changed(str), day_changed() at
+    midnight, when what was "Today" no longer is; those of `list` are its own."""
 
     search_changed = Signal(str)
     day_changed = Signal()
@@ -53,6 +56,9 @@ class Sidebar(QFrame):
         self.search.textChanged.connect(self.search_changed)
         self.search.installEventFilter(self)
         self.explain = Explain("badge", self)
+        self.folder_button = QPushButton(self)
+        self.folder_button.setObjectName("quiet")
+        self.folder_button.setMenu(QMenu(self))
         self.list = ConversationList(self)
         self._nothing = SoftLabel(self)
         self._nothing.setWordWrap(True)
@@ -82,10 +88,9 @@ class Sidebar(QFrame):
         field.setContentsMargins(16, 0, 16, 0)
         field.addWidget(self.search)
         heading = QHBoxLayout()
-        heading.setContentsMargins(20, 0, 16, 0)
+        heading.setContentsMargins(13, 0, 16, 0)
         heading.setSpacing(6)
-        listed = SoftLabel("Conversations", self)
-        heading.addWidget(listed)
+        heading.addWidget(self.folder_button)
         heading.addWidget(self.explain)
         heading.addStretch(1)
         column = QVBoxLayout(self)
@@ -97,6 +102,14 @@ class Sidebar(QFrame):
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         column.addWidget(self.model_button)
+
+    def show_folder(self, name: str) -> None:
+        """Say whose conversations are listed."""
+        metrics = self.folder_button.fontMetrics()
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideRight, WIDTH - 90)
+        self.folder_button.setText(f"{shown.replace('&', '&&')} ▾")
+        self.folder_button.setAccessibleName(f"Folder: {name}")
+        self.folder_button.setToolTip(tool_tip("Choose a folder, or make one"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """From the search the Down key goes to the first of what was found, and Enter opens it."""
@@ -120,7 +133,7 @@ class Sidebar(QFrame):
         """Show these conversations, or what to do where there are none."""
         searched = self.needle
         now = time.time()
-        headings = {} if searched else day_headings((row.updated for row in rows), now)
+        headings = {} if searched else headings_of(rows, now)
         self.list.show_rows(rows, current, searched, headings)
         self._midnight.start(ms_to_midnight(now))
         self._nothing.setVisible(not rows)
@@ -133,6 +146,13 @@ def ms_to_midnight(now: float) -> int:
     """Milliseconds to the next day, and one more."""
     tomorrow = datetime.combine(datetime.fromtimestamp(now).date() + timedelta(days=1), clock_time())
     return max(1, round(1000 * (tomorrow.timestamp() - now)) + 1)
+
+
+def headings_of(rows: Sequence[Listed], now: float) -> dict[int, str]:
+    """The headings between rows, by the number of the row below: what is kept at the top, then the days."""
+    top = sum(row.is_top for row in rows)
+    days = day_headings((row.updated for row in rows[top:]), now)
+    return ({0: TOP} if top else {}) | {top + place: name for place, name in days.items()}
 
 
 class ModelButton(QAbstractButton):

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.chat.branch import Branch, repair_text
+from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.changing_parts import Finding, Search, payers
 from app.chat.cost import Previewer
 from app.chat.cures import FREEZE, MOVE
 from app.chat.session import Session
+from app.history.records import repair_text
 from app.placeholders import Cure, names_in, system_as_sent, with_cure, without_cure
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.findings import MOST_PLACES, THAW, Price, PriceQuestion, rows

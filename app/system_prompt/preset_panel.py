@@ -45,6 +45,9 @@ class PresetPanel(QWidget):
         self.says = _line(self)
         self.offer = _link("", self)
         self.rename_button, self.delete_button = _link("Rename", self), _link("Delete", self)
+        self.import_button, self.export_button = _link("Import…", self), _link("Export…", self)
+        self.import_button.setToolTip("Take in presets from a file that Headstart wrote, or a text file as one")
+        self.export_button.setToolTip("Write all presets into a file")
         self.name = _NameEdit(self)
         self.keep = QPushButton(self)
         self.keep.setAutoDefault(False)
@@ -72,6 +75,10 @@ class PresetPanel(QWidget):
         links.addWidget(self.rename_button)
         links.addWidget(self.delete_button)
         links.addStretch(1)
+        files = QHBoxLayout()
+        files.addWidget(self.import_button)
+        files.addWidget(self.export_button)
+        files.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
@@ -80,6 +87,7 @@ class PresetPanel(QWidget):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
         column.addLayout(links)
+        column.addLayout(files)
         column.addWidget(self.says)
         column.addWidget(self.offer)
         column.addWidget(self.name)
@@ -94,6 +102,7 @@ class PresetPanel(QWidget):
     def show_rows(self, rows: Sequence[ConversationRow]) -> None:
         """Show these presets."""
         self._rows = tuple(rows)
+        self.export_button.setEnabled(bool(rows))
         self.search.setVisible(len(rows) > MANY or bool(self.search.text()))
         self._show()
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog
 
 from app.chat.session import Session
+from app.files import write_whole
 from app.history.presets import NameTakenError, Preset, PresetTable
+from app.system_prompt import preset_files
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.conversation_list import ConversationRow
+from app.words import counted
 from engine import HeadstartError, Request
 
 
@@ -44,12 +49,51 @@ class PresetChoice(QObject):
         panel.name_given.connect(self._on_name)
         panel.deleted.connect(self._delete)
         panel.offer.clicked.connect(self._on_offer)
+        panel.import_button.clicked.connect(self.choose_import)
+        panel.export_button.clicked.connect(self.choose_export)
         editor.text_changed.connect(self._mark_current)
 
     def request(self, preset_id: int) -> Request | None:
         """The next turn of the conversation in view under this preset; None where nothing can be asked."""
         preset = self._find(preset_id)
         return self._session.cost.request_under(preset.system_prompt, preset.cures) if preset else None
+
+    def choose_import(self) -> None:
+        """Ask for a file with presets."""
+        dialog = QFileDialog(self._panel, "Import presets")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter("Presets and texts (*.json *.txt *.md)")
+        self._ask(dialog, self.take_in)
+
+    def choose_export(self) -> None:
+        """Ask where all presets are to be written to."""
+        dialog = QFileDialog(self._panel, "Export presets")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        dialog.selectFile("headstart-presets.json")
+        self._ask(dialog, self.write)
+
+    def _ask(self, dialog: QFileDialog, use: Callable[[str], None]) -> None:
+        dialog.fileSelected.connect(use)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def take_in(self, path: str) -> None:
+        """Keep the presets of a file, and say how many."""
+        with self._saying():
+            new, known = preset_files.take_in(preset_files.read(Path(path)), self._table)
+            there = f"; {known:,} {'was' if known == 1 else 'were'} there already" if known else ""
+            self._say(f"{counted(new, 'preset')} taken in{there}.")
+            self._show()
+
+    def write(self, path: str) -> None:
+        """Write all presets into a file."""
+        with self._saying():
+            try:
+                write_whole(Path(path), preset_files.written(self._table.all()))
+            except OSError as error:
+                raise HeadstartError(f"{path} cannot be written. Choose another place.", str(error)) from error
+            self._say(f"{counted(len(self._shown), 'preset')} written to {Path(path).name}.")
 
     def _find(self, preset_id: int) -> Preset | None:
         return next((preset for preset in self._shown if preset.id == preset_id), None)

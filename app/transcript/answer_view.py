@@ -21,6 +21,7 @@ from app.transcript.block_writer import (
 from app.transcript.document_view import DocumentView
 from app.transcript.formula import FORMULA_OBJECT, FormulaPainter, draw, with_sources
 from app.transcript.markdown import Block, MarkdownStream
+from app.transcript.selection import selected_text
 from app.widgets.icons import icon
 from app.widgets.work import Work
 
@@ -110,10 +111,11 @@ class AnswerView(DocumentView):
         self.settle()
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        data = super().createMimeDataFromSelection()
-        if data.hasText():
-            data.setText(with_sources(data.text(), self.textCursor()))
-        return data
+        """All of it as the model wrote it, a part of it with the marks of lists, tables, quotes and code."""
+        chosen, copied = self.textCursor(), QMimeData()
+        is_all = chosen.selectionStart() == 0 and chosen.selectionEnd() >= self.document().characterCount() - 1
+        copied.setText(self.text if is_all else with_sources(selected_text(chosen), chosen))
+        return copied
 
     def _begin(self) -> None:
         self._pending = ""

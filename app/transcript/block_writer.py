@@ -52,6 +52,7 @@ _ALIGN = {
     "end": Qt.AlignmentFlag.AlignRight,
 }
 
+_BOXES = {"☐": QTextBlockFormat.MarkerType.Unchecked, "☑": QTextBlockFormat.MarkerType.Checked}
 
 Tone = Literal["text", "soft"]
 
@@ -135,6 +136,8 @@ class BlockWriter:
         form.setLeftMargin(QUOTE_INDENT * block.quote)
         if not block.marker:
             form.setIndent(block.depth)
+        if block.marker in _BOXES:
+            form.setMarker(_BOXES[block.marker])
         if len(block.runs) == 1 and block.runs[0].display:
             form.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         if block.quote:
@@ -216,6 +219,8 @@ def _char_format(run: Run, colour: str) -> QTextCharFormat:
     form.setFont(theme.code_font(theme.reading(theme.SMALL)) if is_code else theme.reading_font(bold=run.bold))
     form.setFontItalic(run.italic)
     form.setFontStrikeOut(run.strike)
+    if run.raised:
+        form.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
     if run.code:
         form.setBackground(QColor(colours.bubble))
     if run.href:
@@ -230,7 +235,7 @@ def _char_format(run: Run, colour: str) -> QTextCharFormat:
 def _list_format(block: Block) -> QTextListFormat:
     form = QTextListFormat()
     form.setIndent(block.depth)
-    if block.marker == "•":
+    if block.marker == "•" or block.marker in _BOXES:
         circle, disc = QTextListFormat.Style.ListCircle, QTextListFormat.Style.ListDisc
         form.setStyle(disc if block.depth % 2 else circle)
     else:

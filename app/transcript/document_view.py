@@ -1,4 +1,5 @@
-"""A piece of text in the transcript: as tall as its content, selectable, without scroll bars of its own."""
+"""A piece of text in the transcript: as tall as its content, selectable. Only a table that cannot be as narrow as
+the view makes it scroll, and only aside."""
 
 from __future__ import annotations
 
@@ -96,6 +97,11 @@ class DocumentView(QTextBrowser):
 
     def _fit_height(self, size: QSizeF) -> None:
         height = max(1, round(size.height() + 0.49))
+        policy, bar = Qt.ScrollBarPolicy.ScrollBarAlwaysOff, self.horizontalScrollBar()
+        if size.width() > self.width() + 1:  # a table of so many columns that they cannot be narrower
+            policy, height = Qt.ScrollBarPolicy.ScrollBarAlwaysOn, height + bar.sizeHint().height()
+        if policy != self.horizontalScrollBarPolicy():
+            self.setHorizontalScrollBarPolicy(policy)
         if height != self.minimumHeight():
             self.setFixedHeight(height)
 

@@ -96,7 +96,7 @@ def formula_format(tex: str, display: bool, source: str, colour: str) -> QTextCh
     """The format of the character that stands for a formula which has been drawn."""
     form = QTextCharFormat()
     form.setObjectType(FORMULA_OBJECT)
-    form.setFont(theme.text_font())
+    form.setFont(theme.reading_font())
     form.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
     form.setProperty(TEX_PROPERTY, tex)
     form.setProperty(DISPLAY_PROPERTY, display)
@@ -127,7 +127,7 @@ class FormulaPainter(QPyTextObject):
     def intrinsicSize(self, document: QTextDocument, place: int, form: QTextFormat) -> QSizeF:
         found = _of(form)
         scale = _scale(document, found)
-        middle = QFontMetrics(theme.text_font()).xHeight() / 4
+        middle = QFontMetrics(theme.reading_font()).xHeight() / 4
         half = max(found.ascent * scale - middle, found.descent * scale + middle)
         return QSizeF(found.width * scale, 2 * half)
 
@@ -137,7 +137,7 @@ class FormulaPainter(QPyTextObject):
         rect = QRectF(rect)
         found = _of(form)
         scale = rect.width() / found.width
-        middle = QFontMetrics(theme.text_font()).xHeight() / 4
+        middle = QFontMetrics(theme.reading_font()).xHeight() / 4
         line = rect.center().y() + middle
         height = (found.ascent + found.descent) * scale
         target = QRectF(rect.left(), line - found.ascent * scale, rect.width(), height)
@@ -155,7 +155,8 @@ def _of(form: QTextFormat) -> Drawing:
 
 def _scale(document: QTextDocument, found: Drawing) -> float:
     room = document.textWidth()
-    return min(1.0, room / found.width) if room > 0 else 1.0
+    wanted = theme.reading(100) / 100
+    return min(wanted, room / found.width) if room > 0 else wanted
 
 
 @lru_cache(maxsize=200)

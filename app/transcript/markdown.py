@@ -40,14 +40,18 @@ _CLOSERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
 _AMOUNT = re.compile(r"\d[^\\^_=+*/<>{}-]*\s[^\\^_=+*/<>{}-]*")
 """What stands between the dollars of "$20, or 30$": a number and words, and nothing that is calculated with."""
 
-_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
+BOXES = {"[ ] ": "☐", "[x] ": "☑"}
+"""What an item of a task list begins with, and the marker that is drawn in its place."""
+_NOTE = re.compile(r"(?:(?<=\n)|(?<=\A))\[\^([^\]\s]{1,20})\]:|\[\^([^\]\s]{1,20})\]")
+"""The mark of a footnote: with a colon at the beginning of a line where the note itself stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """A stretch of text that looks the same throughout. "\\n" in `text` is a line break within the paragraph.
 
-    `formula` is the TeX of a formula, which `text` holds with the marks around it; `display`: it stands by itself.
+    `raised` is the mark of a footnote. `formula` is the TeX of a formula, which `text` holds with the marks around it;
+    `display`: it stands by itself.
     """
 
     text: str
@@ -58,16 +62,17 @@ class Run:
     href: str = ""
     formula: str = ""
     display: bool = False
+    raised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """One paragraph, heading, code block, table or rule, with the lists and quotes it stands in.
 
-    `depth` counts the lists around it and `quote` the quotes. `marker` ("•" or "3.") stands on the first block of a
-    list item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a table; its
-    first row is the head. A long table comes in several blocks: `widths` are then the shares of its columns, and those
-    but the first have no head and are `continued`.
+    `depth` counts the lists around it and `quote` the quotes. `marker` ("•", "☐", "☑" or "3.") stands on the first
+    block of a list item. `level` is a heading's 1 to 6. `text` and `language` belong to code, `rows` and `aligns` to a
+    table; its first row is the head. A long table comes in several blocks: `widths` are then the shares of its columns,
+    and those but the first have no head and are `continued`.
     """
 
     kind: BlockKind
@@ -148,6 +153,13 @@ def _final_parts(tokens: Sequence[Token], tail: Sequence[Block], unfinished_line
             break
         final += 1
     return final
+
+
+def page_parser() -> MarkdownIt:
+    """What makes tokens for a page of HTML: the same text is markup in it as in the window."""
+    made = _parser()
+    made.enable("inline")
+    return made
 
 
 def _parser() -> MarkdownIt:
@@ -319,7 +331,9 @@ class _Flattener:
             case "inline" if self.in_table:
                 self.cells.append(_runs(token))
             case "inline":
-                runs = _with_box(_runs(token)) if self.marker else _runs(token)
+                runs = _runs(token)
+                if runs and self.marker == "•" and (box := BOXES.get(runs[0].text[:4].lower())):
+                    self.marker, runs = box, (replace(runs[0], text=runs[0].text[4:]), *runs[1:])
                 yield self._block("heading" if self.level else "paragraph", runs=runs, level=self.level)
             case "fence" | "code_block":
                 yield from self._lone_marker()
@@ -433,17 +447,29 @@ def _runs(inline: Token) -> tuple[Run, ...]:
                 _join(runs, replace(look, text=token.content or href, href=href))
             case _:
                 _join(runs, replace(look, text=token.content))
-    return tuple(piece for run in runs for piece in _with_bare_links(run))
+    noted = (piece for place, run in enumerate(runs) for piece in _with_notes(run, is_first=place == 0))
+    return tuple(piece for run in noted for piece in _with_bare_links(run))
+
+
+def _with_notes(run: Run, is_first: bool) -> Iterator[Run]:
+    """The mark of a footnote is raised, in the text and before the note. Notes stay where they are written: to collect
+    them at the end would change blocks that are final."""
+    if run.code or run.href or run.formula or "[^" not in run.text:
+        yield run
+        return
+    end = 0
+    for match in _NOTE.finditer(run.text):
+        is_note = match.group(1) and (match.start() or is_first)
+        if match.start() > end:
+            yield replace(run, text=run.text[end : match.start()])
+        yield replace(run, text=match.group(1) or match.group(2), raised=True)
+        end = match.end() - (0 if is_note or not match.group(1) else 1)
+    if end < len(run.text):
+        yield replace(run, text=run.text[end:])
 
 
 def _formula_run(look: Run, token: Token) -> Run:
     return replace(look, text=token.info, formula=token.content, display=token.markup in ("$$", "\\["))
-
-
-def _with_box(runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    """An item of a task list begins with a box instead of "[ ]" or "[x]"."""
-    box = _BOXES.get(runs[0].text[:4].lower()) if runs else None
-    return (replace(runs[0], text=box + runs[0].text[4:]), *runs[1:]) if box else runs
 
 
 def _join(runs: list[Run], run: Run) -> None:

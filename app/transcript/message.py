@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme, words
 from app.documents import Attachment
+from app.history.records import CUT
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
 from app.transcript.document_view import DocumentView
@@ -47,6 +48,12 @@ class MessageContent:
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     files: tuple[Attachment, ...] = ()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether this is an answer that can go on."""
+        is_answer = self.role == "assistant" and bool(self.text or self.thought)
+        return is_answer and self.finish_reason in CUT and not self.tool_calls
 
 
 Folds = dict[tuple[int, str], bool]
@@ -176,7 +183,7 @@ class ToolResult(MessageWidget):
         self.fold.say("Result of a tool")
         self._column.addWidget(self.fold)
         self._column.addWidget(self.tools)
-        for button in (self.tools.again, self.tools.edit, self.tools.prove, self.tools.figures):
+        for button in (self.tools.again, self.tools.edit, self.tools.prove, self.tools.figures, self.tools.more):
             button.hide()
         self.fold.set_text(content.text)
         self.fold.set_open(folds.get((content.id, "result"), False))

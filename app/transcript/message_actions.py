@@ -81,6 +81,8 @@ class Wishes(QObject):
         edit(id), prove(id): write this question anew; prove what the cache did for this answer.
         sibling(id, step): show the version before (-1) or after (1) this message.
         edit_pointed(id, bool): the edit button is pointed at or focused, or no longer.
+        go_on(), go_on_pointed(id, bool): write this answer on, which was cut off; that button is pointed at, or not.
+        menu(id, QWidget): show what else can be done with this message, below this button.
         figures(): show the figures under all answers, or no longer.
         divergence(id): see where the prompt of this answer left what was cached.
         cure(id, key): do what one of the buttons in the warm box of this answer offers.
@@ -92,6 +94,9 @@ class Wishes(QObject):
     prove = Signal(object)
     sibling = Signal(object, int)
     edit_pointed = Signal(object, bool)
+    go_on = Signal()
+    go_on_pointed = Signal(object, bool)
+    menu = Signal(object, object)
     figures = Signal()
     divergence = Signal(object)
     cure = Signal(object, str)
@@ -101,7 +106,7 @@ class Wishes(QObject):
 class MessageActions(QWidget):
     """The row of buttons of the message with this id, which say in `wishes` what is wanted of it.
 
-    Attributes: copy, again, edit, prove, figures, before, after: the buttons, in this order `buttons`.
+    Attributes: go_on, copy, again, edit, prove, figures, more, before, after: the buttons, in this order `buttons`.
     """
 
     def __init__(self, message_id: int, is_answer: bool, wishes: Wishes, parent: QWidget | None = None) -> None:
@@ -109,17 +114,20 @@ class MessageActions(QWidget):
         self.setFixedHeight(HEIGHT)
         self._hovered, self._always, self._versions = False, False, 1
         self._followers: list[QWidget] = []
+        self.go_on = ActionButton("", "Go on with this answer, which was cut off", self, label="Continue")
         self.copy = ActionButton("copy", "Copy this answer" if is_answer else "Copy this question", self)
         self.again = ActionButton("retry", "Answer again" if is_answer else "Answer this", self, "Ctrl+R")
-        self.edit = ActionButton("edit", "Edit this question", self)
+        self.edit = ActionButton("edit", "Edit this answer" if is_answer else "Edit this question", self)
         self.prove = ActionButton("", "Answer this once more, remembering and from scratch", self, label="Prove it")
         self.figures = ActionButton("", "Show the figures under answers, or hide them", self, label="Details")
+        self.more = ActionButton("menu", "What else can be done with this message", self)
         self.before = ActionButton("previous", "The version before", self)
         self.after = ActionButton("next", "The next version", self)
         self._count = SoftLabel(self)
-        self.buttons = [self.copy, self.again, self.edit, self.prove, self.figures, self.before, self.after]
+        own = [self.go_on, self.copy, self.again, self.edit, self.prove, self.figures, self.more]
+        self.buttons = [*own, self.before, self.after]
         self._connect(message_id, wishes)
-        self.edit.setVisible(not is_answer)
+        self.go_on.hide()
         self.prove.setVisible(is_answer)
         self.figures.setVisible(is_answer)
         self.set_can_retry(is_answer)
@@ -131,6 +139,9 @@ class MessageActions(QWidget):
         self.again.clicked.connect(lambda: wishes.retry.emit())
         self.edit.clicked.connect(lambda: wishes.edit.emit(message_id))
         self.edit.pointed.connect(lambda pointed: wishes.edit_pointed.emit(message_id, pointed))
+        self.go_on.clicked.connect(lambda: wishes.go_on.emit())
+        self.go_on.pointed.connect(lambda pointed: wishes.go_on_pointed.emit(message_id, pointed))
+        self.more.clicked.connect(lambda: wishes.menu.emit(message_id, self.more))
         self.prove.clicked.connect(lambda: wishes.prove.emit(message_id))
         self.figures.clicked.connect(lambda: wishes.figures.emit())
         self.before.clicked.connect(lambda: wishes.sibling.emit(message_id, -1))
@@ -168,6 +179,10 @@ class MessageActions(QWidget):
     def set_can_retry(self, can_retry: bool) -> None:
         """Offer to answer again; a question offers it when it has no answer."""
         self.again.setVisible(can_retry)
+
+    def set_can_go_on(self, can_go_on: bool) -> None:
+        """Offer to go on with an answer that was cut off."""
+        self.go_on.setVisible(can_go_on)
 
     def show_price(self, price: str) -> None:
         """What an edit would cost, said by its button; "" while that is not known."""

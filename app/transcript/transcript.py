@@ -288,10 +288,12 @@ class Transcript(QScrollArea):
             before = widget
 
     def mark_newest(self) -> None:
-        """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer."""
+        """Keep the buttons under the newest message in sight, and offer to answer a question that has no answer, and to
+        go on with an answer that was cut off."""
         for message in self._messages:
             is_last = message is self._messages[-1]
             message.tools.set_always(is_last and bool(message.content.finish_reason))
+            message.tools.set_can_go_on(is_last and message.content.is_cut)
             if isinstance(message, Question):
                 message.tools.set_can_retry(is_last)
 

@@ -63,7 +63,7 @@ class ListWords:
 
 class Listed(Protocol):
     """What the list shows as a row: whatever has these. `updated` is in seconds since the epoch, `excerpt` a line of
-    what was found in it, "" where nothing was looked for."""
+    what was found in it, "" where nothing was looked for. `is_top`: it is kept above the others."""
 
     @property
     def id(self) -> int: ...
@@ -77,6 +77,9 @@ class Listed(Protocol):
     @property
     def excerpt(self) -> str: ...
 
+    @property
+    def is_top(self) -> bool: ...
+
 
 class ConversationRow(NamedTuple):
     """One row, for what has other names for these."""
@@ -85,6 +88,7 @@ class ConversationRow(NamedTuple):
     title: str
     updated: float
     excerpt: str = ""
+    is_top: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +144,14 @@ class ConversationList(QListView):
     """Rows with a title and a warm or cold badge: conversations, or whatever else a next turn can begin with.
 
     Signals: opened(int id), rename_wanted(int id), delete_wanted(int id), looked_at() when others may be seen.
+    menu_made(QMenu, int id): what can be done with this row, for others to add to, before its last entry.
     """
 
     opened = Signal(object)
     rename_wanted = Signal(object)
     delete_wanted = Signal(object)
     looked_at = Signal()
+    menu_made = Signal(object, object)
 
     def __init__(self, parent: QWidget | None = None, words: ListWords = CONVERSATIONS) -> None:
         super().__init__(parent)
@@ -216,7 +222,8 @@ class ConversationList(QListView):
         menu.addAction(self._words.opens, lambda: self.opened.emit(number))
         menu.addAction("Rename…", lambda: self.rename_wanted.emit(number))
         menu.addSeparator()
-        menu.addAction("Delete…", lambda: self.delete_wanted.emit(number))
+        menu.addAction("Delete", lambda: self.delete_wanted.emit(number))
+        self.menu_made.emit(menu, number)
         return menu
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -227,6 +234,9 @@ class ConversationList(QListView):
             self._open(index)
         elif event.key() == Qt.Key.Key_Delete:
             self.delete_wanted.emit(self._rows.rows[index.row()].id)
+        elif is_menu_key(event):
+            below = self.visualRect(index).bottomLeft()
+            self.menu_for(self._rows.rows[index.row()].id).popup(self.viewport().mapToGlobal(below))
         elif event.key() == Qt.Key.Key_F2:
             self.rename_wanted.emit(self._rows.rows[index.row()].id)
         else:
@@ -254,6 +264,12 @@ class ConversationList(QListView):
         index = self.indexAt(place)
         if index.isValid():
             self.menu_for(self._rows.rows[index.row()].id).popup(self.viewport().mapToGlobal(place))
+
+
+def is_menu_key(event: QKeyEvent) -> bool:
+    """Whether a key asks for a menu: the one beside the right Ctrl key, or Shift and F10."""
+    has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+    return event.key() == Qt.Key.Key_Menu or (event.key() == Qt.Key.Key_F10 and has_shift)
 
 
 class _Rows(QStringListModel):

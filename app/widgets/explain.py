@@ -75,9 +75,9 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
-            "last. Cells with a line through their foot are kept, plain ones are remembered, hollow ones with a "
-            "bar are remembered on disk, tall ones must be read, crossed ones are more than the model reads, and "
-            "dashes are room left.",
+            "last. Cells with a line through their foot are kept, plain ones are remembered, those with a line through "
+            "their head were read ahead while you wrote, hollow ones with a bar are remembered on disk, tall ones must "
+            "be read, crossed ones are more than the model reads, and dashes are room left.",
         ),
         ("block", "pinned", "disk", "estimate"),
     ),
@@ -146,7 +146,8 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
         Explanation(
             "Shared beginnings",
             "Everything that is remembered as a tree: conversations that begin alike share a stem and part where they "
-            "differ. A piece grows a step each time its tokens double; a hollow one with a bar is on disk only.",
+            "differ. Each piece is called by its own first words; a hollow one with a bar is on disk only. Widths are "
+            "not to scale: a piece grows by one step each time its tokens double, and says how many it has.",
         ),
         ("prefix", "eviction", "pinned", "disk"),
     ),

@@ -32,6 +32,7 @@ class NextPrompt(QWidget):
         self._shown: tuple[str, str] = ("", "")
         self._newest: tuple[Preview | None, str, str, int | None] = (None, name, "", None)
         self._answered: Preview | None = None
+        self._previewed: Preview | None = None
         self._is_instead = False
         self._heading, self._cost = _label(self), _label(self)
         self.explain = Explain("ribbon", self)
@@ -61,9 +62,25 @@ class NextPrompt(QWidget):
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show this preview; None while there is nothing to send to."""
-        self._answered = None
+        self._answered, self._previewed = None, preview
         self._newest = (preview, self._name, words.next_prompt(preview) if preview else "", None)
         if preview is None or not self._is_instead:
+            self.show_newest()
+
+    def show_ahead(self, progress: Prefill) -> None:
+        """So much of what is certain of the next prompt was read ahead since the newest preview."""
+        if self._previewed is None or self._answered is not None:
+            return
+        done = max(0, min(progress.done, self._previewed.computed_tokens - 1))
+        shown = replace(
+            self._previewed,
+            reused_tokens=self._previewed.reused_tokens + done,
+            ahead_tokens=self._previewed.ahead_tokens + done,
+            computed_tokens=self._previewed.computed_tokens - done,
+            seconds=self._previewed.seconds * (1 - done / self._previewed.computed_tokens),
+        )
+        self._newest = (shown, self._name, words.next_prompt(shown), None)
+        if not self._is_instead:
             self.show_newest()
 
     def show_matched(self, matched: Matched, context_length: int) -> None:
@@ -124,10 +141,10 @@ def _became(newest: Preview | None, matched: Matched, context_length: int) -> Pr
     if newest is not None and (newest.prompt_tokens, newest.spans) == (prompt, matched.spans):
         pinned = min(newest.pinned_tokens, reused)
         became = replace(newest, reused_tokens=reused, computed_tokens=matched.computed_tokens, pinned_tokens=pinned)
-        return replace(became, disk_tokens=matched.disk_tokens)
+        return replace(became, disk_tokens=matched.disk_tokens, ahead_tokens=matched.ahead_tokens)
     computed, number = matched.computed_tokens, matched.request_id
-    disk = matched.disk_tokens
-    return Preview(number, prompt, reused, computed, 0.0, 0, context_length, matched.spans, disk_tokens=disk)
+    became = Preview(number, prompt, reused, computed, 0.0, 0, context_length, matched.spans)
+    return replace(became, disk_tokens=matched.disk_tokens, ahead_tokens=matched.ahead_tokens)
 
 
 def _label(parent: QWidget) -> Label:

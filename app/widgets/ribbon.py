@@ -44,9 +44,10 @@ _STEPS = {
 
 
 class Ribbon(QWidget):
-    """Each state has a colour and a shape: kept with a line through its foot, remembered plain, from disk hollow with a
-    bar inside, to read tall, past the context crossed, free a thin dash. While a prompt is read, what is still to be
-    read is hollow, and fills smoothly: never beyond what is read, from one report to the next.
+    """Each state has a colour and a shape: kept with a line through its foot, remembered plain, read ahead with a line
+    through its head, from disk hollow with a bar inside, to read tall, past the context crossed, free a thin dash.
+    While a prompt is read, what is still to be read is hollow, and fills smoothly: never beyond what is read, from one
+    report to the next.
 
     `current` is the cell that the keyboard is at, -1 for none; `fill` moves the border between what is drawn as read
     and the rest."""
@@ -222,10 +223,11 @@ def _paint(painter: QPainter, box: QRectF, state: State, is_read: bool) -> None:
         painter.setBrush(QColor(colours.computed))
         painter.drawRoundedRect(box, 1.5, 1.5)
     else:
-        painter.setBrush(QColor(getattr(colours, state)))
+        painter.setBrush(QColor(colours.pinned if state == "pinned" else colours.reused))
         painter.drawRoundedRect(low, 1.5, 1.5)
-        if state == "pinned":
-            painter.fillRect(QRectF(low.left(), low.bottom() - 4, low.width(), 1.5), QColor(colours.page))
+        if state != "reused":
+            line = low.bottom() - 4 if state == "pinned" else low.top() + 2.5
+            painter.fillRect(QRectF(low.left(), line, low.width(), 1.5), QColor(colours.page))
 
 
 def _outline(painter: QPainter, box: QRectF, colour: str) -> None:

@@ -10,10 +10,11 @@ from typing import Literal
 from app.words import ordinal_message
 from engine import BLOCK_TOKENS, Preview, TokenSpan
 
-State = Literal["pinned", "reused", "disk", "computed", "past", "free"]
+State = Literal["pinned", "reused", "ahead", "disk", "computed", "past", "free"]
 STATE_WORDS: dict[State, str] = {
     "pinned": "kept",
     "reused": "remembered",
+    "ahead": "read ahead",
     "disk": "from disk",
     "computed": "to read",
     "past": "more than the model reads",
@@ -62,9 +63,11 @@ def stretches(preview: Preview) -> Iterator[tuple[State, int, int]]:
     inside = min(prompt, context)
     reused = min(preview.reused_tokens, inside)
     near = max(0, min(preview.reused_tokens - preview.disk_tokens, reused))
-    pinned = min(preview.pinned_tokens, near)
+    ahead = max(0, near - preview.ahead_tokens)
+    pinned = min(preview.pinned_tokens, ahead)
     yield "pinned", 0, pinned
-    yield "reused", pinned, near
+    yield "reused", pinned, ahead
+    yield "ahead", ahead, near
     yield "disk", near, reused
     yield "computed", reused, inside
     yield "past", inside, prompt

@@ -24,17 +24,24 @@ class Actions:
         self._window = window
         self.new = self._make("&New conversation", "Ctrl+N")
         self.rename = self._make("&Rename conversation", "F2")
-        self.delete = self._make("&Delete conversation…", "")
+        self.delete = self._make("&Delete conversation", "")
+        self.export = self._make("&Export conversation…", "Ctrl+Shift+S")
+        self.take_in = self._make("&Import conversations…", "")
+        self.back_up = self._make("&Back up everything…", "")
+        self.restore = self._make("Restore a back&up…", "")
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
+        self.go_on = self._make("Continue the ans&wer", "Ctrl+Shift+R")
+        self.versions = self._make("&Versions of this conversation…", "Ctrl+Shift+B")
         self.copy_answer = self._make("&Copy the newest answer", "Ctrl+Shift+C")
         self.prove = self._make("Pro&ve the newest answer…", "Ctrl+Shift+E")
         self.stop = self._make("S&top", "Esc")
         self.use_cache = self._make("&Remember what was read", "", checkable=True)
         self.serve = self._make("Answer &other programs", "", checkable=True)
         self.clear_cache = self._make("&Forget what was read", "")
-        self.find = self._make("&Find a conversation", "Ctrl+F")
+        self.find = self._make("Find a conversati&on", "Ctrl+Shift+F")
+        self.find_here = self._make("&Find in this conversation", "Ctrl+F")
         self.write = self._make("&Write a message", "Ctrl+L")
         self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
         self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
@@ -57,6 +64,7 @@ class Actions:
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
         self.preferences.setMenuRole(QAction.MenuRole.PreferencesRole)
         self.themes = self._theme_actions()
+        self.filing_menu = QMenu("&File this conversation", window)
         self.stop.setEnabled(False)
 
     def model_menu(self) -> QMenu:
@@ -86,15 +94,17 @@ class Actions:
         """Everything, in groups."""
         menu = QMenu("Menu", self._window)
         groups: tuple[tuple[QAction, ...], ...] = (
-            (self.new, self.find, self.write),
-            (self.rename, self.system_prompt, self.sampling, self.delete),
-            (self.retry, self.copy_answer, self.prove, self.stop),
+            (self.new, self.find_here, self.find, self.write),
+            (self.rename, self.system_prompt, self.sampling, self.versions, self.delete),
+            (self.retry, self.go_on, self.copy_answer, self.prove, self.stop),
+            (self.export, self.take_in, self.back_up, self.restore),
             (self.use_cache, self.clear_cache, self.serve),
             (self.show_sidebar, self.show_charts, self.tree),
         )
         for group in groups:
             menu.addActions(list(group))
             menu.addSeparator()
+        menu.insertMenu(self.delete, self.filing_menu)
         colours = menu.addMenu("C&olours")
         colours.addActions(list(self.themes.values()))
         sizes = menu.addMenu("Te&xt size")

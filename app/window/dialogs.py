@@ -24,6 +24,7 @@ from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
 from app.widgets.message_box import MessageBox
 from app.window.about import AboutDialog
+from app.window.answered_by import AnsweredBy
 from app.window.graphics_card import GraphicsDialog
 from app.window.open_model import OpenModelDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
@@ -31,13 +32,11 @@ from app.window.server_dialog import ServerDialog
 from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
-from app.words import least_budget, raised_budget, shortened_line, size, token_cost
+from app.words import cost_of_reading_ahead, least_budget, raised_budget, size, token_cost
 from engine import Failed, Loaded, installed_folder, is_server, keep_key, model_fit
 
 MOST_RECENT = 6
 """Models that the menu offers again."""
-LONGEST_TITLE = 120
-"""Characters of a title that a question repeats."""
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -59,6 +58,7 @@ class Dialogs(QObject):
         bridge: Bridge,
         settings: Settings,
         presets: PresetTable,
+        answered_by: AnsweredBy,
         *,
         set_system_prompt: Callable[[str, tuple[Cure, ...]], None],
         choose_theme: Callable[[str], None],
@@ -72,6 +72,7 @@ class Dialogs(QObject):
         self._bridge = bridge
         self._settings = settings
         self._presets = presets
+        self._answered_by = answered_by
         self._set_system_prompt = set_system_prompt
         self._choose_theme = choose_theme
         self._save_settings = save_settings
@@ -89,12 +90,10 @@ class Dialogs(QObject):
     def _connect(self) -> None:
         window, actions = self._window, self._window.commands
         window.header.prompt_wanted.connect(self.edit_system_prompt)
-        window.sidebar.list.delete_wanted.connect(self.confirm_delete)
         self._bridge.loaded.connect(self._on_loaded)
         self._bridge.failed.connect(self._on_failed)
         actions.system_prompt.triggered.connect(self.edit_system_prompt)
         actions.sampling.triggered.connect(self.conversation_settings.open)
-        actions.delete.triggered.connect(lambda: self.confirm_delete(self._session.conversation.id))
         actions.preferences.triggered.connect(self.edit_preferences)
         actions.shortcuts.triggered.connect(self.show_shortcuts)
         actions.about.triggered.connect(self.show_about)
@@ -118,18 +117,7 @@ class Dialogs(QObject):
         choice.text_replaced.connect(badges.refresh)
         editor.finished.connect(badges.close)
         editor.saved.connect(self._save_system_prompt)
-        self._open(editor)
-
-    def confirm_delete(self, conversation_id: int) -> None:
-        """Ask, then delete a conversation for good."""
-        titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
-        if not titles:
-            return
-        asked = f"Delete “{shortened_line(titles[0], LONGEST_TITLE)}”?"
-        box = MessageBox(self._window, "Delete conversation", asked, "Its messages are removed for good.")
-        box.add("Delete", lambda: self._session.delete(conversation_id), "danger")
-        box.add("Cancel", kind="safe")
-        self._open(box)
+        self.show(editor)
 
     def edit_preferences(self) -> None:
         """Show what holds for the whole program."""
@@ -144,20 +132,21 @@ class Dialogs(QObject):
             quality,
             self._updating.is_offered,
             installed_folder() is not None and sys.platform != "darwin",  # there torch uses the card by itself
+            cost_of_reading_ahead(self._bridge.read_cache_view()),
         )
         dialog.saved.connect(self.save_preferences)
         dialog.deletion_wanted.connect(self.confirm_deletion)
-        dialog.graphics_wanted.connect(lambda: self._open(GraphicsDialog(self._window)))
-        self._open(dialog)
+        dialog.graphics_wanted.connect(lambda: self.show(GraphicsDialog(self._window)))
+        self.show(dialog)
 
     def show_shortcuts(self) -> None:
         """Show all that can be done from the keyboard."""
-        self._open(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
+        self.show(ShortcutSheet(self._window.commands.with_shortcuts(), self._window))
 
     def show_about(self) -> None:
         """Which Headstart this is, and what it is made of."""
         ask = self._updating.ask if self._updating.is_offered else None
-        self._open(AboutDialog(own_version(), parts(), self._window, ask))
+        self.show(AboutDialog(own_version(), parts(), self._window, ask))
 
     def confirm_deletion(self) -> None:
         """Ask once, with everything that would be deleted; then end the program and delete it."""
@@ -171,7 +160,7 @@ class Dialogs(QObject):
         box = MessageBox(self._window, "Delete all my data", asked, more)
         box.add("Delete and close", self._delete_data, "danger")
         box.add("Cancel", kind="safe")
-        self._open(box)
+        self.show(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:
         """Take over what was chosen; the model is loaded again where that is needed."""
@@ -206,9 +195,11 @@ class Dialogs(QObject):
     def choose_server(self) -> None:
         """Ask for the address of a server."""
         path = self._settings.model_path
-        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window)
+        here = self._answered_by.server()
+        dialog = ServerDialog(path if is_server(path) else "", keep_key, self._window, here)
         dialog.chosen.connect(self.load)
-        self._open(dialog)
+        dialog.chosen_here.connect(self._answered_by.choose)
+        self.show(dialog)
 
     def choose_length(self) -> None:
         """Ask how long conversations with the present model may grow. A server decides that itself."""
@@ -228,7 +219,7 @@ class Dialogs(QObject):
             self.load(path)
 
         dialog.chosen.connect(load)
-        self._open(dialog)
+        self.show(dialog)
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
@@ -267,9 +258,10 @@ class Dialogs(QObject):
         if kind:
             dialog.setNameFilter(kind)
         dialog.fileSelected.connect(self.look_at)
-        self._open(dialog)
+        self.show(dialog)
 
-    def _open(self, dialog: QDialog) -> None:
+    def show(self, dialog: QDialog) -> None:
+        """Show a dialog over the window, in place of one that is there."""
         if self.open_dialog:
             self.open_dialog.close()
         self.open_dialog = dialog

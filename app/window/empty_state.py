@@ -31,6 +31,7 @@ class EmptyState(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._shown: tuple[object, ...] = ()
+        self._wants_steps = False
         self._title, self._says, self._beside = Label(), Label(), SoftLabel()
         self._title.setFont(theme.text_font(theme.LARGE, bold=True))
         self._says.setObjectName("soft")
@@ -49,7 +50,7 @@ class EmptyState(QWidget):
         self._row.setSpacing(12)
         for step in self._steps:
             self._row.addWidget(step, 1)
-        column = QVBoxLayout(inside)
+        column = self._column = QVBoxLayout(inside)
         column.setContentsMargins(24, 16, 24, 16)
         column.setSpacing(12)
         column.addStretch(2)
@@ -101,8 +102,8 @@ class EmptyState(QWidget):
         self._says.setText(sentence)
         self._beside.setText(beside)
         self._beside.setVisible(bool(beside))
-        for step in self._steps:
-            step.setVisible(steps)
+        self._wants_steps = steps
+        self._show_steps()
         while item := self._buttons.takeAt(0):
             if button := item.widget():
                 button.hide()
@@ -120,6 +121,16 @@ class EmptyState(QWidget):
         super().resizeEvent(event)
         narrow = self.width() < NARROW
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        self._show_steps()
+
+    def _show_steps(self) -> None:
+        """The steps are there where all of them is in sight: half of them would say less than none."""
+        for step in self._steps:
+            step.setVisible(self._wants_steps)
+        width = min(WIDTH, max(1, self.width()))
+        if self._wants_steps and self._column.totalHeightForWidth(width) > self.height():
+            for step in self._steps:
+                step.hide()
 
 
 class _Step(QWidget):

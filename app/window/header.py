@@ -5,14 +5,17 @@ from __future__ import annotations
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app import theme
 from app.widgets.icons import icon
-from app.widgets.plain import tool_tip
+from app.widgets.plain import SoftLabel, tool_tip
 
 HEIGHT = 56
+SERVER = "This conversation is sent to a server of its own. “Use a server…”, in the model menu, changes that."
+BESIDE_PROMPT = 240
+"""Pixels of the header that the buttons take, and the beginning of a title."""
 
 
 class Header(QWidget):
@@ -37,6 +40,8 @@ class Header(QWidget):
         self.pill = QPushButton(self)
         self.pill.setObjectName("pill")
         self.pill.clicked.connect(self.prompt_wanted)
+        self.server = SoftLabel(self)
+        self.server.setToolTip(tool_tip(SERVER))
         self.menu_button = _icon_button("menu", "Menu", self)
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -47,13 +52,16 @@ class Header(QWidget):
         row.addWidget(self.title)
         row.addWidget(self.field)
         row.addWidget(self.pill)
+        row.addWidget(self.server)
         row.addStretch(1)
         row.addWidget(charts)
         row.addWidget(self.menu_button)
         stops = (sidebar, self.field, self.pill, charts, self.menu_button)
         for before, after in pairwise(stops):
             self.setTabOrder(before, after)
+        self._prompt = ""
         self.show_prompt("", 0, pinned=False)
+        self.show_server("")
 
     def show_title(self, title: str, can_rename: bool) -> None:
         """Show the conversation's title."""
@@ -68,8 +76,27 @@ class Header(QWidget):
             parts += [f"{tokens:,} tokens"] if tokens else []
             parts += ["kept"] if pinned else []
             says = " · ".join(parts)
-        self.pill.setText(says)
+        self._prompt = says
+        self._fit_prompt()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_prompt()
+
+    def _fit_prompt(self) -> None:
+        """Say less of the system prompt where there is no room for all of it beside some of the title."""
+        short = self._prompt.partition(" · ")[0]
+        for says in (self._prompt, short):
+            self.pill.setText(says)
+            if self.pill.sizeHint().width() + BESIDE_PROMPT <= self.width():
+                break
         self.pill.setToolTip("Read or change the system prompt of this conversation")
+        self.pill.setAccessibleName(self._prompt)
+
+    def show_server(self, host: str) -> None:
+        """Say which server answers this conversation; "" for the model that is open."""
+        self.server.setText(f"Answered by {host}")
+        self.server.setVisible(bool(host))
 
     def rename(self) -> None:
         """Let the user type another title in place of the present one."""

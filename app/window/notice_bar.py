@@ -34,6 +34,7 @@ class NoticeBar(QWidget):
         self.offer.setAccessibleName("What can be done about it")
         self.offer.clicked.connect(self._on_offer)
         self._accept: Callable[[], object] = lambda: None
+        self._expire: Callable[[], object] = lambda: None
         self.close_button = close = QToolButton(self)
         close.setObjectName("action")
         close.setIcon(icon("close"))
@@ -71,13 +72,23 @@ class NoticeBar(QWidget):
         said, detail, is_error, offer = self._newest if not self.isHidden() else ("", "", False, "")
         self._show(" ".join(filter(None, (said, sentence))), detail, is_error, offer)
 
-    def show_offer(self, sentence: str, offer: str, accept: Callable[[], object], is_error: bool = True) -> None:
-        """Something failed, or could come next, and a button with the label `offer` does it: it calls `accept`."""
-        self._accept = accept
+    def show_offer(
+        self,
+        sentence: str,
+        offer: str,
+        accept: Callable[[], object],
+        is_error: bool = True,
+        expire: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Something failed, or could come next, and a button with the label `offer` does it: it calls `accept`. Once
+        the offer is no longer there, `expire` is called, also where it was taken."""
+        self._end_offer()
+        self._accept, self._expire = accept, expire
         self._show(sentence, "", is_error=is_error, offer=offer)
 
     def clear(self) -> None:
         """What was said is over, but for what stays."""
+        self._end_offer()
         if self._lasting[0]:
             self._show("", "", is_error=True)
         else:
@@ -87,16 +98,24 @@ class NoticeBar(QWidget):
         """What stayed holds no longer."""
         if self._lasting[0]:
             self._lasting = ("", "")
+            self._end_offer()
             self.hide()
+
+    def _end_offer(self) -> None:
+        expire, self._expire = self._expire, lambda: None
+        expire()
 
     def _on_offer(self) -> None:
         self._accept()
 
     def _close(self) -> None:
         self._lasting = ("", "")
+        self._end_offer()
         self.hide()
 
     def _show(self, sentence: str, detail: str, is_error: bool, offer: str = "") -> None:
+        if not offer:
+            self._end_offer()
         self._newest = (sentence, detail, is_error, offer)
         lasting, its_detail = self._lasting
         sentence, detail = (_joined(lasting, sentence), _joined(its_detail, detail))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFormLayout,
     QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
@@ -25,7 +24,8 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.composer.sampling import SamplingForm
 from app.settings import MOST_MEGABYTES
-from app.widgets.plain import Label, SoftLabel, tool_tip
+from app.widgets.form import add_field, form, note
+from app.widgets.plain import Label
 from app.widgets.room import fit, scrolling
 from engine import Sampling
 
@@ -42,10 +42,7 @@ DTYPES = (
     ("int8", "int8, for decoding"),
     ("int4", "int4, for decoding"),
 )
-ON_DISK = (
-    "What was read of your prompts is kept on disk, so that it need not be read again after a restart. "
-    "With 0 MB nothing is kept there, and what is there is deleted."
-)
+AHEAD = (("plugged", "Not on battery"), ("always", "Always"), ("never", "Never"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +58,18 @@ class PreferenceValues:
     sampling: Sampling
     system_prompt: str
     too_long: str = "ask"
+    write_titles: bool = False
     look_for_updates: bool = False
+    read_ahead: str = "plugged"
 
 
 class PreferencesDialog(QDialog):
     """One field for each. Signals: saved(PreferenceValues), deletion_wanted(), graphics_wanted().
 
-    `about` has a description for each field, shown on hovering; `budget_note` says what the cache of the present model
-    takes; `quality` what a number format costs in quality, "" where nobody knows; `offers_updates` whether there is
-    somebody to ask for a newer version, `offers_graphics` whether software for a graphics card can be installed.
+    `about` says for each field what it is for, and stands under it; `budget_note` says what the cache of the present
+    model takes, `ahead_note` what was read ahead so far; `quality` what a number format costs in quality, "" where
+    nobody knows; `offers_updates` whether there is somebody to ask for a newer version, `offers_graphics` whether
+    software for a graphics card can be installed.
     """
 
     saved = Signal(object)
@@ -85,6 +85,7 @@ class PreferencesDialog(QDialog):
         quality: Callable[[str], str] = lambda _: "",
         offers_updates: bool = False,
         offers_graphics: bool = False,
+        ahead_note: str = "",
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Preferences")
@@ -93,22 +94,25 @@ class PreferencesDialog(QDialog):
         self.device = _choice(DEVICES, values.device)
         self.dtype = _choice(DTYPES, values.dtype)
         self._quality = quality
-        self.quality = _note("")
+        self.quality = note("")
         self.dtype.currentIndexChanged.connect(self._show_quality)
         self._show_quality()
         self.budget = _megabytes(0, values.cache_budget_mb)
         self.disk = _megabytes(-1, values.disk_budget_mb)
-        self.budget_note = _note(budget_note)
+        self.budget_note = note(budget_note)
         self.too_long = _choice(TOO_LONG, values.too_long)
+        self.read_ahead = _choice(AHEAD, values.read_ahead)
+        self.ahead_note = note(ahead_note)
         self.graphics = QPushButton("Use my graphics card…")
         self.graphics.setAutoDefault(False)
         self.graphics.clicked.connect(self.graphics_wanted)
         self._offers_graphics = offers_graphics
+        self.write_titles = QCheckBox("Have the model write titles")
+        self.write_titles.setChecked(values.write_titles)
         self.look_for_updates = QCheckBox("Look for a newer version at each start")
         self.look_for_updates.setChecked(values.look_for_updates)
-        self.look_for_updates.setToolTip(tool_tip(about.get("look_for_updates", "")))
         self.look_for_updates.setHidden(not offers_updates)
-        self.sampling = SamplingForm()
+        self.sampling = SamplingForm(is_explained=True)
         self.sampling.set_values(values.sampling)
         self.system_prompt = QPlainTextEdit(values.system_prompt)
         self.system_prompt.setObjectName("field")
@@ -121,10 +125,15 @@ class PreferencesDialog(QDialog):
         left, right = self._left_column(about), QVBoxLayout()
         right.setSpacing(8)
         right.addWidget(_heading("Sampling of new conversations"))
-        right.addWidget(_note("As long as nothing is changed here, a model begins as its makers advise."))
+        right.addWidget(note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
+        right.addWidget(self.write_titles)
+        right.addWidget(note(about.get("write_titles", "")))
         right.addWidget(self.look_for_updates)
+        asking = note(about.get("look_for_updates", ""))
+        asking.setHidden(self.look_for_updates.isHidden())
+        right.addWidget(asking)
         content = QWidget()
         self._columns = columns = QHBoxLayout(content)
         columns.setContentsMargins(0, 0, 12, 0)
@@ -160,30 +169,28 @@ class PreferencesDialog(QDialog):
             ("dtype", "Number format", self.dtype),
             ("cache_budget_mb", "Memory", self.budget),
             ("too_long", "Chat too long", self.too_long),
+            ("read_ahead", "Read ahead", self.read_ahead),
             ("disk_budget_mb", "Keep on disk", self.disk),
         )
-        form = QFormLayout()
-        form.setSpacing(8)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        fields = form()
+        beside: dict[QWidget, list[QWidget]] = {
+            self.device: [self.graphics] if self._offers_graphics else [],
+            self.dtype: [self.quality],
+            self.budget: [self.budget_note] if self.budget_note.text() else [],
+            self.read_ahead: [self.ahead_note] if self.ahead_note.text() else [],
+        }
         for name, label, field in rows:
             field.setAccessibleName(label)
-            field.setToolTip(tool_tip(about.get(name, "")))
-            form.addRow(label, field)
-            if field is self.device and self._offers_graphics:
-                form.addRow("", self.graphics)
-            if field is self.dtype:
-                form.addRow("", self.quality)
-            if field is self.budget and self.budget_note.text():
-                form.addRow("", self.budget_note)
+            field.setAccessibleDescription(about.get(name, ""))
+            add_field(fields, label, field, note(about.get(name, "")), *beside.get(field, []))
         self.system_prompt.setAccessibleName("System prompt of new conversations")
         column = QVBoxLayout()
         column.setSpacing(8)
         column.addWidget(_heading("Program and model"))
-        column.addLayout(form)
-        column.addWidget(_note(ON_DISK))
-        column.addWidget(_note("A change of device or number format loads the model again."))
+        column.addLayout(fields)
         column.addSpacing(8)
         column.addWidget(_heading("System prompt of new conversations"))
+        column.addWidget(note(about.get("system_prompt", "")))
         column.addWidget(self.system_prompt, 1)
         return column
 
@@ -203,7 +210,9 @@ class PreferencesDialog(QDialog):
             disk_budget_mb=self.disk.value(),
             sampling=self.sampling.values(),
             system_prompt=self.system_prompt.toPlainText(),
+            write_titles=self.write_titles.isChecked(),
             look_for_updates=self.look_for_updates.isChecked(),
+            read_ahead=self.read_ahead.currentData(),
         )
 
     def _save(self) -> None:
@@ -229,12 +238,6 @@ def _megabytes(least: int, chosen: int) -> QSpinBox:
     box.setValue(chosen)
     box.lineEdit().setTextMargins(6, 0, 0, 0)
     return box
-
-
-def _note(text: str) -> Label:
-    label = SoftLabel(text)
-    label.setWordWrap(True)
-    return label
 
 
 def _heading(text: str) -> Label:

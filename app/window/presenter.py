@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject
 
 from app.chat.bridge import Bridge
+from app.chat.filing import Filing
+from app.chat.rewriting import Rewriting
 from app.chat.session import Session
 from app.documents import with_files
 from app.history.records import Conversation, ConversationEntry, StoredMessage
@@ -31,8 +33,17 @@ class Presenter(QObject):
     """Keeps one window in step with one session. `support_prompt` are the rules of the support bot that the empty page
     offers to ask; "" hides the button."""
 
-    def __init__(self, window: Window, session: Session, bridge: Bridge, support_prompt: str = "") -> None:
+    def __init__(
+        self,
+        window: Window,
+        session: Session,
+        filing: Filing,
+        rewriting: Rewriting,
+        bridge: Bridge,
+        support_prompt: str = "",
+    ) -> None:
         super().__init__(window)
+        self._rewriting = rewriting
         self._window = window
         self._session = session
         self._support_prompt = support_prompt
@@ -45,7 +56,7 @@ class Presenter(QObject):
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
         self._tour = Tour(session, support_prompt, self.set_system_prompt, self._send_for_tour, self._offer_next, self)
-        self._search = ListSearch(session.search, self)
+        self._search = ListSearch(filing.search, self)
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
         window.closing.connect(self._keep_draft)
@@ -64,6 +75,7 @@ class Presenter(QObject):
         session.question_taken_back.connect(self._on_question_taken_back)
         session.answers.text_added.connect(self._on_text)
         session.answers.thought_added.connect(self._on_thought)
+        session.message_reopened.connect(self._on_reopened)
         session.message_finished.connect(self._on_finished)
         session.answers.stats_changed.connect(self._on_stats)
         session.answers.prefill_changed.connect(self._on_prefill)
@@ -101,12 +113,18 @@ class Presenter(QObject):
         """Send what the composer holds; it stays there when that fails."""
         editing, before = self._window.composer.editing, self._shown_id
         self._is_sending = True
-        sent = self._session.send(text) if editing is None else self._session.edit(editing, text)
+        sent = self._session.send(text) if editing is None else self._change(editing, text)
         self._is_sending = False
         if sent:
             self._window.composer.clear_sent()
             self._window.notice.clear()
             self._session.keep_draft(before, "")
+
+    def _change(self, message_id: int, text: str) -> bool:
+        """Put this text in place of an earlier question or of an answer."""
+        roles = {message.id: message.role for message in self._session.messages}
+        is_answer = roles.get(message_id) == "assistant"
+        return (self._rewriting.replace_answer if is_answer else self._session.edit)(message_id, text)
 
     def _send_for_tour(self, text: str) -> None:
         """Ask this; what the composer holds stays there."""
@@ -163,7 +181,8 @@ class Presenter(QObject):
     def _on_edit_wanted(self, message_id: int) -> None:
         for message in self._session.messages:
             if message.id == message_id:
-                self._window.composer.start_editing(message_id, message.content)
+                is_answer = message.role == "assistant"
+                self._window.composer.start_editing(message_id, message.content, is_answer=is_answer)
 
     def _on_rename_wanted(self, conversation_id: int) -> None:
         self._session.open(conversation_id)
@@ -250,6 +269,12 @@ class Presenter(QObject):
             self._window.transcript.mark_newest()
         if message.finish_reason in ("end", "length"):
             self._end_error()
+
+    def _on_reopened(self, message: StoredMessage) -> None:
+        if answer := self._window.transcript.answer(message.id):
+            answer.finish(*self._contents([message]))
+            self._window.transcript.mark_newest()
+            self._window.transcript.follow()
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():

@@ -25,6 +25,7 @@ class ReusePresenter(QObject):
         session.conversation_changed.connect(self._on_conversation)
         session.state_changed.connect(self._on_state)
         session.cost.draft_previewed.connect(window.composer.show_preview)
+        session.cost.reading_ahead.connect(self._ribbon.show_ahead)
         session.cost.edit_priced.connect(self._on_price)
         session.cost.prompt_previewed.connect(self._on_prompt_previewed)
         session.answers.matched.connect(self._on_matched)

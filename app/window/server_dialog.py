@@ -1,4 +1,5 @@
-"""The dialog that names a server whose model is to answer in place of one of this computer."""
+"""The dialog that names a server whose model is to answer in place of one of this computer, everywhere or in one
+conversation."""
 
 from __future__ import annotations
 
@@ -6,36 +7,45 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.widgets.plain import Label, SoftLabel
+from app.widgets.plain import Label, SoftLabel, tool_tip
 from engine import HeadstartError
 
 ABOUT = (
     "A server with OpenAI's API: vLLM, SGLang, llama.cpp's server, another Headstart. Your conversations are sent to "
     "it. What it says of reuse is shown like that of this computer."
 )
+ABOUT_HERE = "All others ask the model that is open. Without an address this conversation does so again, too."
 ABOUT_KEY = "The key is kept in the keyring of this system; empty where the server wants none."
 
 
 class ServerDialog(QDialog):
-    """Asks for an address and a key. Signals: chosen(str), the address, after `keep_key` has stored the key. What that
-    refuses with HeadstartError stands below the fields, and the dialog stays."""
+    """Asks for an address and a key. Signals: chosen(str), the address, after `keep_key` has stored the key;
+    chosen_here(str) where it is for the conversation in view only, with "" for none any more. What `keep_key` refuses
+    with HeadstartError stands below the fields, and the dialog stays. `here` is the server of that conversation."""
 
     chosen = Signal(str)
+    chosen_here = Signal(str)
 
-    def __init__(self, address: str, keep_key: Callable[[str, str], None], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, address: str, keep_key: Callable[[str, str], None], parent: QWidget | None = None, here: str = ""
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Use a server")
         self.setModal(True)
         self._keep_key = keep_key
-        self.address = QLineEdit(address)
+        self.address = QLineEdit(here or address)
         self.address.setPlaceholderText("http://127.0.0.1:8000/v1")
         self.address.setAccessibleName("Address of the server")
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setPlaceholderText("None")
         self.key.setAccessibleName("Key of the server")
+        self.only_here = QCheckBox("For this conversation only")
+        self.only_here.setChecked(bool(here))
+        self.only_here.setToolTip(tool_tip(ABOUT_HERE))
+        self.only_here.setAccessibleDescription(ABOUT_HERE)
         self.wrong = Label("")
         self.wrong.setWordWrap(True)
         self.wrong.hide()
@@ -46,6 +56,7 @@ class ServerDialog(QDialog):
         form.setSpacing(8)
         form.addRow("Address", self.address)
         form.addRow("Key", self.key)
+        form.addRow("", self.only_here)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         buttons.button(QDialogButtonBox.StandardButton.Ok).setText("Use it")
         buttons.button(QDialogButtonBox.StandardButton.Ok).setObjectName("primary")
@@ -67,11 +78,16 @@ class ServerDialog(QDialog):
 
     def _use(self) -> None:
         address = self.address.text().strip()
+        is_here = self.only_here.isChecked()
+        if is_here and not address:
+            self.chosen_here.emit("")
+            self.accept()
+            return
         try:
             self._keep_key(address, self.key.text())
         except HeadstartError as error:
             self.wrong.setText(str(error))
             self.wrong.show()
             return
-        self.chosen.emit(address)
+        (self.chosen_here if is_here else self.chosen).emit(address)
         self.accept()

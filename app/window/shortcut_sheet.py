@@ -24,11 +24,13 @@ class ShortcutSheet(QDialog):
         self.setModal(True)
         content = QWidget()
         grid = QGridLayout(content)
+        grid.setContentsMargins(0, 0, 12, 0)
         grid.setHorizontalSpacing(32)
         grid.setVerticalSpacing(6)
         for row, (what, keys) in enumerate((*WRITING, *shortcuts)):
-            grid.addWidget(Label(what), row, 0)
+            grid.addWidget(_wrapped(what), row, 0)
             grid.addWidget(SoftLabel(keys), row, 1)
+        grid.setColumnStretch(0, 1)
         grid.setRowStretch(grid.rowCount(), 1)
         title = Label("Keyboard shortcuts")
         title.setFont(theme.text_font(bold=True))
@@ -41,4 +43,10 @@ class ShortcutSheet(QDialog):
         column.addWidget(title)
         column.addWidget(scrolling(content), 1)
         column.addWidget(close)
-        fit(self, QSize(440, 640))
+        fit(self, QSize(520, 640))
+
+
+def _wrapped(text: str) -> Label:
+    label = Label(text)
+    label.setWordWrap(True)
+    return label

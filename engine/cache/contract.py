@@ -17,7 +17,8 @@ from engine.types import BLOCK_TOKENS
 class Run:
     """A request that holds a lane. The first `reused` tokens of its prompt need not be computed; the last
     `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile. `logits` are those after the
-    prompt where all of it is reused: then nothing is left to compute."""
+    prompt where all of it is reused: then nothing is left to compute. `is_ahead`: nobody asked for it, it is read in
+    case somebody will."""
 
     lane: Lane
     match: Match
@@ -26,6 +27,7 @@ class Run:
     disk_tokens: int = 0
     is_forgotten: bool = False
     logits: Tensor | None = None
+    is_ahead: bool = False
 
     @property
     def reused(self) -> int:

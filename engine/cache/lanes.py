@@ -42,6 +42,14 @@ class Lanes:
         """Whether `take` keeps what stands in the lane: it is large enough, or a larger one has free room beside it."""
         return lane.capacity >= capacity or self._bytes(capacity) <= self._store.free_bytes
 
+    def fits(self, lane: Lane | None, capacity: int) -> bool:
+        """Whether `take` of this lane, or of another where that is None, needs no block and no other lane to go."""
+        if lane is None and len(self._lanes) >= self.most:
+            return False
+        if lane is not None and self.holds(lane, capacity):
+            return True
+        return self._bytes(capacity) <= self._store.free_bytes + (lane.nbytes if lane is not None else 0)
+
     def missing_bytes(self, capacity: int) -> int:
         """Bytes of blocks that would be evicted for a new lane of this capacity, after every idle lane has gone for it.
         0 where no lane can be made at all: as many as there may be are busy."""

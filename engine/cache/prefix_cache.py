@@ -115,11 +115,18 @@ class PrefixCache:
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         regime = salted(self.regime(max(len(ids), length)), salt)
         match = self._pinned_match(usable, regime)
+        return self._hold(ids, capacity, match, regime, owner)
+
+    def _hold(
+        self, ids: Sequence[int], capacity: int, match: Match, regime: str, owner: str, *, is_ahead: bool = False
+    ) -> Run:
+        """A run with a lane, for a match that is pinned."""
+        usable = ids[: len(ids) - 1]
         try:
             lane = self._lanes.take(ids, capacity, match.num_tokens, regime)
         except BaseException as error:
             self.tree.unpin(match.node)
-            if not isinstance(error, MemoryError):
+            if is_ahead or not isinstance(error, MemoryError):
                 raise
             # No room beside the hit: now its blocks compete for the room like any others.
             lane = self._lanes.take(ids, capacity, match.num_tokens, regime)
@@ -129,11 +136,27 @@ class PrefixCache:
             reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
         else:
             reuse = Reuse(len(ids))
-        run = Run(lane, match, list(ids[: reuse.tokens]), owner, reuse.disk_tokens, logits=logits)
+        run = Run(lane, match, list(ids[: reuse.tokens]), owner, reuse.disk_tokens, logits=logits, is_ahead=is_ahead)
         lane.is_busy = True
         self._runs.append(run)
         self.tree.own(match.node, owner)
         return run
+
+    def begin_ahead(self, ids: Sequence[int], new_tokens: int, owner: str, length: int, salt: str = "") -> Run | None:
+        """As `begin`, to read what nobody asked for yet. None where anything but what was read ahead would have to go
+        for it. What it leaves is evicted before all else, until a request comes for it, and is not written to disk."""
+        usable = ids[: len(ids) - 1]
+        capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
+        regime = salted(self.regime(max(len(ids), length)), salt)
+        match = self.tree.match(self._space(regime), usable, is_hit=False)
+        self.tree.pin(match.node)
+        lane = self._lanes.choose(ids, capacity, match.num_tokens, regime)
+        if not self._lanes.fits(lane, capacity):
+            self._evict_ahead(capacity * self.store.layout.bytes_per_token)
+        if not self._lanes.fits(lane, capacity):
+            self.tree.unpin(match.node)
+            return None
+        return self._hold(ids, capacity, match, regime, owner, is_ahead=True)
 
     def restore(self, run: Run) -> None:
         """Only blocks behind the point where the lane and the prompt part are copied."""
@@ -177,7 +200,7 @@ class PrefixCache:
     def finish(self, run: Run) -> None:
         try:
             self._publish(run)
-            if not run.is_forgotten:
+            if not run.is_forgotten and not run.is_ahead:
                 self.disk.enqueue(self._space(run.lane.regime), run.lane.ids[: run.lane.settled], run.owner)
         finally:
             self._runs.remove(run)
@@ -333,18 +356,23 @@ class PrefixCache:
         match = self.tree.match(self._space(run.lane.regime), ids, is_hit=False)
         self._move_pin(run, match)
         keys = block_keys(ids, len(match.blocks))
-        self._evict_for(len(keys) * self.store.layout.bytes_per_block)
+        if run.is_ahead:
+            self._evict_ahead(len(keys) * self.store.layout.bytes_per_block)
+        else:
+            self.tree.ask(match.node)
+            self._evict_for(len(keys) * self.store.layout.bytes_per_block)
         del keys[self.store.free_bytes // self.store.layout.bytes_per_block :]
         try:
             blocks = self.store.publish(run.lane, match.num_tokens, len(keys))
         except MemoryError:
             return
-        self._move_pin(run, self.tree.insert(match, keys, blocks))
+        self._move_pin(run, self.tree.insert(match, keys, blocks, is_ahead=run.is_ahead))
         self.tree.own(run.match.node, run.owner)
 
     def _pinned_match(self, ids: Sequence[int], regime: str) -> Match:
         match = self.tree.match(self._space(regime), ids)
         self.tree.pin(match.node)
+        self.tree.ask(match.node)
         return match
 
     def _move_pin(self, run: Run, match: Match) -> None:
@@ -355,9 +383,16 @@ class PrefixCache:
     def _evict_for(self, nbytes: int) -> None:
         """Evict reusable blocks until `nbytes` are free, or none is left."""
         self._release_old()
+        self._evict_until(nbytes, is_ahead_only=False)
+
+    def _evict_ahead(self, nbytes: int) -> None:
+        """The same, with nothing but blocks that were read ahead."""
+        self._evict_until(nbytes, is_ahead_only=True)
+
+    def _evict_until(self, nbytes: int, *, is_ahead_only: bool) -> None:
         missing = nbytes - self.store.free_bytes
         if missing > 0:
-            freed = self.tree.evict(-(-missing // self.store.layout.bytes_per_block))
+            freed = self.tree.evict(-(-missing // self.store.layout.bytes_per_block), is_ahead_only=is_ahead_only)
             self.store.free(freed)
             self.evicted_bytes += len(freed) * self.store.layout.bytes_per_block
             self.evictions.note(len(freed))

@@ -35,6 +35,10 @@ class SaltedCache:
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0) -> Run:
         return self._cache.begin(ids, new_tokens, owner, length, self._salt)
 
+    def begin_ahead(self, ids: Sequence[int], new_tokens: int, owner: str, length: int) -> Run | None:
+        """As `begin`, to read what nobody asked for yet; None where there is no room for it."""
+        return self._cache.begin_ahead(ids, new_tokens, owner, length, self._salt)
+
     def restore(self, run: Run) -> None:
         self._cache.restore(run)
 

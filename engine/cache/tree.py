@@ -28,11 +28,11 @@ class Node:
     `pins` counts the running requests that need this node or one below it; `kept_by` names those who asked to keep it
     resident. Neither may be evicted. A split keeps the object as the *lower* part, so that whoever holds a node as the
     deepest of a path goes on holding the whole path. `digests` are the names of its first blocks, as far as somebody
-    asked for them.
+    asked for them. `is_ahead`: it was read ahead, and no request has come for it yet; nor for any below it.
     """
 
     __slots__ = (
-        "blocks", "children", "digests", "hits", "kept_by", "keys", "last_used", "owners", "parent", "pins",
+        "blocks", "children", "digests", "hits", "is_ahead", "kept_by", "keys", "last_used", "owners", "parent", "pins",
     )  # fmt: skip
 
     def __init__(self, parent: Node | None, keys: list[Key], blocks: list[int]) -> None:
@@ -46,6 +46,7 @@ class Node:
         self.kept_by: set[Keeper] = set()
         self.owners: set[str] = set()
         self.digests: list[str] = []
+        self.is_ahead = False
 
     @property
     def is_evictable(self) -> bool:
@@ -144,14 +145,16 @@ class PrefixTree:
             blocks += node.blocks
         return Match(node, tuple(blocks))
 
-    def insert(self, at: Match, keys: list[Key], blocks: list[int]) -> Match:
-        """Append written, final blocks below the match `at`. None of them may be cached there already."""
+    def insert(self, at: Match, keys: list[Key], blocks: list[int], *, is_ahead: bool = False) -> Match:
+        """Append written, final blocks below the match `at`. None of them may be cached there already. `is_ahead`: they
+        are evicted before all others, until `ask` says that a request came for them."""
         if not keys:
             return at
         assert len(keys) == len(blocks)
         assert keys[0] not in at.node.children
         node = Node(at.node, keys, blocks)
         node.last_used = self._clock()
+        node.is_ahead = is_ahead
         at.node.children[keys[0]] = node
         for block in blocks:
             self._where[block] = node
@@ -174,6 +177,11 @@ class PrefixTree:
         if owner:
             for part in node.path():
                 part.owners.add(owner)
+
+    def ask(self, node: Node) -> None:
+        """A request came for this path: it is no longer what was merely read ahead."""
+        for part in node.path():
+            part.is_ahead = False
 
     def keep(self, node: Node, owner: Keeper) -> None:
         """Keep a path resident on behalf of `owner`, in place of what it kept before."""
@@ -220,21 +228,26 @@ class PrefixTree:
                 freed += self._cut(part, 0)
         return freed
 
-    def evict(self, count: int) -> list[int]:
-        """Remove up to `count` blocks, the least recently used leaf first and each leaf from its end.
+    def evict(self, count: int, *, is_ahead_only: bool = False) -> list[int]:
+        """Remove up to `count` blocks: first what was merely read ahead, then the least recently used leaf, and each
+        leaf from its end. `is_ahead_only`: nothing but what was read ahead.
 
         Returns the freed block numbers; fewer than `count` where everything left is pinned or kept.
         """
-        leaves = [(node.last_used, id(node), node) for node in self.nodes() if node.is_evictable]
+
+        def may_go(node: Node) -> bool:
+            return node.is_evictable and (node.is_ahead or not is_ahead_only)
+
+        leaves = [_in_order(node) for node in self.nodes() if may_go(node)]
         heapq.heapify(leaves)
         freed: list[int] = []
         while leaves and len(freed) < count:
-            _, _, node = heapq.heappop(leaves)
+            *_, node = heapq.heappop(leaves)
             parent = node.parent
             assert parent is not None
             freed += self._cut(node, max(0, len(node.blocks) - (count - len(freed))))
-            if not node.blocks and parent.is_evictable:
-                heapq.heappush(leaves, (parent.last_used, id(parent), parent))
+            if not node.blocks and may_go(parent):
+                heapq.heappush(leaves, _in_order(parent))
         return freed
 
     def roots(self) -> list[tuple[str, Node]]:
@@ -265,6 +278,7 @@ class PrefixTree:
             assert len(node.digests) <= len(node.keys)
             assert node.pins >= sum(child.pins for child in node.children.values())
             assert all(child.kept_by <= node.kept_by for child in node.children.values())
+            assert all(child.is_ahead >= node.is_ahead for child in node.children.values())
             for block in node.blocks:
                 assert block not in seen
                 seen[block] = node
@@ -279,7 +293,7 @@ class PrefixTree:
         assert 0 < count < len(node.keys)
         upper = Node(parent, node.keys[:count], node.blocks[:count])
         upper.last_used, upper.pins, upper.hits = node.last_used, node.pins, node.hits
-        upper.kept_by, upper.owners = set(node.kept_by), set(node.owners)
+        upper.kept_by, upper.owners, upper.is_ahead = set(node.kept_by), set(node.owners), node.is_ahead
         upper.digests, node.digests = node.digests[:count], node.digests[count:]
         node.keys, node.blocks, node.parent = node.keys[count:], node.blocks[count:], upper
         parent.children[upper.keys[0]] = upper
@@ -299,6 +313,11 @@ class PrefixTree:
         if not node.blocks and node.parent is not None:
             del node.parent.children[first]
         return freed
+
+
+def _in_order(node: Node) -> tuple[bool, float, int, Node]:
+    """A leaf with what it is sorted by: what goes first comes first. Equal times are told apart by a number."""
+    return not node.is_ahead, node.last_used, id(node), node
 
 
 def _below(stack: list[Node]) -> Iterator[Node]:

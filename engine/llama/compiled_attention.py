@@ -11,10 +11,10 @@ from torch import Tensor
 from engine.native import library as native_library
 from engine.weights.fastest import fastest
 
-WAYS = ("AVX2", "AVX-512", "AVX-512 BF16", "AMX")
+WAYS = ("by eights", "AVX-512", "AVX-512 BF16", "AMX")
 """How products are computed, as in `engine/native/tiles.h`."""
 
-AVX2 = WAYS.index("AVX2")
+BY_EIGHTS = WAYS.index("by eights")
 NUMBERS = (torch.float32, torch.bfloat16)
 
 
@@ -30,8 +30,8 @@ def way(dtype: torch.dtype) -> int:
     library = native_library.library()
     assert library is not None
     widest = library.headstart_widest(dtype is torch.bfloat16)
-    if widest == AVX2 or torch.backends.cpu.get_cpu_capability() == "AVX2":
-        return AVX2
+    if widest == BY_EIGHTS or torch.backends.cpu.get_cpu_capability() == "AVX2":
+        return BY_EIGHTS
     query, key = torch.ones(1, 4, 96, 64, dtype=dtype), torch.ones(1, 2, 1024, 64, dtype=dtype)
     return fastest({each: partial(attend, query, key, key, 0.125, each) for each in range(widest + 1)}, rounds=5)
 

@@ -6,7 +6,7 @@
 #include "model.h"
 #include "vector.h"
 
-enum { KEYS = 256 }; /* what a thread takes at a time; their scores stay in its cache */
+enum { PIECE = 256 }; /* what a thread takes at a time; their scores stay in its cache */
 
 /* Keys or values of one head and piece: `count` of them, `dim` numbers each, from index `at` on. */
 typedef struct {
@@ -15,27 +15,27 @@ typedef struct {
     int count, dim, is_bf16;
 } Cached;
 
-INLINE int pieces(int keys) { return (keys + KEYS - 1) / KEYS; }
+INLINE int pieces(int keys) { return (keys + PIECE - 1) / PIECE; }
 
-INLINE __m256 eight_of(Cached from, int key, int i) {
+INLINE f8 eight_of(Cached from, int key, int i) {
     return load8(from.numbers, from.at + (size_t)key * from.dim + i, from.is_bf16);
 }
 
 INLINE float score_one(const float *query, Cached keys, int key) {
-    __m256 sum = _mm256_setzero_ps();
+    f8 sum = set8(0.0f);
     for (int i = 0; i < keys.dim; i += 8)
-        sum = _mm256_fmadd_ps(_mm256_loadu_ps(query + i), eight_of(keys, key, i), sum);
+        sum = fma8(read8(query + i), eight_of(keys, key, i), sum);
     return sum8(sum);
 }
 
-INLINE __m128 score_four(const float *query, Cached keys, int key) {
-    __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
+INLINE f4 score_four(const float *query, Cached keys, int key) {
+    f8 a = set8(0.0f), b = a, c = a, d = a;
     for (int i = 0; i < keys.dim; i += 8) {
-        const __m256 own = _mm256_loadu_ps(query + i);
-        a = _mm256_fmadd_ps(own, eight_of(keys, key, i), a);
-        b = _mm256_fmadd_ps(own, eight_of(keys, key + 1, i), b);
-        c = _mm256_fmadd_ps(own, eight_of(keys, key + 2, i), c);
-        d = _mm256_fmadd_ps(own, eight_of(keys, key + 3, i), d);
+        const f8 own = read8(query + i);
+        a = fma8(own, eight_of(keys, key, i), a);
+        b = fma8(own, eight_of(keys, key + 1, i), b);
+        c = fma8(own, eight_of(keys, key + 2, i), c);
+        d = fma8(own, eight_of(keys, key + 3, i), d);
     }
     return sum8x4(a, b, c, d);
 }
@@ -45,26 +45,26 @@ INLINE void score(const float *query, Cached keys, float *scores) {
     const float scale = 1.0f / sqrtf((float)keys.dim);
     int key = 0;
     for (; key + 4 <= keys.count; key += 4)
-        _mm_storeu_ps(scores + key, _mm_mul_ps(score_four(query, keys, key), _mm_set1_ps(scale)));
+        write4(scores + key, score_four(query, keys, key) * scale);
     for (; key < keys.count; key++) scores[key] = score_one(query, keys, key) * scale;
     for (; key % 8; key++) scores[key] = -INFINITY;
 }
 
 /* Weighted sum of the numbers `first` to `first + 8 * registers` of all values. */
 INLINE void weigh(const float *weights, Cached values, int first, int registers, float *out) {
-    __m256 sums[8];
-    for (int i = 0; i < registers; i++) sums[i] = _mm256_setzero_ps();
+    f8 sums[8];
+    for (int i = 0; i < registers; i++) sums[i] = set8(0.0f);
     for (int key = 0; key < values.count; key++) {
-        const __m256 weight = _mm256_broadcast_ss(weights + key);
+        const f8 weight = set8(*(weights + key));
         for (int i = 0; i < registers; i++)
-            sums[i] = _mm256_fmadd_ps(weight, eight_of(values, key, first + 8 * i), sums[i]);
+            sums[i] = fma8(weight, eight_of(values, key, first + 8 * i), sums[i]);
     }
-    for (int i = 0; i < registers; i++) _mm256_storeu_ps(out + first + 8 * i, sums[i]);
+    for (int i = 0; i < registers; i++) write8(out + first + 8 * i, sums[i]);
 }
 
 /* One query head and one piece; `partial` as in `Scratch`. */
 INLINE void attend(const float *query, Cached keys, Cached values, float *partial) {
-    float scores[KEYS];
+    float scores[PIECE];
     const int padded_count = (keys.count + 7) / 8 * 8;
     score(query, keys, scores);
     partial[0] = highest(scores, padded_count);
@@ -86,8 +86,8 @@ static void attend_in_pieces(const Model *model, int layer, const Token *token, 
     const int group = model->heads / model->kv_heads;
 #pragma omp for schedule(dynamic, 1)
     for (int unit = 0; unit < model->kv_heads * num; unit++) {
-        const int kv_head = unit / num, piece = unit % num, first = piece * KEYS;
-        const int own = count - first < KEYS ? count - first : KEYS;
+        const int kv_head = unit / num, piece = unit % num, first = piece * PIECE;
+        const int own = count - first < PIECE ? count - first : PIECE;
         Cached keys = {token->keys, slot(model, token, layer, kv_head, first), own, dim, 0}, values = keys;
         values.numbers = token->values;
         for (int head = kv_head * group; head < (kv_head + 1) * group; head++) {

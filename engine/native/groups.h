@@ -10,12 +10,8 @@ INLINE const Matrix *holding(const Matrix *matrix, int *row) {
     return matrix;
 }
 
-INLINE __m256 half8(const void *from, size_t at) {
-    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)((const uint16_t *)from + at)));
-}
-
-INLINE __m256 eight_scales(const void *numbers, const void *supers, int kind, size_t at, size_t super) {
-    if (kind == FP16) return half8(numbers, at);
+INLINE f8 eight_scales(const void *numbers, const void *supers, int kind, size_t at, size_t super) {
+    if (kind == FP16) return fp16_to_fp32((const uint16_t *)numbers + at);
     if (kind == BF16) return bf16_to_fp32((const uint16_t *)numbers + at);
-    return _mm256_mul_ps(int8_to_fp32((const int8_t *)numbers + at), _mm256_set1_ps(_cvtsh_ss(((const uint16_t *)supers)[super])));
+    return mul8(int8_to_fp32((const int8_t *)numbers + at), set8(half(((const uint16_t *)supers)[super])));
 }

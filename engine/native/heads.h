@@ -8,15 +8,15 @@
 
 /* Root-mean-square norm (https://arxiv.org/abs/1910.07467) of `n` numbers. */
 INLINE void normalise(const void *from, const float *weight, int n, float epsilon, void *to, int is_bf16) {
-    __m256 squares = _mm256_setzero_ps();
+    f8 squares = set8(0.0f);
     for (int i = 0; i < n; i += 8) {
-        const __m256 own = load8(from, i, is_bf16);
-        squares = _mm256_fmadd_ps(own, own, squares);
+        const f8 own = load8(from, i, is_bf16);
+        squares = fma8(own, own, squares);
     }
-    const __m256 factor = _mm256_set1_ps(1.0f / sqrtf(sum8(squares) / n + epsilon));
+    const f8 factor = set8(1.0f / sqrtf(sum8(squares) / n + epsilon));
     for (int i = 0; i < n; i += 8) {
-        const __m256 scaled = _mm256_mul_ps(load8(from, i, is_bf16), factor);
-        store8(to, i, is_bf16, _mm256_mul_ps(scaled, _mm256_loadu_ps(weight + i)));
+        const f8 scaled = mul8(load8(from, i, is_bf16), factor);
+        store8(to, i, is_bf16, mul8(scaled, read8(weight + i)));
     }
 }
 
@@ -42,5 +42,5 @@ static void place_head(const Heads *h, int head, float *own, int position, const
     const int kv_head = (head - h->heads) % h->kv_heads;
     const size_t at = ((size_t)kv_head * h->capacity + position) * h->dim;
     for (int i = 0; i < h->dim; i += 8)
-        store8(is_value ? h->values : h->keys, at + i, h->is_bf16, _mm256_loadu_ps(own + i));
+        store8(is_value ? h->values : h->keys, at + i, h->is_bf16, read8(own + i));
 }

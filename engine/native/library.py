@@ -1,7 +1,8 @@
 """Finds and loads the compiled part of the engine (the C files in this folder), and has its structures.
 
-Installing Headstart builds it on x86-64 Linux where there is gcc. It is used on processors with AVX2. Everywhere else
-torch's own kernels do the work.
+Installing Headstart builds it on Linux where there is gcc, for x86-64 and ARM. It holds its functions in two forms: for
+AVX2, which takes 512 bits where the processor has them, and in portable C, which gcc makes NEON of on ARM. Everywhere
+else torch's own kernels do the work.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 4
+VERSION = 5
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
-CAPABLE = {"AVX2", "AVX512"}
+AVX2 = {"AVX2", "AVX512"}
+"""What torch calls processors that the wider form is for; it knows of an order to use less."""
+MACHINES = {"x86_64", "aarch64"}
 WIDEST_HEAD = 512
 MOST_GROUPS = 4096
 """Groups of columns, each with a scale, that a row of a packed matrix may have."""
@@ -134,8 +137,10 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "headstart_attend": (None, POINTER(Attention)),
     "headstart_gate": (None, c_void_p, c_void_p, c_int32, c_int32, c_int32),
 }
-"""What each function returns and takes, as in the C files."""
+"""What each function returns and takes, as in the C files. There the names of all but SHARED end with their form."""
 
+SHARED = {"headstart_repack"}
+"""Functions that compute nothing, and so have one form."""
 
 LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Token, Heads, Attention))]
 
@@ -175,9 +180,11 @@ def load(path: str) -> ctypes.CDLL | None:
             return None
         loaded = ctypes.CDLL(path)  # finds OpenMP in what torch has loaded
         layout = (c_int32 * len(LAYOUT)).in_dll(loaded, "headstart_layout")
+        form = _form(loaded)
         for name, (result, *arguments) in SIGNATURES.items():
-            function = getattr(loaded, name)
+            function = getattr(loaded, name if name in SHARED else f"{name}_{form}")
             function.restype, function.argtypes = result, arguments
+            setattr(loaded, name, function)
     except (OSError, ValueError, AttributeError):  # ValueError, AttributeError: it has no such name
         return None
     return loaded if list(layout) == LAYOUT else None
@@ -196,8 +203,20 @@ def _path() -> str | None:
 
 
 def _is_for_this_machine() -> bool:
-    is_linux = sys.platform == "linux" and platform.machine() == "x86_64"
-    return is_linux and torch.backends.cpu.get_cpu_capability() in CAPABLE
+    return sys.platform == "linux" and platform.machine() in MACHINES
+
+
+def _form(loaded: ctypes.CDLL) -> str:
+    """How the names of the functions end that are for this processor. Only gcc builds the wider form."""
+    is_avx2 = platform.machine() == "x86_64" and torch.backends.cpu.get_cpu_capability() in AVX2
+    return "avx2" if is_avx2 and hasattr(loaded, "headstart_step_avx2") else "plain"
+
+
+def _in_words(loaded: ctypes.CDLL) -> str:
+    """The form in use, for a user."""
+    if _form(loaded) == "avx2":
+        return {"AVX512": "AVX-512", "AVX2": "AVX2"}[torch.backends.cpu.get_cpu_capability()]
+    return "NEON" if platform.machine() == "aarch64" else "plain C: there is no AVX2, or no gcc built it"
 
 
 def _is_whole(path: str) -> bool:
@@ -216,10 +235,11 @@ def _is_whole(path: str) -> bool:
 
 def state() -> str:
     """Whether the compiled part is in use, and if not, why, in words for a user."""
-    if library() is not None:
-        return "compiled for this processor"
+    loaded = library()
+    if loaded is not None:
+        return f"compiled for this processor ({_in_words(loaded)})"
     if not _is_for_this_machine():
-        return "torch's kernels: the compiled ones are for x86-64 Linux with AVX2"
+        return "torch's kernels: the compiled ones are for Linux on x86-64 and ARM"
     why = "they were not built" if _path() is None else "they are damaged or of another version"
     return f"torch's kernels, up to three times slower than the compiled ones: {why}. Install gcc, then Headstart anew."
 

@@ -9,58 +9,28 @@
 enum { OUTPUTS = 32, VECTORS = 2 }; /* rows of a matrix that a thread takes at a time; vectors of sums that it holds */
 enum { AHEAD = 4096, LONG_ROW = 2048 }; /* bytes of codes: measured on a processor of 25 GB/s a thread */
 
-#define WIDE __attribute__((target("avx512f")))
-
-/* Whether products with one row take 16 numbers at a time. Python sets it before it calls anything. */
-extern int32_t headstart_is_wide;
-
-/* 256 bits: one row in a vector. */
+/* One row in a vector. */
 #define TARGET
-#define NAME(name) name##_avx2
-#define V __m256
-#define VI __m256i
+#define NAME(name) name##_eights
+#define V f8
+#define VI i8
 #define PER 1
-#define ZERO _mm256_setzero_ps()
-#define EIGHTS _mm256_setzero_si256()
 #define JOIN(each) each[0]
-#define SET _mm256_set1_ps
-#define SET_I _mm256_set1_epi32
-#define EIGHT _mm256_loadu_ps
-#define ADD _mm256_add_ps
-#define MUL _mm256_mul_ps
-#define FMA _mm256_fmadd_ps
-#define ADD_I _mm256_add_epi32
-#define AND _mm256_and_si256
-#define SHIFT_DOWN _mm256_srli_epi32
-#define TO_V _mm256_cvtepi32_ps
-#define PICK _mm256_permutevar8x32_ps
-#define LOAD_WORDS(from, at) _mm256_loadu_si256((const __m256i *)(*(from) + (at)))
+#define SET set8
+#define EIGHT read8
+#define ADD add8
+#define MUL mul8
+#define FMA fma8
+#define AND and8
+#define SHIFT_DOWN down8
+#define TO_V to_fp32
+#define SPREAD spread8
+#define LOAD_WORDS(from, at) words8(*(from) + (at))
 #define LOAD_BYTES(from, at) int8_to_fp32(*(from) + (at))
-#define SUM_UP(totals, out) _mm_storeu_ps(out, sum8x4(totals[0], totals[1], totals[0], totals[1]))
+#define SUM_UP(totals, out) write4(out, sum8x4(totals[0], totals[1], totals[0], totals[1]))
 #include "packed_rows.h"
-#undef TARGET
-#undef NAME
-#undef V
-#undef VI
-#undef PER
-#undef ZERO
-#undef EIGHTS
-#undef JOIN
-#undef SET
-#undef SET_I
-#undef EIGHT
-#undef ADD
-#undef MUL
-#undef FMA
-#undef ADD_I
-#undef AND
-#undef SHIFT_DOWN
-#undef TO_V
-#undef PICK
-#undef LOAD_WORDS
-#undef LOAD_BYTES
-#undef SUM_UP
 
+#ifdef __AVX2__
 /* 512 bits: two rows side by side. */
 WIDE INLINE __m512 both(__m256 low, __m256 high) {
     return _mm512_castpd_ps(_mm512_insertf64x4(_mm512_castps_pd(_mm512_castps256_ps512(low)), _mm256_castps_pd(high), 1));
@@ -83,37 +53,41 @@ WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf6
 #define V __m512
 #define VI __m512i
 #define PER 2
-#define ZERO _mm512_setzero_ps()
-#define EIGHTS _mm512_set_epi32(8, 8, 8, 8, 8, 8, 8, 8, 0, 0, 0, 0, 0, 0, 0, 0)
 #define JOIN(each) both(each[0], each[1])
 #define SET _mm512_set1_ps
-#define SET_I _mm512_set1_epi32
 #define EIGHT(from) _mm512_castpd_ps(_mm512_broadcast_f64x4(_mm256_loadu_pd((const double *)(from))))
 #define ADD _mm512_add_ps
 #define MUL _mm512_mul_ps
 #define FMA _mm512_fmadd_ps
-#define ADD_I _mm512_add_epi32
-#define AND _mm512_and_si512
+#define AND(words, mask) _mm512_and_si512(words, _mm512_set1_epi32(mask))
 #define SHIFT_DOWN _mm512_srli_epi32
 #define TO_V _mm512_cvtepi32_ps
-#define PICK(all, places) _mm512_permutexvar_ps(places, all)
+#define SPREAD(all, place) _mm512_permutexvar_ps(_mm512_add_epi32(EIGHT_APART, _mm512_set1_epi32(place)), all)
+#define EIGHT_APART _mm512_set_epi32(8, 8, 8, 8, 8, 8, 8, 8, 0, 0, 0, 0, 0, 0, 0, 0)
 #define LOAD_WORDS words_of_two
 #define LOAD_BYTES bytes_of_two
 #define SUM_UP(totals, out)                                                                                               \
-    _mm_storeu_ps(out, sum8x4(_mm512_castps512_ps256(totals[0]), upper(totals[0]), _mm512_castps512_ps256(totals[1]), \
-                              upper(totals[1])))
+    write4(out, (f4)sum8x4(_mm512_castps512_ps256(totals[0]), upper(totals[0]), _mm512_castps512_ps256(totals[1]),        \
+                           upper(totals[1])))
 #include "packed_rows.h"
 
+/* Whether products with one row take 16 numbers at a time. Python sets it before it calls anything. */
+static int32_t is_wide;
+#define PACKED (is_wide ? packed_avx512 : packed_eights)
+#else
+#define PACKED packed_eights
+#endif
+
 INLINE float full_row(const Matrix *m, int row, const float *x, int is_bf16) {
-    __m256 sums[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()};
+    f8 sums[4] = {set8(0.0f), set8(0.0f), set8(0.0f), set8(0.0f)};
     const size_t at = (size_t)row * m->columns;
     int column = 0;
     for (; column + 32 <= m->columns; column += 32)
         for (int i = 0; i < 4; i++)
-            sums[i] = _mm256_fmadd_ps(load8(m->codes, at + column + 8 * i, is_bf16), _mm256_loadu_ps(x + column + 8 * i), sums[i]);
+            sums[i] = fma8(load8(m->codes, at + column + 8 * i, is_bf16), read8(x + column + 8 * i), sums[i]);
     for (; column < m->columns; column += 8)
-        sums[0] = _mm256_fmadd_ps(load8(m->codes, at + column, is_bf16), _mm256_loadu_ps(x + column), sums[0]);
-    return sum8(_mm256_add_ps(_mm256_add_ps(sums[0], sums[1]), _mm256_add_ps(sums[2], sums[3])));
+        sums[0] = fma8(load8(m->codes, at + column, is_bf16), read8(x + column), sums[0]);
+    return sum8(add8(add8(sums[0], sums[1]), add8(sums[2], sums[3])));
 }
 
 /* `count` products with rows of a matrix from `row` on, which is counted from the top of all matrices. */
@@ -122,7 +96,7 @@ static void rows_times(const Matrix *matrix, int row, int count, const Scratch *
         int first = row;
         const Matrix *m = holding(matrix, &first);
         const int own = count < m->rows - first ? count : m->rows - first;
-        if (m->bits < 16) (headstart_is_wide ? packed_avx512 : packed_avx2)(m, first, own, s, out);
+        if (m->bits < 16) PACKED(m, first, own, s, out);
         else
             for (int i = 0; i < own; i++) out[i] = full_row(m, first + i, s->x, m->bits == 16);
         for (int i = 0; m->bias && i < own; i++) out[i] += m->bias[first + i];
@@ -144,9 +118,9 @@ static void prepare(const float *x, int columns, Scratch *s) {
     if (x != s->x) memcpy(s->x, x, sizeof(float) * columns);
     memset(s->x + columns, 0, sizeof(float) * (all - columns));
     for (int column = 0; column < all; column += 8)
-        _mm256_storeu_ps(s->folded + column, _mm256_mul_ps(_mm256_loadu_ps(s->x + column), _mm256_set1_ps(scales[column / 8 % 8])));
+        write8(s->folded + column, mul8(read8(s->x + column), set8(scales[column / 8 % 8])));
     for (int g = 0; g < all / 16; g++)
-        s->sums16[g] = sum8(_mm256_add_ps(_mm256_loadu_ps(s->x + 16 * g), _mm256_loadu_ps(s->x + 16 * g + 8)));
+        s->sums16[g] = sum8(add8(read8(s->x + 16 * g), read8(s->x + 16 * g + 8)));
     for (int g = 0; g < all / 32; g++) s->sums32[g] = s->sums16[2 * g] + s->sums16[2 * g + 1];
 }
 
@@ -172,6 +146,6 @@ static void multiply_gated(const Matrix *matrix, const Scratch *s, float *acted)
         rows_times(matrix, start, count, s, gate);
         rows_times(matrix, inner + start, count, s, up);
         for (int i = 0; i < count; i += 8)
-            _mm256_storeu_ps(acted + start + i, _mm256_mul_ps(silu8(_mm256_loadu_ps(gate + i)), _mm256_loadu_ps(up + i)));
+            write8(acted + start + i, mul8(silu8(read8(gate + i)), read8(up + i)));
     }
 }

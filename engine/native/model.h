@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 4
+#define VERSION 5
 
 #define EXPORT __attribute__((visibility("default")))
 

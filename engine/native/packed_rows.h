@@ -7,7 +7,7 @@ enum { NAME(AT_ONCE) = VECTORS * PER };
 
 /* Eight scales of each row from group `g` on, whatever their kind. */
 TARGET INLINE V NAME(scales)(const Matrix *m, const void *numbers, const void *supers, const int *rows, int g, int kind) {
-    __m256 each[PER];
+    f8 each[PER];
     for (int i = 0; i < PER; i++) {
         const size_t at = (size_t)rows[i] * m->groups + g;
         each[i] = eight_scales(numbers, supers, kind, at, kind == NESTED ? at / (256 / m->group) : 0);
@@ -17,7 +17,7 @@ TARGET INLINE V NAME(scales)(const Matrix *m, const void *numbers, const void *s
 
 /* What code 0 of eight groups of each row stands for. */
 TARGET INLINE V NAME(least)(const Matrix *m, const int *rows, int g, int kind) {
-    const V minimum = m->mins ? NAME(scales)(m, m->mins, m->super_mins, rows, g, kind) : ZERO;
+    const V minimum = m->mins ? NAME(scales)(m, m->mins, m->super_mins, rows, g, kind) : SET(0.0f);
     if (!m->offset) return minimum;
     return FMA(NAME(scales)(m, m->scales, m->supers, rows, g, kind), SET((float)-m->offset), minimum);
 }
@@ -25,13 +25,12 @@ TARGET INLINE V NAME(least)(const Matrix *m, const int *rows, int g, int kind) {
 /* Eight of the columns of a stretch. Their codes stay where they are in their words, and so count 16 ** k times:
    `prepare` made up for that. The highest four bits would be a sign and are moved down. */
 TARGET INLINE V NAME(columns)(VI words, int k) {
-    return TO_V(k < 7 ? AND(words, SET_I(15 << (4 * k))) : SHIFT_DOWN(words, 28));
+    return TO_V(k < 7 ? AND(words, 15 << (4 * k)) : SHIFT_DOWN(words, 28));
 }
 
 /* A stretch of 4-bit codes. `place` is that of its first group among the eight whose `scale` is at hand. */
 TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, const float *x, const V *scale, int place,
                                       int group, V *first, V *second) {
-    const VI at = ADD_I(EIGHTS, SET_I(place));
     VI words[VECTORS];
     V a[VECTORS], b[VECTORS];
     for (int v = 0; v < VECTORS; v++) words[v] = LOAD_WORDS(codes + v * PER, column / 8);
@@ -39,15 +38,15 @@ TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, 
     for (int k = 0; k < 4; k++) {
         const V left = EIGHT(x + 8 * k), right = EIGHT(x + 8 * (k + 4));
         const int begins = k == 0 || (group == 16 && k == 2), ends = k == 3 || (group == 16 && k == 1);
-        const VI of_a = ADD_I(at, SET_I(k / 2 * (group == 16))), of_b = ADD_I(of_a, SET_I(group == 16 ? 2 : 1));
+        const int of_a = place + (group == 16 ? k / 2 : 0), of_b = of_a + (group == 16 ? 2 : 1);
 #pragma GCC unroll 4
         for (int v = 0; v < VECTORS; v++) {
             const V p = NAME(columns)(words[v], k), q = NAME(columns)(words[v], k + 4);
             a[v] = begins ? MUL(p, left) : FMA(p, left, a[v]);
             b[v] = begins ? MUL(q, right) : FMA(q, right, b[v]);
             if (!ends) continue;
-            first[v] = FMA(a[v], PICK(scale[v], of_a), first[v]);
-            second[v] = FMA(b[v], PICK(scale[v], of_b), second[v]);
+            first[v] = FMA(a[v], SPREAD(scale[v], of_a), first[v]);
+            second[v] = FMA(b[v], SPREAD(scale[v], of_b), second[v]);
         }
     }
 }
@@ -55,15 +54,15 @@ TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, 
 /* 32 columns of 8-bit codes, likewise. */
 TARGET INLINE void NAME(int8_columns)(const int8_t *const *codes, int column, const float *x, const V *scale, int place,
                                       int group, V *first, V *second) {
-    const VI of_a = ADD_I(EIGHTS, SET_I(place)), of_b = ADD_I(of_a, SET_I(group == 16));
+    const int of_a = place, of_b = place + (group == 16);
     const V eights[4] = {EIGHT(x), EIGHT(x + 8), EIGHT(x + 16), EIGHT(x + 24)};
 #pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++) {
         const int8_t *const *own = codes + v * PER;
         const V a = FMA(LOAD_BYTES(own, column + 8), eights[1], MUL(LOAD_BYTES(own, column), eights[0]));
         const V b = FMA(LOAD_BYTES(own, column + 24), eights[3], MUL(LOAD_BYTES(own, column + 16), eights[2]));
-        first[v] = FMA(a, PICK(scale[v], of_a), first[v]);
-        second[v] = FMA(b, PICK(scale[v], of_b), second[v]);
+        first[v] = FMA(a, SPREAD(scale[v], of_a), first[v]);
+        second[v] = FMA(b, SPREAD(scale[v], of_b), second[v]);
     }
 }
 
@@ -85,7 +84,7 @@ TARGET INLINE void NAME(grouped)(const Matrix *m, const int *rows, const Scratch
     const size_t row_bytes = (size_t)m->columns * bits / 8;
     V first[VECTORS], second[VECTORS], least[VECTORS];
     for (int i = 0; i < NAME(AT_ONCE); i++) codes[i] = (const char *)m->codes + rows[i] * row_bytes;
-    for (int v = 0; v < VECTORS; v++) first[v] = second[v] = least[v] = ZERO;
+    for (int v = 0; v < VECTORS; v++) first[v] = second[v] = least[v] = SET(0.0f);
     if (m->mins || m->offset)
         for (int g = 0; g * group < m->columns; g += 8)
             for (int v = 0; v < VECTORS; v++)
@@ -110,7 +109,7 @@ TARGET INLINE void NAME(scaled)(const Matrix *m, const int *rows, const Scratch 
     const int8_t *codes[NAME(AT_ONCE)];
     V first[VECTORS], second[VECTORS];
     for (int i = 0; i < NAME(AT_ONCE); i++) codes[i] = (const int8_t *)m->codes + (size_t)rows[i] * m->columns;
-    for (int v = 0; v < VECTORS; v++) first[v] = second[v] = ZERO;
+    for (int v = 0; v < VECTORS; v++) first[v] = second[v] = SET(0.0f);
     for (int column = 0; column < m->columns; column += 16) {
         const V left = EIGHT(s->x + column), right = EIGHT(s->x + column + 8);
         for (int v = 0; v < VECTORS; v++) {
@@ -151,3 +150,21 @@ TARGET static void NAME(packed)(const Matrix *m, int first, int count, const Scr
 #undef EACH
 #undef FOR_KIND
 #undef FOR_GROUP
+#undef TARGET
+#undef NAME
+#undef V
+#undef VI
+#undef PER
+#undef JOIN
+#undef SET
+#undef EIGHT
+#undef ADD
+#undef MUL
+#undef FMA
+#undef AND
+#undef SHIFT_DOWN
+#undef TO_V
+#undef SPREAD
+#undef LOAD_WORDS
+#undef LOAD_BYTES
+#undef SUM_UP

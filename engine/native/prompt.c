@@ -8,8 +8,10 @@
 
 #include <math.h>
 #include <omp.h>
+#ifdef __AVX2__
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 #include "model.h"
 #include "softmax.h"
 #include "tiles.h"
@@ -47,15 +49,16 @@ static int heads_at_once(const Attention *a, const Sizes *s) {
 }
 
 /* Bytes of `Attention.scratch`. */
-EXPORT int64_t headstart_attention_scratch(const Attention *a) {
+EXPORT int64_t FORM(headstart_attention_scratch)(const Attention *a) {
     const Sizes s = sizes(a);
     return (int64_t)(heads_at_once(a, &s) * s.head + omp_get_max_threads() * s.own + 64);
 }
 
 /* The widest way there is here for numbers of a type. */
-EXPORT int32_t headstart_widest(int32_t is_bf16) {
+EXPORT int32_t FORM(headstart_widest)(int32_t is_bf16) {
+#ifdef __AVX2__
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw")) return AVX2;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw")) return BY_EIGHTS;
 #if __GNUC__ >= 11 /* as in tiles.h */
     if (is_bf16 && __builtin_cpu_supports("avx512bf16")) {
         unsigned a = 7, b = 0, c = 0, d = 0;
@@ -65,8 +68,10 @@ EXPORT int32_t headstart_widest(int32_t is_bf16) {
         return has_amx && syscall(SYS_arch_prctl, 0x1023, 18) == 0 ? AMX : AVX512_BF16;
     }
 #endif
-    (void)is_bf16;
     return AVX512;
+#endif
+    (void)is_bf16;
+    return BY_EIGHTS;
 }
 
 INLINE float number(const void *from, size_t at, int is_bf16) {
@@ -193,8 +198,12 @@ static void attend_block(const Attention *a, const Sizes *s, Tile *t, int block,
         const Rule rule = {seen, seen_by(a, token, first), a->scale, a->softcap};
         void *weights = t->weights + (size_t)row * KEYS * s->bytes;
         float *scores = t->scores + row * KEYS;
-        t->kept[row] = a->kind == AVX2 ? weigh_avx2(rule, scores, t->highest + row, t->total + row, weights)
-                                       : weigh_avx512(rule, scores, t->highest + row, t->total + row, weights, s->bytes == 2);
+#ifdef __AVX2__
+        if (a->kind != BY_EIGHTS)
+            t->kept[row] = weigh_avx512(rule, scores, t->highest + row, t->total + row, weights, s->bytes == 2);
+        else
+#endif
+            t->kept[row] = weigh_eights(rule, scores, t->highest + row, t->total + row, weights);
         if (t->kept[row] != 1.0f)
             for (int i = 0; i < s->value; i++) t->sums[row * s->value + i] *= t->kept[row];
     }
@@ -208,13 +217,13 @@ static void end_tile(const Attention *a, const Sizes *s, int kv_head, const Tile
         float *own = t->sums + row * s->value;
         for (int i = 0; i < a->value_dim; i++) own[i] /= t->total[row];
         int i = 0;
-        for (; i + 8 <= a->value_dim; i += 8) store8(a->out, at + i, a->is_bf16, _mm256_loadu_ps(own + i));
+        for (; i + 8 <= a->value_dim; i += 8) store8(a->out, at + i, a->is_bf16, read8(own + i));
         for (; i < a->value_dim; i++) store1(a->out, at + i, a->is_bf16, own[i]);
     }
 }
 
 /* out `[rows, heads, value_dim]`. A part of the KV heads at a time: first their keys and values are packed, then read. */
-EXPORT void headstart_attend(const Attention *a) {
+EXPORT void FORM(headstart_attend)(const Attention *a) {
     const Sizes s = sizes(a);
     const int at_once = heads_at_once(a, &s), tiles = (a->rows * s.group + ROWS - 1) / ROWS;
     char *packed = (char *)(((uintptr_t)a->scratch + 63) / 64 * 64), *owns = packed + at_once * s.head;

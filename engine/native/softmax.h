@@ -14,8 +14,6 @@ typedef struct {
     float scale, softcap;
 } Rule;
 
-#define WIDE __attribute__((target("avx512f,avx512bw")))
-
 INLINE void store1(void *to, size_t at, int is_bf16, float number) {
     float eight[8] = {number};
     uint16_t halves[8];
@@ -23,7 +21,7 @@ INLINE void store1(void *to, size_t at, int is_bf16, float number) {
         ((float *)to)[at] = number;
         return;
     }
-    store8(halves, 0, 1, _mm256_loadu_ps(eight));
+    store8(halves, 0, 1, read8(eight));
     ((uint16_t *)to)[at] = halves[0];
 }
 
@@ -40,48 +38,48 @@ INLINE int hide(Rule rule, float *scores) {
 }
 
 /* x bounded by `cap`: cap * tanh(x / cap). */
-INLINE __m256 capped8(__m256 x, float cap) {
-    const __m256 one = _mm256_set1_ps(1.0f), power = exp8(_mm256_mul_ps(x, _mm256_set1_ps(2.0f / cap)));
-    const __m256 rest = _mm256_div_ps(_mm256_set1_ps(2.0f), _mm256_add_ps(power, one));
-    return _mm256_mul_ps(_mm256_sub_ps(one, rest), _mm256_set1_ps(cap));
+INLINE f8 capped8(f8 x, float cap) {
+    const f8 one = set8(1.0f), power = exp8(mul8(x, set8(2.0f / cap)));
+    const f8 rest = div8(set8(2.0f), add8(power, one));
+    return mul8(sub8(one, rest), set8(cap));
 }
 
 INLINE void make_scores(Rule rule, float *scores) {
     for (int key = 0; key < KEYS; key += 8) {
-        __m256 own = _mm256_mul_ps(_mm256_loadu_ps(scores + key), _mm256_set1_ps(rule.scale));
+        f8 own = mul8(read8(scores + key), set8(rule.scale));
         if (rule.softcap != 0.0f) own = capped8(own, rule.softcap);
-        _mm256_storeu_ps(scores + key, own);
+        write8(scores + key, own);
     }
 }
 
 /* e ** (score - most), exactly 0 where that is too small for fp32: a key that does not count must not count a little. */
-INLINE __m256 weight8(__m256 score, __m256 most) {
-    const __m256 x = _mm256_sub_ps(score, most);
-    const __m256 keeps = _mm256_cmp_ps(x, _mm256_set1_ps(-87.0f), _CMP_NLT_UQ); /* NaN stays NaN */
-    return _mm256_and_ps(exp8(x), keeps);
+INLINE f8 weight8(f8 score, f8 most) {
+    const f8 x = sub8(score, most);
+    return unless_below8(exp8(x), x, -87.0f);
 }
 
 /* Turn products into weights. `highest` and `total` are those of the blocks before, and become those with this one.
    Returns by how much what came before must be multiplied. */
-static float weigh_avx2(Rule rule, float *scores, float *highest, float *total, float *weights) {
+static float weigh_eights(Rule rule, float *scores, float *highest, float *total, float *weights) {
     make_scores(rule, scores);
     if (!hide(rule, scores)) {
         memset(weights, 0, sizeof(float) * KEYS);
         return 1.0f;
     }
-    __m256 most = _mm256_set1_ps(*highest), sum = _mm256_setzero_ps();
-    for (int key = 0; key < KEYS; key += 8) most = _mm256_max_ps(most, _mm256_loadu_ps(scores + key));
+    f8 most = set8(*highest), sum = set8(0.0f);
+    for (int key = 0; key < KEYS; key += 8) most = higher8(most, read8(scores + key));
     const float new_highest = max8(most), kept = *highest == new_highest ? 1.0f : expf(*highest - new_highest);
     for (int key = 0; key < KEYS; key += 8) {
-        const __m256 own = weight8(_mm256_loadu_ps(scores + key), _mm256_set1_ps(new_highest));
-        _mm256_storeu_ps(weights + key, own);
-        sum = _mm256_add_ps(sum, own);
+        const f8 own = weight8(read8(scores + key), set8(new_highest));
+        write8(weights + key, own);
+        sum = add8(sum, own);
     }
     *total = *total * kept + sum8(sum);
     *highest = new_highest;
     return kept;
 }
 
+#ifdef __AVX2__
 /* As `exp8` in vector.h, for sixteen. */
 WIDE static inline __m512 exp16(__m512 x) {
     x = _mm512_max_ps(_mm512_set1_ps(-87.0f), _mm512_min_ps(_mm512_set1_ps(88.0f), x));
@@ -98,7 +96,7 @@ WIDE static inline __m512 exp16(__m512 x) {
     return _mm512_scalef_ps(sum, n);
 }
 
-/* As `weigh_avx2`, sixteen at a time; weights in bf16 where `is_bf16`. */
+/* As `weigh_eights`, sixteen at a time; weights in bf16 where `is_bf16`. */
 WIDE static float weigh_avx512(Rule rule, float *scores, float *highest, float *total, void *weights, int is_bf16) {
     const __m512 scale = _mm512_set1_ps(rule.scale);
     if (rule.softcap != 0.0f) make_scores(rule, scores);
@@ -131,3 +129,4 @@ WIDE static float weigh_avx512(Rule rule, float *scores, float *highest, float *
     *highest = new_highest;
     return kept;
 }
+#endif

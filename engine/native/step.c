@@ -1,4 +1,4 @@
-/* The forward pass of one token over few-bit weights: what `engine/llama/compiled_step.py` calls. x86-64 with AVX2 and FMA.
+/* The forward pass of one token over few-bit weights: what `engine/llama/compiled_step.py` calls.
 
    At one row, torch spends as long on being called as on computing, and its int4 kernel widens every weight from a byte
    of its own. Here a token is one call, and eight weights are taken out of eight words at a time.
@@ -13,12 +13,14 @@
 #include "matrix.h"
 #include "model.h"
 
-int32_t headstart_is_wide = 0;
-
 /* Take 16 numbers at a time in products with one row, where that is wanted and this processor can; whether it does. */
-EXPORT int32_t headstart_widen_rows(int32_t is_wanted) {
+EXPORT int32_t FORM(headstart_widen_rows)(int32_t is_wanted) {
+#ifdef __AVX2__
     __builtin_cpu_init();
-    return headstart_is_wide = is_wanted && __builtin_cpu_supports("avx512f");
+    return is_wide = is_wanted && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+#else
+    return is_wanted && 0;
+#endif
 }
 
 /* The heads of one layer: products, norms, rotation, and their places. By all threads, a head each. */
@@ -54,19 +56,15 @@ static Offsets offsets(const Model *model, int position) {
     return o;
 }
 
-/* What Python compares with its own before it calls anything. */
-EXPORT const int32_t headstart_layout[] = {VERSION,       sizeof(Matrix), sizeof(Layer),    sizeof(Model),
-                                           sizeof(Token), sizeof(Heads),  sizeof(Attention)};
-
 /* Floats of `Token.scratch` that a token at `position` needs. */
-EXPORT int64_t headstart_scratch(const Model *model, int32_t position) {
+EXPORT int64_t FORM(headstart_scratch)(const Model *model, int32_t position) {
     const Offsets o = offsets(model, position);
     return (int64_t)(o.own * omp_get_max_threads() + o.end);
 }
 
 /* logits = model(token), and its keys and values in the lane. Five barriers a layer: where threads share processors
    with others, each may be a wait. */
-EXPORT void headstart_step(const Model *model, const Token *token) {
+EXPORT void FORM(headstart_step)(const Model *model, const Token *token) {
     const Offsets o = offsets(model, token->position);
     float *hidden = token->hidden, *shared = token->scratch + o.own * omp_get_max_threads();
 #pragma omp parallel
@@ -99,11 +97,11 @@ EXPORT void headstart_step(const Model *model, const Token *token) {
 }
 
 /* Floats of scratch that `headstart_multiply` needs for rows of so many numbers. */
-EXPORT int64_t headstart_row_scratch(int32_t columns) { return (int64_t)row_scratch(columns); }
+EXPORT int64_t FORM(headstart_row_scratch)(int32_t columns) { return (int64_t)row_scratch(columns); }
 
 /* out = matrix x, one product on its own: the last row of a prompt, and the measurement at load. `x` has `columns`
    numbers. */
-EXPORT void headstart_multiply(const Matrix *matrix, const float *x, int32_t columns, float *scratch, float *out) {
+EXPORT void FORM(headstart_multiply)(const Matrix *matrix, const float *x, int32_t columns, float *scratch, float *out) {
     Scratch s = row_parts(scratch, columns);
     prepare(x, columns, &s);
 #pragma omp parallel

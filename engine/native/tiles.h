@@ -7,41 +7,41 @@
    Rows, depth and columns are padded: see ROWS, DEPTH. */
 
 #pragma once
-#include <immintrin.h>
 #include <stdint.h>
 #include "vector.h"
 
-enum { AVX2, AVX512, AVX512_BF16, AMX }; /* from the narrowest to the widest; the last two are for bf16 */
+enum { BY_EIGHTS, AVX512, AVX512_BF16, AMX }; /* from the narrowest to the widest; the last two are for bf16 */
 enum { COLUMNS = 16, DEPTH = 32 };       /* depth and columns are multiples of DEPTH; so a row is whole cache lines */
 
-#define FP32 __attribute__((target("avx512f")))
-#define PAIRS __attribute__((target("avx512f,avx512bf16")))
-#define TILES __attribute__((target("avx512f,amx-tile,amx-bf16")))
-
 /* `rows` is rounded up to a multiple of 6. */
-static void tile_avx2(const float *a, int rows, int depth, const float *b, int columns, float *c, int adds) {
+static void tile_eights(const float *a, int rows, int depth, const float *b, int columns, float *c, int adds) {
     for (int column = 0; column < columns; column += COLUMNS, b += (size_t)depth * COLUMNS)
         for (int row = 0; row < rows; row += 6) {
-            __m256 sums[6][2];
+            f8 sums[6][2];
             for (int i = 0; i < 6; i++)
                 for (int j = 0; j < 2; j++) {
                     const float *own = c + (size_t)(row + i) * columns + column + 8 * j;
-                    sums[i][j] = adds ? _mm256_loadu_ps(own) : _mm256_setzero_ps();
+                    sums[i][j] = adds ? read8(own) : set8(0.0f);
                 }
             for (int k = 0; k < depth; k++) {
-                const __m256 left = _mm256_loadu_ps(b + k * COLUMNS), right = _mm256_loadu_ps(b + k * COLUMNS + 8);
+                const f8 left = read8(b + k * COLUMNS), right = read8(b + k * COLUMNS + 8);
 #pragma GCC unroll 6
                 for (int i = 0; i < 6; i++) {
-                    const __m256 own = _mm256_broadcast_ss(a + (size_t)(row + i) * depth + k);
-                    sums[i][0] = _mm256_fmadd_ps(own, left, sums[i][0]);
-                    sums[i][1] = _mm256_fmadd_ps(own, right, sums[i][1]);
+                    const f8 own = set8(*(a + (size_t)(row + i) * depth + k));
+                    sums[i][0] = fma8(own, left, sums[i][0]);
+                    sums[i][1] = fma8(own, right, sums[i][1]);
                 }
             }
             for (int i = 0; i < 6; i++)
                 for (int j = 0; j < 2; j++)
-                    _mm256_storeu_ps(c + (size_t)(row + i) * columns + column + 8 * j, sums[i][j]);
+                    write8(c + (size_t)(row + i) * columns + column + 8 * j, sums[i][j]);
         }
 }
+
+#ifdef __AVX2__
+#define FP32 __attribute__((target("avx512f")))
+#define PAIRS __attribute__((target("avx512f,avx512bf16")))
+#define TILES __attribute__((target("avx512f,amx-tile,amx-bf16")))
 
 /* `rows` is rounded up to a multiple of 8. Two groups of columns at a time. */
 #define TILE_OF_8(NAME, TARGET, WORD, STEP)                                                                            \
@@ -137,12 +137,18 @@ TILES static void end_tiles(int kind) {
 }
 
 #endif
+#else
+static void begin_tiles(int kind) { (void)kind; }
+static void end_tiles(int kind) { (void)kind; }
+#endif /* __AVX2__ */
 
 static void tile(int kind, const void *a, int rows, int depth, const void *b, int columns, float *c, int adds) {
     switch (kind) {
+#ifdef __AVX2__
         case AMX: tile_amx(a, rows, depth / 2, b, columns, c, adds); break;
         case AVX512_BF16: tile_pairs(a, rows, depth / 2, b, columns, c, adds); break;
         case AVX512: tile_avx512(a, rows, depth, b, columns, c, adds); break;
-        default: tile_avx2(a, rows, depth, b, columns, c, adds);
+#endif
+        default: tile_eights(a, rows, depth, b, columns, c, adds);
     }
 }

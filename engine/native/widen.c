@@ -11,17 +11,17 @@ INLINE void read_groups_of(const Matrix *m, int row, Groups *to, int kind) {
     const size_t at = (size_t)row * m->groups;
     const int in_super = 256 / m->group;
     const size_t super = kind == NESTED ? at / in_super : 0;
-    const __m256 offset = _mm256_set1_ps((float)-m->offset), zero = _mm256_setzero_ps();
+    const f8 offset = set8((float)-m->offset), zero = set8(0.0f);
     for (int g = 0; g < m->groups; g += 8) {
         const size_t own = super + (kind == NESTED ? g / in_super : 0);
-        const __m256 scale = eight_scales(m->scales, m->supers, kind, at + g, own);
-        const __m256 minimum = m->mins ? eight_scales(m->mins, m->super_mins, kind, at + g, own) : zero;
-        _mm256_storeu_ps(to->scale + g, scale);
-        _mm256_storeu_ps(to->least + g, _mm256_fmadd_ps(scale, offset, minimum));
+        const f8 scale = eight_scales(m->scales, m->supers, kind, at + g, own);
+        const f8 minimum = m->mins ? eight_scales(m->mins, m->super_mins, kind, at + g, own) : zero;
+        write8(to->scale + g, scale);
+        write8(to->least + g, fma8(scale, offset, minimum));
     }
     for (int i = 0; i < 16; i += 8) {
-        _mm256_storeu_ps(to->scale + m->groups + i, zero);
-        _mm256_storeu_ps(to->least + m->groups + i, zero);
+        write8(to->scale + m->groups + i, zero);
+        write8(to->least + m->groups + i, zero);
     }
 }
 
@@ -32,11 +32,9 @@ static void read_groups(const Matrix *m, int row, Groups *to) {
     else if (m->kind == NESTED) read_groups_of(m, row, to, NESTED);
 }
 
-INLINE __m256 int4_at(const Matrix *m, int row, int column) {
+INLINE f8 int4_at(const Matrix *m, int row, int column) {
     const uint32_t *words = (const uint32_t *)m->codes + (size_t)row * m->columns / 8 + column / STRETCH * 8;
-    const __m128i shift = _mm_cvtsi32_si128(column % STRETCH / 8 * 4);
-    const __m256i codes = _mm256_srl_epi32(_mm256_loadu_si256((const __m256i *)words), shift);
-    return _mm256_cvtepi32_ps(_mm256_and_si256(codes, _mm256_set1_epi32(15)));
+    return to_fp32(and8(down8(words8(words), column % STRETCH / 8 * 4), 15));
 }
 
 /* One row of `columns` numbers, a multiple of 8, from number `at` of `out` on. */
@@ -46,11 +44,11 @@ INLINE void widen_row(const Matrix *m, int row, int columns, void *out, size_t a
     const int8_t *codes = (const int8_t *)m->codes + (size_t)row * m->columns;
     const float one = m->kind == ROW ? ((const float *)m->scales)[row] : 0;
     for (int column = 0; column < columns; column += 8) {
-        const __m256 code = bits == 4 ? int4_at(m, row, column) : int8_to_fp32(codes + column);
+        const f8 code = bits == 4 ? int4_at(m, row, column) : int8_to_fp32(codes + column);
         const int g = m->kind == ROW ? 0 : column / m->group;
-        const __m256 scale = _mm256_set1_ps(m->kind == ROW ? one : groups.scale[g]);
-        const __m256 least = _mm256_set1_ps(m->kind == ROW ? 0 : groups.least[g]);
-        store8(out, at + column, is_bf16, _mm256_fmadd_ps(scale, code, least));
+        const f8 scale = set8(m->kind == ROW ? one : groups.scale[g]);
+        const f8 least = set8(m->kind == ROW ? 0 : groups.least[g]);
+        store8(out, at + column, is_bf16, fma8(scale, code, least));
     }
 }
 
@@ -61,7 +59,7 @@ INLINE void copy_row(const Matrix *m, int row, int columns, void *out, size_t at
 
 /* Rows `first` to `first + rows` of all of a matrix, as bf16 or fp32 `[rows, columns]`. Columns are a multiple of 8.
    A single row, a token's embedding, is not worth waking other threads. */
-EXPORT void headstart_widen(const Matrix *matrix, int32_t first, int32_t rows, int32_t columns, void *out, int32_t is_bf16) {
+EXPORT void FORM(headstart_widen)(const Matrix *matrix, int32_t first, int32_t rows, int32_t columns, void *out, int32_t is_bf16) {
 #pragma omp parallel for schedule(static) if (rows > 1)
     for (int i = 0; i < rows; i++) {
         int row = first + i;

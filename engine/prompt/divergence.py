@@ -60,11 +60,12 @@ class Past:
 
 def with_answer(prompt: Prompt, answer: Message) -> Prompt:
     """A prompt together with the answer to it, as one prompt."""
-    number, ids = len(prompt.messages), prompt.ids + answer.token_ids
+    number, ids = len(prompt.messages), prompt.asked + answer.token_ids
     return replace(
         prompt,
         ids=ids,
-        spans=(*prompt.spans, TokenSpan(number, "assistant", len(prompt.ids), len(ids))),
+        begun=0,
+        spans=(*prompt.spans, TokenSpan(number, "assistant", len(prompt.asked), len(ids))),
         messages=(*prompt.messages, answer),
         thoughts=prompt.thoughts | ({number} if parted(answer).thought else set()),
     )

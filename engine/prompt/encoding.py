@@ -72,6 +72,10 @@ class Encoder:
         tools_at = min((start for message, start, _ in places if message == _TOOL), default=-1)
         return Encoded(tuple(ids), tuple(_joined(places)), tools_at)
 
+    def encoded_alone(self, text: str) -> tuple[int, ...]:
+        """The ids of a message's text by itself, without BOS; special tokens that it spells out are text."""
+        return tuple(self._encoded_text(text, self._control.are_in(text))[0])
+
     def _spells_special(self, piece: _Piece) -> bool:
         return piece.is_plain or (piece.message >= 0 and not piece.ids and self._control.are_in(piece.text))
 

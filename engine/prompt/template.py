@@ -87,7 +87,7 @@ class Prompt:
     `notices` are sentences for the user on what became of the messages. `thoughts` holds the numbers of the answers
     whose thought is in the prompt. `tools_at` is the token at which the names of tools begin, -1 without any.
     `settings` are those with which the template was rendered. `has_own_text`: without a
-    system prompt the template begins with a text of its own.
+    system prompt the template begins with a text of its own. The last `begun` tokens are of an answer that goes on.
     """
 
     ids: tuple[int, ...]
@@ -99,6 +99,16 @@ class Prompt:
     tools_at: int = -1
     settings: TemplateSettings = NOTHING_CHOSEN
     has_own_text: bool = False
+    begun: int = 0
+
+    def with_begun(self, ids: tuple[int, ...]) -> Prompt:
+        """The prompt with the beginning of its answer behind it."""
+        return replace(self, ids=self.ids + ids, begun=len(ids))
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """The ids without those of the answer that goes on."""
+        return self.ids[: len(self.ids) - self.begun]
 
     def end_of(self, messages: int, characters: int, decode: Callable[[Sequence[int]], str]) -> int:
         """Tokens from the start to the end of the first `messages` messages, and of the first `characters` of the next
@@ -208,6 +218,14 @@ class PromptBuilder:
             settings=settings,
             has_own_text=self._has_own_text(rendered),
         )
+
+    def begun(self, answer: Message) -> tuple[int, ...]:
+        """The ids of an answer that goes on: those that this model wrote, else those of its text. Raises
+        InvalidRequestError where it holds half of a character."""
+        if own := self._own(answer):
+            return own.ids
+        _check_encodable([answer], ())
+        return self._encoder.encoded_alone(answer.content)
 
     def call_form(self, form: AnswerFormat, ends: Collection[str]) -> CallForm | None:
         """How the template writes calls of tools; None where no answer can be held to that. `form` says how thoughts

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded
 from engine.port import EnginePort
@@ -22,8 +22,9 @@ class Side:
 
 
 class EitherEngine:
-    """Asks `local` or `remote`. A load whose path is the address of a server goes there; requests go where the newest
-    load that ended well was. `EnginePort` says what each method promises. `side` is for `beside`."""
+    """Asks `local` or `remote`. A load whose path is the address of a server goes there; requests go to the server that
+    they name, or else where the newest load that ended well was. `EnginePort` says what each method promises. `side` is
+    for `beside`."""
 
     def __init__(
         self, local: EnginePort | None = None, remote: EnginePort | None = None, side: Side | None = None
@@ -47,10 +48,13 @@ class EitherEngine:
         return request_id
 
     def submit(self, request: Request) -> int:
-        return self._present.submit(request)
+        return self._asked(request).submit(request)
 
     def preview(self, request: Request) -> int:
-        return self._present.preview(request)
+        return self._asked(request).preview(request)
+
+    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+        return self._asked(request).read_ahead(request, others)
 
     def cancel(self, request_id: int) -> None:
         self._local.cancel(request_id)
@@ -93,7 +97,7 @@ class EitherEngine:
                 if event.request_id == 0:
                     self._answers[id(engine)].append(event)
                 elif event.request_id != BY_ITSELF or engine is self._present:
-                    taken.append(self._noted(event))
+                    taken.append(self._seen_here(self._noted(event)))
         while self._ordered and (answers := self._answers[id(self._ordered[0])]):
             self._ordered.popleft()
             taken.append(answers.popleft())
@@ -102,6 +106,16 @@ class EitherEngine:
     def close(self, timeout_s: float = 6.0) -> bool:
         is_remote_over = self._remote.close(timeout_s)
         return self._local.close(timeout_s) and is_remote_over
+
+    def _asked(self, request: Request) -> EnginePort:
+        return self._remote if request.server else self._present
+
+    def _seen_here(self, event: Event) -> Event:
+        """A request that named a server leaves the cache of this computer as it is."""
+        is_elsewhere = isinstance(event, CacheView) and event.budget_bytes == 0
+        if is_elsewhere and not self._side.is_remote:
+            return replace(self._local.cache_view(), request_id=event.request_id, nodes=())
+        return event
 
     def _order(self, engine: EnginePort) -> EnginePort:
         self._ordered.append(engine)

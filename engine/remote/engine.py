@@ -6,9 +6,9 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.events import (
@@ -59,9 +59,10 @@ class LostError(Exception):
 
 @dataclass(slots=True)
 class Chosen:
-    """The model that was loaded last, None before."""
+    """The model that was loaded last, None before, and those that requests named, by their addresses."""
 
     model: RemoteModel | None = None
+    named: dict[str, RemoteModel] = field(default_factory=dict)
 
 
 class RemoteEngine:
@@ -97,6 +98,10 @@ class RemoteEngine:
 
     def preview(self, request: Request) -> int:
         return self._ask(lambda request_id: self._preview(request_id, request))
+
+    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+        """Nothing is read: a server reads for an answer only."""
+        return self.preview(request)
 
     def cancel(self, request_id: int) -> None:
         self._requests.cancel(request_id)
@@ -213,7 +218,7 @@ class RemoteEngine:
         self._requests.report(Loaded(request_id, model.info(spec.path)))
 
     async def _preview(self, request_id: int, request: Request) -> None:
-        model = self._chosen()
+        model = await self._chosen(request)
         messages = body_of(request, model)["messages"]
         root = replace(model.place, address=model.place.address.removesuffix("/v1"))
         try:
@@ -224,7 +229,7 @@ class RemoteEngine:
         self._requests.report(Preview(request_id, count, 0, count, 0.0, 0, model.context_length, ()))
 
     async def _answer(self, request_id: int, request: Request, asked: float) -> None:
-        model, answer = self._chosen(), Answer()
+        model, answer = await self._chosen(request), Answer()
         first: float | None = None
         reason: FinishReason = "stopped"
         try:
@@ -326,10 +331,17 @@ class RemoteEngine:
             self._client = httpx.AsyncClient(timeout=httpx.Timeout(SILENT_S, connect=CONNECT_S))
         return self._client
 
-    def _chosen(self) -> RemoteModel:
-        if self._own.model is None:
-            raise ModelError(NO_SERVER)
-        return self._own.model
+    async def _chosen(self, request: Request) -> RemoteModel:
+        """The model that is to answer: that of the server which the request names, asked for once, or the one that was
+        loaded."""
+        if not request.server:
+            if self._own.model is None:
+                raise ModelError(NO_SERVER)
+            return self._own.model
+        if request.server not in self._own.named:
+            place = Place.of(request.server)
+            self._own.named[request.server] = RemoteModel.of(place, await self._get(place, "/models"))
+        return self._own.named[request.server]
 
     @staticmethod
     def _not_reached(place: Place) -> str:

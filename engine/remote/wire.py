@@ -18,6 +18,7 @@ TAKE_MORE = ("vllm", "sglang", "llamacpp", "headstart")
 LEFT_OUT = "This server knows only temperature and top-p, so the other ways of choosing tokens are left out."
 NOT_TOLD = "This server does not say what it reused."
 CHATS_ONLY = "The model is on another server, which is asked for chats only: no plain texts, scores, or kept prompts."
+NO_BEGUN = "The model is on another server, which cannot go on with an answer. Ask it to go on, or answer again."
 NO_SALT = "The model is on another server, which knows no cache_salt: leave it out."
 USUAL_CONTEXT = 8192
 """Tokens, where a server does not say what its model reads."""
@@ -99,6 +100,8 @@ def body_of(request: Request, model: RemoteModel) -> dict[str, Any]:
     sampling = request.sampling
     if request.is_plain or request.scores is not None or request.kept:
         raise InvalidRequestError(CHATS_ONLY)
+    if request.begun is not None:
+        raise InvalidRequestError(NO_BEGUN)
     if request.salt and model.owner not in ("vllm", "headstart"):
         raise InvalidRequestError(NO_SALT)
     body: dict[str, Any] = {

@@ -41,7 +41,8 @@ class Building:
         """The prompt of a request with other settings of its template, in this thread."""
         if request.is_plain:
             return self.builder.plain(request.messages[0])
-        return self.builder.build(request.messages, request.day, request.tools, settings)
+        prompt = self.builder.build(request.messages, request.day, request.tools, settings)
+        return prompt.with_begun(self.builder.begun(request.begun)) if request.begun else prompt
 
     def _end(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""
@@ -51,5 +52,5 @@ class Building:
 
 def _is_same_text(one: Request, other: Request) -> bool:
     """Whether two requests have the same prompt."""
-    same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
+    same = (one.messages, one.day, one.tools, one.begun) == (other.messages, other.day, other.tools, other.begun)
     return same and (one.template, one.is_plain) == (other.template, other.is_plain)

@@ -14,7 +14,7 @@ from engine.events import Scored, TokenScore
 from engine.models.loaded import LoadedModel
 from engine.prompt.call_form import CallForm
 from engine.prompt.marks import AnswerFormat
-from engine.turn.sampling import KnownTokens, Penalty, best_scores, biased, make_generator, margin, sample
+from engine.turn.sampling import KnownTokens, Penalty, best_scores, biased, draw, make_generator, margin, sample
 from engine.types import InvalidRequestError, Request
 
 if TYPE_CHECKING:
@@ -124,6 +124,11 @@ class Choice:
         self._penalise.see(token)
         if self._constraint is not None and not is_thought:
             self._constraint.see(token)
+
+    def go_on(self, token: int, *, is_thought: bool = False) -> None:
+        """This token was written before the answer was cut off: what follows is as if it had been written now."""
+        draw(self._generator)
+        self.see(token, is_thought=is_thought)
 
     def _without_end(self, logits: Tensor) -> Tensor:
         ends = torch.tensor([each for each in self._end_ids if each < len(logits)])

@@ -13,6 +13,9 @@ CHUNK_S = 2.0
 BEHIND_CHAT_S, BESIDE_CHAT_S = 0.25, 0.1
 """The same for another program's request: where the chat may come at any moment, and where it is under way."""
 
+AHEAD_S = 0.1
+"""The same for what nobody asked for yet: that much at most is lost where somebody asks for something meanwhile."""
+
 LEAST_CHUNK_TOKENS = 16
 
 

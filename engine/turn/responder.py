@@ -27,6 +27,7 @@ from engine.prompt.parts import AnswerReader
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered
 from engine.stopping import Listen, StoppedError, listening
+from engine.turn.ahead import ReadTokens, common_start, read_ahead
 from engine.turn.answer import WrittenAnswer
 from engine.turn.building import Building
 from engine.turn.choosing import Choices
@@ -35,6 +36,7 @@ from engine.turn.last_turns import PAST_BYTES, LastTurns
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
+from engine.turn.wish import Wish
 from engine.types import BLOCK_TOKENS, Message, Request
 
 WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
@@ -51,6 +53,10 @@ OPENING_TOKENS = 32
 
 NOTHING = Message("assistant", "")
 """The answer of a request that was stopped before it."""
+
+TOLD_TOKENS = 256
+"""Where fewer are read ahead, such as while somebody types, nobody is told how the cache is then: who hears of it looks
+at every conversation anew."""
 
 BLOCK_TEXT_BYTES = 32_000_000
 """For the texts of blocks that previews show."""
@@ -91,6 +97,7 @@ class Responder:
         )
         self._cold_times = ColdTimes()
         self.last_turns = LastTurns(past_bytes)
+        self._read_ahead = ReadTokens()
         self._clock = clock
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
@@ -103,7 +110,14 @@ class Responder:
         """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
         view = self.cache.view(request_id, with_nodes=with_nodes)
         beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self.last_turns.nbytes
-        return replace(view, overhead_bytes=view.overhead_bytes + beside, unread_tokens=self._unread_tokens())
+        read = self._read_ahead
+        return replace(
+            view,
+            overhead_bytes=view.overhead_bytes + beside + read.nbytes,
+            unread_tokens=self._unread_tokens(),
+            ahead_tokens=read.count,
+            unasked_tokens=read.count - read.asked,
+        )
 
     def _unread_tokens(self) -> int:
         """Tokens that `settle` would make reusable."""
@@ -174,7 +188,7 @@ class Responder:
             with clock.part("template"):
                 turn.prompt = self.building.build(request, listen)
         except StoppedError:
-            yield from self._end(turn, NOTHING)
+            yield from self._end(turn, request.begun or NOTHING)
             return
         turn.kept_ends = tuple(
             turn.prompt.end_of(start.messages, start.characters, self.model.decode) for start in request.kept
@@ -192,22 +206,21 @@ class Responder:
     def _play(self, turn: Turn) -> Generator[Event | None, None, None]:
         """Look up and pin, restore, prefill, decode; then publish and unpin, remember the turn, and end it. Whatever
         happens in between, what was computed so far is published and nothing stays pinned."""
-        if turn.is_cancelled():
-            yield from self._end(turn, NOTHING)
-            return
-        if (run := (yield from self._begin(turn))) is None:
-            yield from self._end(turn, NOTHING)
+        answer = turn.request.begun or NOTHING
+        if turn.is_cancelled() or (run := (yield from self._begin(turn))) is None:
+            yield from self._end(turn, answer)
             return
         try:
             with turn.clock.part("restore"):
                 with_room(self.cache, lambda: turn.cache.restore(run))
             turn.reused, turn.from_disk = run.reused, run.disk_tokens
+            if not turn.request.salt:
+                turn.ahead = self._read_ahead.ask(turn.prompt.ids, run.reused)
             yield turn.matched(self._divergence(turn))
             logits = run.logits
             if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
                 self.cache.evictions.working_for = turn.request.client
                 turn.cache.keep_logits(run, logits)
-            answer = NOTHING
             if logits is not None:
                 answer = yield from self._decode(turn, run, logits)
         finally:
@@ -272,6 +285,8 @@ class Responder:
         text, choice = self._written(turn), turn.choice
         assert choice is not None
         told = self._clock()
+        if turn.request.begun is not None:
+            self._go_on(turn, turn.request.begun, text)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
             is_thought = text.is_thinking
@@ -294,7 +309,7 @@ class Responder:
                 yield self._stats(turn)
             choice.see(token, is_thought=is_thought)
             if text.is_stopped or text.is_over or text.has_called or choice.is_full or len(turn.ids) >= limit:
-                is_end = text.is_stopped or text.has_called or choice.is_full or text.length < len(turn.ids)
+                is_end = text.is_stopped or text.has_called or choice.is_full or text.length < turn.length
                 turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
@@ -302,9 +317,22 @@ class Responder:
             logits = following
         yield from turn.deltas(text.finish())
         turn.cut(text.length)
-        if text.is_stopped or text.has_more:
-            turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
-        return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
+        # Behind a stop string the ids say more than the text that was shown: next time the text is encoded.
+        ids = () if text.is_stopped or text.has_more else (*turn.begun, *turn.ids)
+        return replace(text.message(ids), thinking=turn.request.template.thinking)
+
+    def _go_on(self, turn: Turn, begun: Message, text: WrittenAnswer) -> None:
+        """Read the answer that goes on: what is written behind it is as if it had been written without a break."""
+        assert turn.choice is not None
+        shown = {False: 0, True: 0}
+        for token in turn.begun:
+            turn.choice.go_on(token, is_thought=text.is_thinking)
+            for part in text.add(token):
+                shown[part.is_thought] += len(part.text)
+        turn.known = {
+            is_thought: max(0, len(said) - shown[is_thought])
+            for is_thought, said in ((False, begun.content), (True, begun.thought))
+        }
 
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""
@@ -312,7 +340,7 @@ class Responder:
         if not self.format.marks or turn.request.is_plain:
             return WrittenAnswer(decode, stop=stop)
         behind = prompt.spans[-1].end if prompt.spans else 0
-        end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
+        end = self.model.text.spelled(prompt.asked[max(behind, len(prompt.asked) - OPENING_TOKENS) :])
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
         return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call)
@@ -396,7 +424,7 @@ class Responder:
         estimate = template + self.rate.from_scratch(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
-        return replace(stats, disk_tokens=turn.from_disk)
+        return replace(stats, disk_tokens=turn.from_disk, ahead_tokens=turn.ahead)
 
     def _remember(self, turn: Turn, answer: Message, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
@@ -412,7 +440,9 @@ class Responder:
     def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
         """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
         comes out, and the encoding goes on: the same preview, asked for again, finds it under way or done."""
-        prompt = self.building.build(request, listen)
+        return self._preview(request_id, request, self.building.build(request, listen))
+
+    def _preview(self, request_id: int, request: Request, prompt: Prompt) -> Preview:
         new_tokens = self._new_tokens(request, prompt)
         cache = self._cache_of(request.salt) if request.use_cache else self._cold_cache
         reused, from_disk = cache.estimate(prompt.ids, new_tokens)
@@ -433,6 +463,7 @@ class Responder:
             block_texts=tuple(self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, shown, BLOCK_TOKENS)),
             disk_tokens=from_disk,
             ids=prompt.ids,
+            ahead_tokens=0 if request.salt else self._read_ahead.among(prompt.ids, reused),
         )
 
     def _seconds_to_read(self, computed: int, reused: int) -> float:
@@ -449,6 +480,48 @@ class Responder:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
         self.cache.disk.clear()
+
+    def read_ahead(self, wish: Wish, listen: Listen = lambda: None) -> Iterator[Event | None]:
+        """While idle: read what is wished, a piece at a time, and tell what its first request would reuse then. What
+        the conversation's last answer wrote is read before that, as idle work would. `listen` is called within a piece;
+        what it raises comes out, and the rest can be begun again.
+
+        A lack of memory ends it without a word, as it does `settle`. Raises HeadstartError where the request could not
+        be answered.
+        """
+        request = wish.requests[0]
+        if wish.prompt is None:
+            prompts = [self.building.build(each, listen) for each in wish.requests]
+            wish.prompt, wish.certain = prompts[0], common_start([prompt.ids for prompt in prompts])
+        check_prompt(wish.prompt, request, self.cache.context_length, self.model.vocabulary)
+        try:
+            if request.use_cache:
+                yield from self._read_certain(wish, wish.prompt, listen)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+        yield self._preview(wish.request_id, request, wish.prompt)
+
+    def _read_certain(self, wish: Wish, prompt: Prompt, listen: Listen) -> Generator[Event | None, None, None]:
+        request, ids = wish.requests[0], wish.certain
+        past = self.last_turns.of(request.conversation)
+        if past is not None and not self.near and ids[: len(past.ids)] == past.ids:
+            yield from self._settle_one(request.conversation, listen)
+        cache, room = self._cache_of(request.salt), self._new_tokens(request, prompt) + len(prompt.ids) - len(ids)
+        first = cache.estimate((*ids, 0), room, len(prompt.ids)).tokens
+        if first >= len(ids):
+            return
+
+        def note(start: int, end: int) -> None:
+            if not request.salt:
+                self._read_ahead.note(ids[:end], start)
+
+        place = room, len(prompt.ids), request.conversation
+        for ready in read_ahead(self.model, cache, ids, *place, note, listen, self.chunk_tokens, self.rate.estimate):
+            left = self.rate.estimate(len(ids) - ready, ready)
+            yield Prefill(wish.request_id, max(0, ready - first), len(ids) - first, left)
+        if len(ids) - first >= TOLD_TOKENS:
+            yield self.view()
 
     def work_idly(self, listen: Listen = lambda: None) -> Iterator[Event | None]:
         """What there is to do while nobody waits, a step at a time. `listen` is called within a step; what it raises

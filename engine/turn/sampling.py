@@ -47,8 +47,13 @@ def sample(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> in
         return int(logits.argmax())
     tokens, probabilities = candidates(logits, sampling)
     ladder = probabilities.double().cumsum(0)
-    point = torch.rand(1, generator=generator, dtype=torch.float64) * ladder[-1]
+    point = draw(generator) * ladder[-1]
     return int(tokens[torch.searchsorted(ladder, point, right=True).clamp_max(len(tokens) - 1)])
+
+
+def draw(generator: torch.Generator) -> Tensor:
+    """A number `[1]` between 0 and 1: each token takes one."""
+    return torch.rand(1, generator=generator, dtype=torch.float64)
 
 
 def candidates(logits: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:

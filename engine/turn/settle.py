@@ -6,14 +6,15 @@ prompt has there. Only what was read is reused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 
+from engine.cache.contract import Run
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.salted import SaltedCache
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past
 from engine.stopping import Listen, listening
-from engine.turn.chunks import timed_chunks
+from engine.turn.chunks import CHUNK_S, timed_chunks
 
 
 def settle(
@@ -47,13 +48,29 @@ def settle(
     run = cache.begin((*ids, 0), new_tokens, owner, past.length)
     try:
         cache.restore(run)
-        for start, end in timed_chunks(run.reused, len(ids), most_tokens, estimate):
-            with listening(listen):
-                model.forward(ids[start:end], run.lane, start)
-            cache.commit(run, ids[start:end], settled=True)
+        for _ in read_pieces(model, cache, run, ids, listen, most_tokens, estimate, CHUNK_S):
             pieces += 1
             yield
     finally:
         note(run.lane.settled)
         cache.finish(run)
     return pieces
+
+
+def read_pieces(
+    model: LoadedModel,
+    cache: PrefixCache | SaltedCache,
+    run: Run,
+    ids: tuple[int, ...],
+    listen: Listen,
+    most_tokens: int,
+    estimate: Callable[[int, int], float],
+    most_s: float,
+) -> Iterator[tuple[int, int]]:
+    """Read what a run does not reuse of `ids`, a piece at a time that takes no longer than `most_s` seconds; where each
+    began and ended. `listen` is called within a piece, and may raise to end it."""
+    for start, end in timed_chunks(run.reused, len(ids), most_tokens, estimate, lambda: most_s):
+        with listening(listen):
+            model.forward(ids[start:end], run.lane, start)
+        cache.commit(run, ids[start:end], settled=True)
+        yield start, end

@@ -26,7 +26,11 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Turn:
-    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk."""
+    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk; `ahead` of
+    them were read ahead. `ids` are the tokens that were written, behind those of an answer that goes on; the first
+    `told` of them went out with the text. `known` are the characters of the text, and of the thought, that were shown
+    before the answer was cut off, and are still to come.
+    """
 
     request_id: int
     request: Request
@@ -40,7 +44,10 @@ class Turn:
     kept_ends: tuple[int, ...] = ()
     reused: int = 0
     from_disk: int = 0
+    ahead: int = 0
     ids: list[int] = field(default_factory=list)
+    told: int = 0
+    known: dict[bool, int] = field(default_factory=dict)
     margins: list[float] = field(default_factory=list)
     reason: FinishReason = "stopped"
 
@@ -55,16 +62,32 @@ class Turn:
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
             notices=self.prompt.notices,
+            ahead_tokens=self.ahead,
             kept_ends=self.kept_ends,
         )
 
+    @property
+    def begun(self) -> tuple[int, ...]:
+        """The tokens of the answer that goes on."""
+        return self.prompt.ids[len(self.prompt.asked) :]
+
+    @property
+    def length(self) -> int:
+        """How many tokens the whole answer has."""
+        return self.prompt.begun + len(self.ids)
+
     def deltas(self, parts: Iterable[Part]) -> Iterator[TextDelta]:
         """Text that can be shown, as events."""
-        for text, is_thought in parts:
-            yield TextDelta(self.request_id, text, is_thought)
+        for whole, is_thought in parts:
+            known = self.known.get(is_thought, 0)
+            text, self.known[is_thought] = whole[known:], max(0, known - len(whole))
+            if text:
+                new, self.told = tuple(self.ids[self.told :]), len(self.ids)
+                yield TextDelta(self.request_id, text, is_thought, new)
 
     def cut(self, length: int) -> None:
-        """What the model wrote behind this many tokens and the end is none of the answer's."""
+        """What the model wrote behind this many tokens of the whole answer and the end is none of the answer's."""
+        length -= self.prompt.begun
         del self.ids[length:], self.margins[length + 1 :]
         self.clock.written = min(self.clock.written, length)
 
@@ -74,7 +97,7 @@ class Turn:
             request_id=self.request_id,
             reason=self.reason,
             text=answer.content,
-            token_ids=tuple(self.ids),
+            token_ids=answer.token_ids,
             stats=stats,
             margins=tuple(self.margins),
             thought=answer.thought,
@@ -85,6 +108,8 @@ class Turn:
 def check_prompt(prompt: Prompt, request: Request, context_length: int, vocabulary: int) -> None:
     """Whether a model that reads `context_length` tokens out of `vocabulary` can answer. Raises HeadstartError with the
     reason where it cannot."""
+    if request.server:
+        raise InvalidRequestError("This engine knows no servers, only the model that is loaded. Name no server.")
     if not prompt.ids:
         raise InvalidRequestError("This model's chat template leaves nothing of these messages. Ask a question first.")
     if len(prompt.ids) >= context_length:

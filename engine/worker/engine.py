@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from engine.cache.disk_files import delete_all_files, forget_files
 from engine.events import CacheView, Event, Failed
+from engine.turn.wish import Wish
 from engine.types import ModelSpec, Request, check_disk_budget
 from engine.worker.requests import Mailbox, OpenRequests
 from engine.worker.thread import BROKEN, CLOSED, Worker
@@ -79,6 +80,9 @@ class Engine:
 
     def preview(self, request: Request) -> int:
         return self._ask(lambda worker, request_id: worker.preview(request_id, request))
+
+    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+        return self._ask(lambda worker, request_id: worker.read_ahead(Wish(request_id, (request, *others))))
 
     def cancel(self, request_id: int) -> None:
         self._requests.cancel(request_id)

@@ -12,7 +12,7 @@ import queue
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING
 
 from engine.cache.disk_files import keep_only_files
 from engine.cache.disk_index import owner_digest
-from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded, Loading, TurnStats
+from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded, Loading, Preview, TurnStats
 from engine.library.places import blocks_dir
 from engine.stopping import StoppedError
 from engine.turn.chunks import BEHIND_CHAT_S, BESIDE_CHAT_S, CHUNK_S
+from engine.turn.wish import Wish
 from engine.types import (
     HeadstartError,
     InvalidRequestError,
@@ -45,6 +46,7 @@ SPIN_COUNT = "1500"
 CLOSED = "The engine is closed. Start Headstart again."
 BROKEN = "The engine stopped because of an error of its own. The conversation is safe: open the model again."
 NOT_WANTED = "The preview was not made: that was stopped."
+NOT_READ = "Nothing was read ahead: that was stopped."
 EMPTY_VIEW = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
 WRITE_AT_MOST_S = 3.0
 """So long the end of the program, or of a model, waits for what is still to be written to disk."""
@@ -89,6 +91,8 @@ class Worker:
         self._has_chat = False
         """Whether the window has asked the present model for an answer, and so may again."""
         self._previews: list[tuple[int, Request]] = []
+        self._wishes: list[Wish] = []
+        """What is to be read ahead, the oldest first."""
         self._view = EMPTY_VIEW
         self._view_wanted = False
         self.idle_work: Callable[[], Steps] | None = None
@@ -148,6 +152,11 @@ class Worker:
         """Answer a preview before the next step of a job; the newest first."""
         self._previews.append((request_id, request))
 
+    def read_ahead(self, wish: Wish) -> None:
+        """Read what is wished when nothing is asked, before other idle work, which goes on after it."""
+        self._stop_idle_work()
+        self._wishes.append(wish)
+
     def change_cache(self, change: Callable[[Responder], None]) -> None:
         """Change something about the cache, and report how it is then."""
         responder = self._loaded()
@@ -156,9 +165,10 @@ class Worker:
         self._requests.report(responder.view())
 
     def drop_from_cache(self, change: Callable[[Responder], None]) -> None:
-        """Drop something from the cache. Nothing is settled any more, as that would compute anew what somebody does not
-        want; only writing goes on."""
+        """Drop something from the cache. Nothing is settled or read ahead any more, as that would compute anew what
+        somebody does not want; only writing goes on."""
         self._stop_idle_work()
+        self._end_wishes(self._wishes)
         self.change_cache(change)
         self.idle_work = self._loaded().write_back
 
@@ -196,6 +206,7 @@ class Worker:
         self._serve_commands()
         if self._previews:
             self._preview(*self._previews.pop())
+        self._end_wishes([wish for wish in self._wishes if self._requests.is_cancelled(wish.request_id)])
         if self._jobs:
             self._stop_idle_work()
             self._advance(self._jobs.next())
@@ -204,7 +215,7 @@ class Worker:
 
     def _serve_commands(self) -> None:
         """Carry out what is in the queue; wait for something where there is nothing else to do."""
-        has_work = bool(self._jobs) or bool(self._previews) or self.idle_work is not None
+        has_work = bool(self._jobs or self._previews or self._wishes) or self.idle_work is not None
         may_wait = not has_work and not self.is_closing and not self._fault
         while True:
             try:
@@ -307,6 +318,8 @@ class Worker:
             self.responder.cache.disk.close()
         responder.last_turns.take_over(past)
         self.responder, self.idle_work, self._has_chat = responder, None, False
+        for wish in self._wishes:
+            wish.prompt = None  # that was in the tokens of the model before
         self._guarded(partial(responder.cache.disk.open, self._conversations))  # the model answers without it
         self._guarded(self._refresh_view)
         yield responder.view(request_id)
@@ -397,26 +410,65 @@ class Worker:
     # Idle work.
 
     def _work_idly(self) -> None:
-        """One step of what can be done while nobody waits."""
+        """One step of what can be done while nobody waits: what is wished first."""
+        if self._wishes:
+            self._read_ahead(self._wishes[0])
+            return
         if self.idle_work is None:
             return
         try:
-            self._idle_steps = self._idle_steps or self.idle_work()
-            if (event := next(self._idle_steps)) is not None:
-                self._guarded(self._refresh_view)
-                self._requests.report(replace(event, request_id=BY_ITSELF))
-        except StoppedError:
-            self._idle_steps = None
+            self._report_idly(self._step_idly(self.idle_work))
         except StopIteration:
             self.idle_work = self._idle_steps = None
         except BaseException as error:
             self.idle_work = self._idle_steps = None
             self._requests.report(failure(BY_ITSELF, error))
 
+    def _read_ahead(self, wish: Wish) -> None:
+        """One step of what is wished, which the preview at its end ends."""
+        try:
+            event = self._step_idly(lambda: self._loaded().read_ahead(wish, partial(self._stop_wish_step, wish)))
+        except BaseException as error:
+            event = failure(wish.request_id, error)
+        if isinstance(event, Preview | Failed):
+            self._idle_steps = None
+            self._wishes.remove(wish)
+        self._report_idly(event)
+
+    def _step_idly(self, begin: Callable[[], Steps]) -> Event | None:
+        """Advance the idle work that is under way, or begin this. Raises StopIteration at its end."""
+        try:
+            self._idle_steps = self._idle_steps or begin()
+            return next(self._idle_steps)
+        except StoppedError:
+            self._idle_steps = None
+            return None
+
+    def _report_idly(self, event: Event | None) -> None:
+        """What idle work says. The cache as it is then nobody asked for."""
+        if isinstance(event, CacheView):
+            self._guarded(self._refresh_view)
+            event = replace(event, request_id=BY_ITSELF)
+        if event is not None:
+            self._requests.report(event)
+
     def _stop_idle_step(self) -> None:
         """Within a long step of idle work: a request goes first."""
-        if self.is_closing or len(self._requests):
+        if self.is_closing or len(self._requests) > len(self._wishes):
             raise StoppedError
+
+    def _stop_wish_step(self, wish: Wish) -> None:
+        """The same while something is read ahead; it may not be wished any more."""
+        self._stop_idle_step()
+        if self._requests.is_cancelled(wish.request_id):
+            raise StoppedError
+
+    def _end_wishes(self, wishes: Sequence[Wish]) -> None:
+        """Read these no further, nor what else may be under way."""
+        for wish in list(wishes):
+            self._stop_idle_work()
+            self._wishes.remove(wish)
+            self._requests.report(failure(wish.request_id, HeadstartError(NOT_READ)))
 
     def _stop_idle_work(self) -> None:
         """Before a request starts: idle work holds the lane. What is left of it is done when nobody waits again."""

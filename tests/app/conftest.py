@@ -24,6 +24,7 @@ SIGNALS = (
     "conversations_changed",
     "message_added",
     "text_added",
+    "message_reopened",
     "message_finished",
     "stats_changed",
     "prefill_changed",
@@ -64,6 +65,7 @@ class Desk:
             self.engine.run_all()
             self.bridge.drain()
         assert not self.bridge.busy
+        assert not self.bridge.is_reading_ahead
 
     def until(self, kind: type) -> Any:
         """Everything up to and with the next event of this kind."""

@@ -8,7 +8,7 @@ many tokens (60 with the bridge's 60 ms: 1,000 tokens a second). With `manual=Tr
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine import (
@@ -51,6 +51,7 @@ class _Turn:
     script: Script
     prompt: int
     reused: int
+    ahead: int
     written: int = 0
 
     @property
@@ -79,6 +80,9 @@ class FakeEngine:
     ) -> None:
         self.requests: list[Request] = []
         self.previews: list[Request] = []
+        self.wishes: list[tuple[Request, ...]] = []
+        self.ahead_pieces = 2
+        self._ahead: list[tuple[Request, int]] = []
         self.specs: list[ModelSpec] = []
         self.cancelled: list[int] = []
         self.calls: list[str] = []
@@ -109,21 +113,40 @@ class FakeEngine:
         self.requests.append(request)
         return self._enqueue(lambda job: self._answer(job, request))
 
+    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+        """Queued behind what was asked for before: `ahead_pieces` pieces, then a preview in which all that the requests
+        begin with is reused. Nothing of it is told from what turns left."""
+        self.wishes.append((request, *others))
+        return self._enqueue(lambda job: self._read_ahead(job, request, others))
+
     def preview(self, request: Request) -> int:
         """Answered at once, also while something runs."""
         self.previews.append(request)
         request_id = self._take_id()
-        prompt, reused = self._count(request)
+        self._ready.append(self._preview(request_id, request))
+        return request_id
+
+    def _preview(self, request_id: int, request: Request) -> Preview:
+        prompt, reused, ahead = self._count(request)
         spans = spans_of(request)
         system = sum(span.end - span.start for span in spans if span.role == "system")
         seconds = (prompt - reused) / self.model.prefill_tokens_per_s
         pinned = min(reused, system) // BLOCK_TOKENS * BLOCK_TOKENS
         texts = tuple(f"block {at} " for at in range(-(-prompt // BLOCK_TOKENS)))
         limit = self.model.context_length
-        self._ready.append(
-            Preview(request_id, prompt, reused, prompt - reused, seconds, system, limit, spans, pinned, texts)
+        return Preview(
+            request_id,
+            prompt,
+            reused,
+            prompt - reused,
+            seconds,
+            system,
+            limit,
+            spans,
+            pinned,
+            texts,
+            ahead_tokens=ahead,
         )
-        return request_id
 
     def cancel(self, request_id: int) -> None:
         """The request ends as stopped, with what is written, when it is next its turn."""
@@ -147,6 +170,7 @@ class FakeEngine:
         """Nothing is reused after this."""
         self.calls.append("clear_cache")
         self._seen.clear()
+        self._ahead.clear()
         self._tokens = 0
         self._ready.append(self._view(0))
 
@@ -301,18 +325,21 @@ class FakeEngine:
             spans=spans,
             notices=notices,
             kept_ends=tuple(ends),
+            ahead_tokens=turn.ahead,
         )
         for chunk in range(script.prefill_chunks):
             done = turn.computed * (chunk + 1) // script.prefill_chunks
             yield Prefill(number, done, turn.computed, (turn.computed - done) / self.model.prefill_tokens_per_s)
+        begun = len(turn.request.begun.token_ids) if turn.request.begun else 0
         for index, piece in enumerate(script.thought):
-            yield TextDelta(number, piece, is_thought=True)
+            yield TextDelta(number, piece, is_thought=True, token_ids=(FIRST_ID + begun + index,))
             if (index + 1) % script.stats_every == 0:
                 yield self._stats(turn)
         for index, piece in enumerate(script.tokens):
             if script.fail_after == index:
                 yield Failed(number, script.sentence, script.detail)
-            yield TextDelta(number, piece)
+            at = FIRST_ID + begun + len(script.thought) + index
+            yield TextDelta(number, piece, token_ids=(at,))
             if (index + 1) % script.stats_every == 0:
                 yield self._stats(turn)
 
@@ -320,7 +347,10 @@ class FakeEngine:
         thought = "".join(turn.script.thought[: turn.written])
         text = "".join(turn.script.tokens[: turn.written - turn.thought_tokens])
         calls = turn.script.tool_calls if reason == "end" else ()
-        token_ids = tuple(range(FIRST_ID, FIRST_ID + turn.written))
+        begun = turn.request.begun or Message("assistant", "")
+        start = FIRST_ID + len(begun.token_ids)
+        token_ids = (*begun.token_ids, *range(start, start + turn.written))
+        text, thought = begun.content + text, begun.thought + thought
         if turn.request.use_cache:
             answer = Message("assistant", text, token_ids, thought, calls)
             self._seen.append((turn.request.template, (*turn.request.messages, answer)))
@@ -347,18 +377,55 @@ class FakeEngine:
             cache_bytes=self._tokens * self.model.kv_bytes_per_token,
             thought_tokens=turn.thought_tokens,
             thought_s=turn.thought_tokens / 10,
+            ahead_tokens=turn.ahead,
         )
 
-    def _count(self, request: Request) -> tuple[int, int]:
-        """Tokens of the prompt, and how many of them an earlier turn left in the cache."""
-        sizes = [span.end - span.start for span in spans_of(request)]
+    def _read_ahead(self, job: _Job, request: Request, others: Sequence[Request]) -> Iterator[Event]:
+        certain = min((_alike(request, other) for other in others), default=sum(_sizes(request)))
+        total = max(0, certain - self._count(request)[1])
+        for piece in range(self.ahead_pieces if total else 0):
+            if job.cancelled:
+                break
+            done = total * (piece + 1) // self.ahead_pieces
+            yield Prefill(job.request_id, done, total, (total - done) / self.model.prefill_tokens_per_s)
+        if job.cancelled:
+            yield Failed(job.request_id, "Nothing was read ahead: that was stopped.")
+            return
+        self._ahead.append((request, certain))
+        yield self._preview(job.request_id, request)
+
+    def _count(self, request: Request) -> tuple[int, int, int]:
+        """Tokens of the prompt, how many of them are in the cache, and how many of those were read ahead."""
+        messages = (*request.messages, request.begun) if request.begun else request.messages
+        sizes = _sizes(replace(request, messages=messages, begun=None))
         if not request.use_cache:
-            return sum(sizes), 0
+            return sum(sizes), 0, 0
         alike = [seen for template, seen in self._seen if template == request.template]
-        shared = max((common_length(seen, request.messages) for seen in alike), default=0)
-        return sum(sizes), min(sum(sizes[:shared]), sum(sizes) - 1)
+        shared = max((common_length(seen, messages) for seen in alike), default=0)
+        left = min(sum(sizes[:shared]), sum(sizes) - 1)
+        ahead = max((min(certain, _alike(request, read)) for read, certain in self._ahead), default=0)
+        reused = max(left, min(ahead, sum(sizes) - 1))
+        return sum(sizes), reused, reused - left
 
     def _view(self, request_id: int) -> CacheView:
         held = self._tokens * self.model.kv_bytes_per_token
         pinned = min(held, 64 * self.model.kv_bytes_per_token)
         return CacheView(request_id, float(self._turns), self.budget_bytes, pinned, 0, held - pinned, 0, self._tokens)
+
+
+def _sizes(request: Request) -> list[int]:
+    """The tokens of each message."""
+    return [span.end - span.start for span in spans_of(request)]
+
+
+def _alike(one: Request, other: Request) -> int:
+    """How many tokens two prompts begin with alike: whole messages, and of the first that differs a token for four
+    characters."""
+    if one.template != other.template:
+        return 0
+    count = common_length(one.messages, other.messages)
+    alike = sum(_sizes(one)[:count])
+    if count < min(len(one.messages), len(other.messages)):
+        texts = one.messages[count].content, other.messages[count].content
+        alike += 4 + common_length(*texts) // 4
+    return alike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine import Divergence, FinishReason, Message, ModelInfo, Request, TokenSpan, ToolCall
+from engine import Divergence, FinishReason, ModelInfo, Request, TokenSpan, ToolCall
 
 MODEL = ModelInfo(
     name="Fake-1M",
@@ -69,8 +69,8 @@ def spans_of(request: Request) -> tuple[TokenSpan, ...]:
     return tuple(spans)
 
 
-def common_length(seen: Sequence[Message], messages: Sequence[Message]) -> int:
-    """How many messages are equal from the start on."""
+def common_length(seen: Sequence[object], messages: Sequence[object]) -> int:
+    """How many messages, or characters, are equal from the start on."""
     count = 0
     for old, new in zip(seen, messages, strict=False):
         if old != new:

@@ -33,11 +33,13 @@ FINISHED: dict[str, Any] = {
 """An answer with all its parts."""
 
 TABLES = {
-    "conversation": "id title system_prompt sampling day created updated leaf_id cures seen_from_id template notices",
+    "conversation": "id title system_prompt sampling day created updated leaf_id cures seen_from_id template notices"
+    " folder_id is_top stop",
     "message": "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
     " sent_system_id left_out thought tool_calls tool_call_id template",
     "sent_system": "id conversation_id text",
     "preset": "id name system_prompt cures updated",
+    "folder": "id name",
 }
 COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns.split()]
 
@@ -81,6 +83,7 @@ def make_file(path: Path) -> None:
         ask(history, number, first)
         ask(history, number, first)
     history.presets.add("Preset", "Be brief.")
+    history.filing.move(1, history.filing.add_folder("Folder"))
     history.close()
     loosen(path)
 

@@ -240,8 +240,18 @@ def unsaved(screen: Screen) -> QWidget | None:
     return made.question
 
 
-def deletion(screen: Screen) -> QWidget | None:
-    screen.application.dialogs.confirm_delete(1)
+def folder(screen: Screen) -> QWidget | None:
+    screen.application.filing_presenter.ask_folder()
+    return screen.application.dialogs.open_dialog
+
+
+def raw_message(screen: Screen) -> QWidget | None:
+    screen.application.rewriting_presenter.show_raw(screen.session.messages[-1].id)
+    return screen.application.dialogs.open_dialog
+
+
+def all_versions(screen: Screen) -> QWidget | None:
+    screen.window.commands.versions.trigger()
     return screen.application.dialogs.open_dialog
 
 
@@ -318,7 +328,7 @@ DIALOGS: dict[str, Callable[[Screen], QWidget | None]] = {
     **{
         each.__name__: each
         for each in (
-            *(system_prompt, unsaved, deletion, deletion_of_all, sampling, proof, graphics),
+            *(system_prompt, unsaved, folder, raw_message, all_versions, deletion_of_all, sampling, proof, graphics),
             *(tree, tree_on_disk, tree_empty),
         )
     },

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app import words
 from app.sidebar.badges import badge_of
-from engine import Preview, Sampling, TtftParts, TurnStats
+from engine import CacheView, Preview, Sampling, TtftParts, TurnStats
 
 
 @pytest.mark.parametrize(
@@ -259,3 +259,19 @@ def test_rows_stand_under_the_day_or_month_they_are_of() -> None:
     days = (0, 1, 6, 9, 11, 360)
     headings = words.day_headings((now - each * 86_400 for each in days), now)
     assert headings == {0: "Today", 1: "Yesterday", 2: "Previous 7 days", 3: "November", 5: "December 2025"}
+
+
+def test_what_was_read_ahead_is_told_from_what_was_remembered() -> None:
+    """Before, while and after a question is answered; and how much of it nobody sent."""
+    preview = Preview(1, 3300, 3212, 88, 0.08, 3000, 8192, (), ahead_tokens=212)
+    assert words.next_prompt(preview) == "3,000 remembered · read ahead: 212 of 300 · first word in about 0.08 s"
+    assert words.this_prompt(preview, 0) == "3,000 of 3,300 tokens remembered · 212 read ahead · 88 to read"
+    stats = TurnStats(1, 3300, 3212, 88, 9, 0.1, TtftParts(), 40.0, 3.0, True, 0, ahead_tokens=212)
+    assert words.result(stats)[1] == "instead of 3.00 s, 91% remembered, 6% read ahead"
+    assert words.figures(stats).startswith("3,000 of 3,300 tokens remembered · 212 read ahead · 88 read")
+    first = replace(stats, ahead_tokens=3212)
+    assert words.result(first)[1] == "instead of 3.00 s, 97% read ahead"
+    view = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0, ahead_tokens=1200, unasked_tokens=310)
+    said = "1,200 tokens were read ahead since the model was opened; 310 of them nobody sent so far."
+    assert words.cost_of_reading_ahead(view) == said
+    assert words.cost_of_reading_ahead(replace(view, ahead_tokens=0, unasked_tokens=0)) == ""

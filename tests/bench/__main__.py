@@ -45,7 +45,7 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, exact, restart, scaling, quality, llama, api or large")
+    parser.add_argument("--only", help="engine, window, ahead, exact, restart, scaling, quality, llama, api or large")
     parser.add_argument("--before", type=Path, metavar="TREE", help="an earlier checkout, for rows Z1, Z2 and Z6")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,9 @@ def as_line(row: Row) -> str:
 
 def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
     model = fetch_model(lambda *_: None)
-    wanted = [only] if only else ["engine", "llama", "exact", "restart", "window", "scaling", "large", "quality"]
+    wanted = (
+        [only] if only else ["engine", "llama", "exact", "restart", "window", "ahead", "scaling", "large", "quality"]
+    )
     if {"engine", "llama", "exact"} & set(wanted):
         player = Player()
         try:
@@ -81,6 +83,8 @@ def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
         yield from restart_rows.measure(model, count)
     if "window" in wanted:
         yield from window_rows.measure(count)
+    if "ahead" in wanted:
+        yield from window_rows.measure_ahead(count)
     if "api" in wanted:
         yield from api_rows.measure(model, count)
     if "scaling" in wanted:  # in this thread, whose team OpenMP would count in all that is measured behind it

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QTimer
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import QApplication
 from app.application import Application, build
 from app.settings import Settings
 from engine import Engine, ModelSpec, Sampling, TurnStats
+from tests.bench import ahead_rows
 from tests.bench.chat import SCRIPT, Player
 from tests.bench.rows import Row, alternate, ratio_row
 
@@ -28,29 +30,44 @@ def measure(count: int) -> Iterator[Row]:
 
     No other engine may be in this process: OpenMP counts the threads of all, and lets them spin less.
     """
+    with _open_window() as window:
+        yield from window.rows(count)
+    yield from _start_rows(count)
+
+
+def measure_ahead(count: int) -> Iterator[Row]:
+    """Rows A1 to A4, under the same conditions."""
+    with _open_window() as window:
+        window.application.window.show()
+        yield from ahead_rows.measure(window.application, window.player, count)
+
+
+@contextmanager
+def _open_window() -> Iterator[_Window]:
     app = QApplication.instance() or QApplication(["bench"])
     assert app is not None
     with tempfile.TemporaryDirectory() as folder:
         window = _Window(Path(folder))
         try:
-            yield from window.rows(count)
+            yield window
         finally:
             window.close()
-    yield from _start_rows(count)
 
 
 class _Window:
-    """The real window with its own engine on the same model, at 1280 x 800, charts shown."""
+    """The real window with its own engine on the same model, at 1280 x 800, charts shown. `player` asks that engine
+    while the event loop does not run."""
 
     def __init__(self, folder: Path) -> None:
-        settings = Settings(disk_budget_mb=0, sampling=Sampling(temperature=0, max_tokens=WRITTEN))
+        sampling = Sampling(temperature=0, max_tokens=WRITTEN)
+        settings = Settings(disk_budget_mb=0, sampling=sampling, read_ahead="never")
         engine = Engine()
-        self._player = Player(engine=engine)
-        self._application: Application = build(engine, settings, folder / "bench.db")
-        self._session = self._application.session
-        self._application.window.resize(1280, 800)
+        self.player = Player(engine=engine)
+        self.application: Application = build(engine, settings, folder / "bench.db")
+        self._session = self.application.session
+        self.application.window.resize(1280, 800)
         self._wait_for(
-            self._session.answers.model_changed, lambda: self._application.open(ModelSpec(self._player.model.path))
+            self._session.answers.model_changed, lambda: self.application.open(ModelSpec(self.player.model.path))
         )
         self.gaps: list[float] = []
 
@@ -63,7 +80,7 @@ class _Window:
         samples = alternate({"visible": self._answer_in_sight, "hidden": self._answer_unseen}, count)
         title = "tok/s with ribbon, charts and tree in sight / window hidden"
         yield ratio_row("9b", title, samples, "visible", "hidden", ">= 0.95", "0.99")
-        self._application.window.show()
+        self.application.window.show()
         for _ in range(count):
             self._watched_answer()
         gaps = sorted(self.gaps)
@@ -72,14 +89,14 @@ class _Window:
         yield Row("10b", "event-loop gap while answering, worst", gaps[-1] * 1000, "ms", "<= 150", "50", gaps[-50:])
 
     def close(self) -> None:
-        self._application.window.close()
-        self._application.close()
+        self.application.window.close()
+        self.application.close()
 
     def _answer(self) -> float:
         """One turn in the window; decode tok/s."""
         self._session.new_conversation()
         self._session.set_system_prompt(SCRIPT.system_prompt)
-        question = self._player.new_question()
+        question = self.player.new_question()
         self._wait_for(self._session.message_finished, lambda: self._session.send(question))
         stats = self._session.messages[-1].stats
         assert isinstance(stats, TurnStats)
@@ -102,17 +119,17 @@ class _Window:
         ticks.stop()
 
     def _answer_in_sight(self) -> float:
-        self._application.window.show()
-        self._application.tree_presenter.open()
+        self.application.window.show()
+        self.application.tree_presenter.open()
         return self._answer()
 
     def _answer_unseen(self) -> float:
-        self._application.tree_presenter.close()
-        self._application.window.hide()
+        self.application.tree_presenter.close()
+        self.application.window.hide()
         return self._answer()
 
     def _headless(self) -> float:
-        return self._player.ask([], self._player.new_question(), written=WRITTEN).stats.tokens_per_s
+        return self.player.ask([], self.player.new_question(), written=WRITTEN).stats.tokens_per_s
 
     def _wait_for(self, signal: object, start: object) -> None:
         loop = QEventLoop()

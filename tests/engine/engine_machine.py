@@ -70,6 +70,12 @@ class EngineMachine(RuleBasedStateMachine):
         """What it would cost."""
         self.asked.append(self.engine.preview(request(question, conversation=chat)))
 
+    @rule(chat=CHATS, question=QUESTIONS)
+    def read_ahead(self, chat: str, question: str) -> None:
+        """Somebody writes a question and rests."""
+        others = [request(f"{question}{more}", conversation=chat) for more in ("s", " And?")]
+        self.asked.append(self.engine.read_ahead(request(question, conversation=chat), others))
+
     @rule(at=st.integers(0, 1000))
     def cancel(self, at: int) -> None:
         """Something that was asked for, over or not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -10,8 +11,9 @@ import torch
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from engine.events import CacheView, Finished, Matched, TextDelta
+from engine.events import CacheView, Finished, Matched, Preview, TextDelta
 from engine.models.loaded import LoadedModel
+from engine.turn.wish import Wish
 from engine.types import Message, OutOfMemoryError, PromptTooLongError, Request, Sampling
 from tests.engine.inside import build_prompt, is_idle
 from tests.engine.tiny_models import make_model, make_packed
@@ -144,6 +146,20 @@ class ResponderMachine(RuleBasedStateMachine):
             pass
         work.close()  # type: ignore[attr-defined]
 
+    @rule(chat=chats, question=WORDS, other=st.sampled_from(["", "And?", "Where is"]), steps=st.integers(0, 20))
+    def type_and_rest(self, chat: Chat, question: str, other: str, steps: int) -> None:
+        """A question is being written, and read for a while before it is sent; perhaps it never is."""
+        request = self._request(chat, [*chat.messages, Message("user", question)], 12)
+        alike = replace(request, messages=(*chat.messages, Message("user", question + other)))
+        self._read_ahead(Wish(1, (request, alike) if other else (request,)), steps)
+
+    @rule(chat=chats, question=WORDS, steps=st.integers(0, 20), length=st.integers(1, 20))
+    def type_and_send(self, chat: Chat, question: str, steps: int, length: int) -> None:
+        """The same, and it is sent."""
+        messages = [*chat.messages, Message("user", question)]
+        self._read_ahead(Wish(1, (self._request(chat, messages, length),)), steps)
+        self._ask(chat, messages, length)
+
     @rule(chat=consumes(chats))
     def forget(self, chat: Chat) -> None:
         """The chat is deleted: its system prompt need not be kept."""
@@ -162,6 +178,17 @@ class ResponderMachine(RuleBasedStateMachine):
             self.responder.cache.clear()
             assert self.responder.cache.store.used_bytes == 0
 
+    def _read_ahead(self, wish: Wish, steps: int) -> None:
+        """For so many steps. Nothing is evicted for it but what was read ahead."""
+        before = {block: node.is_ahead for node in self.responder.cache.tree.nodes() for block in node.blocks}
+        work = self.responder.read_ahead(wish)
+        with suppress(PromptTooLongError):
+            for _ in zip(range(steps), work, strict=False):
+                pass
+        work.close()  # type: ignore[attr-defined]
+        left = {block for node in self.responder.cache.tree.nodes() for block in node.blocks}
+        assert all(before[block] for block in before.keys() - left)
+
     def _request(self, chat: Chat, messages: list[Message], length: int) -> Request:
         sampling = replace(self.sampling, max_tokens=length, seed=self.count)
         self.count += 1
@@ -173,6 +200,7 @@ class ResponderMachine(RuleBasedStateMachine):
         self.oracle_spy.logits.clear()
         cold = list(events(self.oracle, replace(request, use_cache=False))) if self._fits(request) else []
         try:
+            foreseen = self.responder.preview(2, request) if self._fits(request) else None
             warm = list(events(self.responder, request))
         except PromptTooLongError:
             assert not cold
@@ -181,6 +209,7 @@ class ResponderMachine(RuleBasedStateMachine):
         assert isinstance(finished, Finished)
         assert isinstance(expected, Finished)
         self._check(warm, finished)
+        self._check_foreseen(foreseen, warm[0])
         self._compare(finished, expected)
         chat.messages = [*messages, Message("assistant", finished.text, finished.token_ids)]
 
@@ -195,6 +224,12 @@ class ResponderMachine(RuleBasedStateMachine):
         assert finished.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
         if matched.divergence is not None and matched.divergence.cause not in ("new", "cache off"):
             assert 0 < matched.divergence.recomputed_tokens <= matched.computed_tokens
+
+    def _check_foreseen(self, foreseen: Preview | None, matched: object) -> None:
+        """What the preview said is what happened."""
+        assert isinstance(matched, Matched)
+        assert foreseen is not None
+        assert (foreseen.reused_tokens, foreseen.ahead_tokens) == (matched.reused_tokens, matched.ahead_tokens)
 
     def _compare(self, finished: Finished, expected: Finished) -> None:
         assert (finished.token_ids, finished.reason) == (expected.token_ids, expected.reason)

@@ -125,17 +125,14 @@ class TreePicture:
     def _paint_words(self, painter: QPainter, index: int, room: QRectF) -> None:
         node = self._layout.nodes[index]
         colour = text_on(self._theme, node)
-        name = tree_words.label(self._layout, index, self._titles)
+        name, tail = tree_words.name_and_tail(self._layout, index, self._titles)
         if room.height() < 2 * LINE:
             middle = QRectF(room.left(), room.center().y() - LINE / 2, room.width(), LINE)
-            texts = (f"{name}  {tree_words.tokens_of(node)}", f"{name}  {node.tokens:,}", name)
+            tokens = tree_words.tokens_of(node)
+            texts = (f"{name}{tail}  {tokens}", f"{name}  {tokens}", f"{name}  {node.tokens:,}", name)
             self._paint_line(painter, middle, self._small, colour, *texts)
             return
-        pills = (
-            [word for word in badges(node) if not name.startswith(word)]
-            if room.height() >= 2 * LINE + PILL + 12
-            else []
-        )
+        pills = badges(node) if room.height() >= 2 * LINE + PILL + 12 else []
         top = room.center().y() - (2 * LINE + (PILL + 5 if pills else 0)) / 2
         line = QRectF(room.left(), top, room.width(), LINE)
         self._paint_line(painter, line, self._bold, colour, name)

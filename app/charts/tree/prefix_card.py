@@ -25,12 +25,12 @@ LABEL = 176
 
 
 class PrefixCard(QWidget):
-    """Signals: tree_wanted(); open_wanted(int conversation, int token): show this conversation where the run begins;
-    folded(bool): the user folded it, or unfolded it."""
+    """Signals: tree_wanted(); open_wanted(int conversation, int token, str text): show this conversation where the run
+    with this text begins; folded(bool): the user folded it, or unfolded it."""
 
     folded = Signal(bool)
     tree_wanted = Signal()
-    open_wanted = Signal(object, int)
+    open_wanted = Signal(object, int, str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -81,7 +81,8 @@ class PrefixCard(QWidget):
     def _on_chosen(self, index: int) -> None:
         named = [owner for owner in tree_words.owners(self.runs.layout_.nodes[index], self.runs.titles) if owner.id]
         if len(named) == 1:
-            self.open_wanted.emit(named[0].id, self.runs.layout_.nodes[index].start)
+            node = self.runs.layout_.nodes[index]
+            self.open_wanted.emit(named[0].id, node.start, node.text)
         else:
             self.tree_wanted.emit()
 

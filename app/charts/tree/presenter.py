@@ -23,6 +23,9 @@ WRITING_MS = 1000
 AGE_MS = 5000
 """Between two pictures while nothing does: only ages change."""
 
+LEAST_LINE = 8
+"""Letters of a line below which it may be the template's own, or stand anywhere."""
+
 GONE = "This run is no longer in the cache; nothing was changed."
 NOT_PINNED = (
     "This run is not pinned: what is pinned takes at most half of the cache. Unpin another run, or give the cache more"
@@ -107,9 +110,13 @@ class TreePresenter(QObject):
         if visible and not 0 <= self.timer.remainingTime() <= REFRESH_MS:
             self.timer.start(REFRESH_MS)
 
-    def show_run(self, conversation_id: int, token: int) -> None:
-        """Open a conversation and scroll to the message in which this token of its prompt lies."""
+    def show_run(self, conversation_id: int, token: int, text: str = "") -> None:
+        """Open a conversation in the version that holds the text of a run, and scroll to the message in which this
+        token of its prompt lies."""
         self._session.open(conversation_id)
+        leaf = version_of(text, self._session.all_messages(), [each.id for each in self._session.messages])
+        if leaf and all(message.id != leaf for message in self._session.messages):
+            self._session.choose_sibling(leaf)
         if token and (message_id := message_at(self._session.messages, token)):
             self._show_message(message_id)
         self._charts.window().activateWindow()
@@ -172,3 +179,20 @@ def message_at(messages: Sequence[StoredMessage], token: int) -> int:
         if message.stats and token < message.stats.prompt_tokens + message.stats.written_tokens:
             return message.id
     return 0
+
+
+def version_of(text: str, messages: Sequence[StoredMessage], shown: Sequence[int]) -> int:
+    """The last message of the version of a conversation that holds most of a run's text: the one that is shown where
+    others hold no more, else the newest of those that do; 0 where there is no message.
+
+    `messages` are those of all versions, `shown` the ids of those in view. A run's text runs through several messages,
+    with the template's own words between them: each of its lines is looked for.
+    """
+    lines = [line for line in tree_words.lines_of(text) if len(line) >= LEAST_LINE]
+    held = {each.id: sum(len(line) for line in lines if line in each.content) for each in messages}
+    found: dict[int, int] = {}
+    parents = {each.id: each.parent_id or 0 for each in messages}
+    for number in sorted(parents):  # a parent was written before what follows it
+        found[number] = held[number] + found.get(parents[number], 0)
+    leaves = set(parents) - set(parents.values())
+    return max(leaves, key=lambda leaf: (found[leaf], leaf in shown, leaf), default=0)

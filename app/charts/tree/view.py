@@ -35,12 +35,12 @@ class TreeView(QWidget):
     mouse was over; a click beside the tree lets go of it. It stays the same run when the tree changes, and there is
     none once it is gone. Enter or a double click opens it.
 
-    Signals: current_changed(); open_wanted(int conversation, int token): show this conversation where the run begins;
-    pin_wanted(NodeView), unpin_wanted(NodeView), drop_wanted(NodeView).
+    Signals: current_changed(); open_wanted(int conversation, int token, str text): show this conversation where the run
+    with this text begins; pin_wanted(NodeView), unpin_wanted(NodeView), drop_wanted(NodeView).
     """
 
     current_changed = Signal()
-    open_wanted = Signal(object, int)
+    open_wanted = Signal(object, int, str)
     pin_wanted = Signal(object)
     unpin_wanted = Signal(object)
     drop_wanted = Signal(object)
@@ -126,7 +126,9 @@ class TreeView(QWidget):
         for owner in tree_words.owners(node, self.titles)[:MOST_TITLES]:
             action = menu.addAction(f"Open “{owner.title.replace('&', '&&')}”")
             action.setEnabled(owner.id != 0)
-            action.triggered.connect(lambda _=False, number=owner.id: self.open_wanted.emit(number, node.start))
+            action.triggered.connect(
+                lambda _=False, number=owner.id: self.open_wanted.emit(number, node.start, node.text)
+            )
         menu.addSeparator()
         if node.pinned:
             menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.unpin_wanted.emit(node))
@@ -145,7 +147,7 @@ class TreeView(QWidget):
         node = self.current_node
         named = [owner for owner in tree_words.owners(node, self.titles) if owner.id] if node else []
         if node and len(named) == 1:
-            self.open_wanted.emit(named[0].id, node.start)
+            self.open_wanted.emit(named[0].id, node.start, node.text)
         elif named:
             self._pop_up(self._focus().toPoint())
 

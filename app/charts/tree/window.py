@@ -25,6 +25,7 @@ from engine import CacheView
 
 KEYS = "Enter or double click opens · P pins or unpins · Delete drops · + − 0 zoom"
 HINT = "Point at a run, or go to it with the arrow keys."
+SCALE = "One step wider: twice the tokens"
 
 
 class TreeWindow(QWidget):
@@ -46,7 +47,7 @@ class TreeWindow(QWidget):
         self._totals, self._legend = label(SMALL), Legend(legend(), theme, ground="page")
         self._name, self._figures, self._text = label(BODY, bold=True), label(SMALL), label(SMALL)
         self._text.setFont(code_font())
-        self._keys = label(SMALL, text=KEYS)
+        self._keys, self._scale = label(SMALL, text=KEYS), label(SMALL, text=SCALE)
         self._buttons = [_button("−", "Farther"), _button("+", "Closer"), _button("Fit", "Show all")]
         self._buttons[0].clicked.connect(lambda: self.view.zoom(-1))
         self._buttons[1].clicked.connect(lambda: self.view.zoom(1))
@@ -94,6 +95,7 @@ class TreeWindow(QWidget):
             (self._figures, theme.soft),
             (self._text, theme.text),
             (self._keys, theme.faint),
+            (self._scale, theme.faint),
         ):
             line.setStyleSheet(f"color: {colour}; background: transparent;")
         self._legend.set_theme(theme)
@@ -149,14 +151,16 @@ class TreeWindow(QWidget):
         above.setSpacing(2)
         first = QHBoxLayout()
         first.setSpacing(GRID)
-        for line in (self._totals, self._name, self._figures, self._text, self._keys):
+        for line in (self._name, self._figures, self._text, self._keys):
             line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         first.addWidget(title)
         first.addWidget(Explain("tree"))
-        first.addWidget(self._totals, 1)
+        first.addWidget(self._scale, 1)
         for button in self._buttons:
             first.addWidget(button)
         above.addLayout(first)
+        self._totals.setWordWrap(True)
+        above.addWidget(self._totals)
         above.addWidget(self._legend)
         below = QVBoxLayout()
         below.setContentsMargins(2 * GRID, GRID + 2, 2 * GRID, GRID + 2)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from app.charts.tree.layout import TreeLayout
 from app.history.records import read_label
 from app.server.clients import client_name
-from app.words import beside_cache, counted, size, time_ago
+from app.words import beside_cache, counted, shortened_line, size, time_ago
 from engine import CacheView, NodeView
 
 AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf"), "older"))
@@ -16,6 +16,9 @@ AGES = ((60.0, "< 1 min"), (600.0, "< 10 min"), (3600.0, "< 1 h"), (float("inf")
 
 MOST_LETTERS = 24
 """Of a title that stands in a row with others."""
+LONGEST_NAME = 60
+"""Letters of a run's own words that are its name."""
+ROLES = ("system", "user", "assistant", "model", "tool", "developer")
 LONGEST_TEXT = 240
 """Characters of a run's text that are shown."""
 
@@ -56,17 +59,23 @@ def label(layout: TreeLayout, index: int, titles: Titles) -> str:
 
 
 def name_and_tail(layout: TreeLayout, index: int, titles: Titles) -> tuple[str, str]:
-    """The short name of a run as what may be cut and what stays behind it. What many share has no one title; what is
-    pinned says so."""
+    """The short name of a run: its own first words, which may be cut, and what stays behind them. One without text is
+    called by its conversations."""
     node = layout.nodes[index]
+    tail = ", pinned" if node.pinned else ""
+    if words := " ".join(lines_of(node.text)):
+        return shortened_line(words, LONGEST_NAME), tail
     named = owners(node, titles)
-    if node.pinned and (len(named) != 1 or node.start == 0):
-        return "pinned", ""
-    if not named:
-        return NOBODYS, ""
     if len(named) > 1:
-        return f"{len(named)} conversations", ""
-    return named[0].title, ", branch" if _is_branch(layout, index) else ""
+        return f"{len(named)} conversations", tail
+    return named[0].title if named else NOBODYS, tail
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a run's text that somebody wrote: a chat template puts the role of each message on one of its
+    own."""
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return [line for line in lines if line and line.strip(" :").casefold() not in ROLES]
 
 
 def is_on_disk(node: NodeView) -> bool:
@@ -81,8 +90,7 @@ def tokens_of(node: NodeView) -> str:
 
 def beginning(node: NodeView) -> str:
     """How the run's text begins, on one line."""
-    line = " ".join(node.text.split())
-    return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
+    return shortened_line(node.text, LONGEST_TEXT)
 
 
 def age(idle_s: float) -> str:
@@ -151,14 +159,3 @@ def _owner(label: str, titles: Titles) -> Owner:
     if number in titles:
         return Owner(titles[number] or "Untitled", number)
     return Owner(DELETED if number else label or "Untitled", 0)
-
-
-def _is_branch(layout: TreeLayout, index: int) -> bool:
-    """Whether an earlier run beside it, or the run before it, belongs to the same single conversation. What is on disk
-    only and nothing else stands beside is the rest of the run before it."""
-    node = layout.nodes[index]
-    before = [other for other in layout.siblings(index) if layout.boxes[other].y < layout.boxes[index].y]
-    goes_on = is_on_disk(node) and len(layout.siblings(index)) == 1
-    if 0 <= node.parent < index and not layout.nodes[node.parent].pinned and not goes_on:
-        before.append(node.parent)
-    return any(layout.nodes[other].conversations == node.conversations for other in before)

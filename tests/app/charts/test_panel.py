@@ -69,7 +69,7 @@ def test_bars_equal_the_turns_that_were_fed(qtbot: QtBot, panel: ChartPanel) -> 
         panel.add_turn(stats)
     wait_for_redraw(qtbot, panel)
     cold, scratch, warm = panel.first_token.bars.layers
-    read, reused = panel.tokens.bars.layers
+    read, reused, remembered = panel.tokens.bars.layers
     colours = [layer.color for layer in (cold, scratch, warm, read, reused)]
     assert colours == ["cold", "cold", "reused", "computed", "reused"], "one meaning each"
     nan = float("nan")
@@ -78,6 +78,7 @@ def test_bars_equal_the_turns_that_were_fed(qtbot: QtBot, panel: ChartPanel) -> 
     np.testing.assert_equal(warm.top, [nan, 0.13, 0.11])
     assert list(read.top) == [stats.prompt_tokens for stats in TURNS]
     assert list(reused.top) == [stats.reused_tokens for stats in TURNS]
+    assert list(remembered.top) == [stats.reused_tokens - stats.ahead_tokens for stats in TURNS]
 
 
 def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> None:
@@ -358,13 +359,16 @@ def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: C
     panel.redraw()
     assert panel.prefixes.runs.lines == ["Nothing is remembered yet."]
     panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), tree_pictures.TITLES)
-    lines = ["pinned 3,008", "Parcels 184", "Parcels, branch 32", "Parcels, branch 96", "Returns 512"]
+    lines = [
+        "You are the support bot., pinned 3,008",
+        *("Can I change the address? 184", "Yes. 32", "Has it left? 96", "A jacket from the sale 512"),
+    ]
     assert panel.prefixes.runs.lines == lines
     assert panel.prefixes.accessibleDescription() == ", ".join(lines)
     runs = panel.prefixes.runs
     with qtbot.waitSignal(panel.prefixes.open_wanted) as opened:
         qtbot.mouseClick(runs, Qt.MouseButton.LeftButton, pos=QPoint(30, 4 * 22 + 10))
-    assert opened.args == [2, 3008]
+    assert opened.args == [2, 3008, tree_pictures.FEW[1].text]
     with qtbot.waitSignal(panel.prefixes.tree_wanted):
         qtbot.mouseClick(runs, Qt.MouseButton.LeftButton, pos=QPoint(30, 10))
     panel.show_prefixes(tree_pictures.view(tree_pictures.many(2000)), {})
@@ -376,15 +380,16 @@ def test_the_short_list_of_runs_says_what_the_engine_told(qtbot: QtBot, panel: C
 def test_a_label_of_the_short_list_has_room_and_is_whole_where_it_is_pointed_at(panel: ChartPanel) -> None:
     panel.add_turn(TURNS[0])
     panel.redraw()
-    title = "May I change the address of an order that is on its way?"
-    panel.show_prefixes(tree_pictures.view(tree_pictures.FEW), {1: title, 2: "Returns"})
+    words = "May I change the address of an order that is on its way?"
+    few = [*tree_pictures.FEW[:4], tree_pictures.FEW[4]._replace(text=words)]
+    panel.show_prefixes(tree_pictures.view(few), tree_pictures.TITLES)
     runs = panel.prefixes.runs
     for number, line in enumerate(runs.lines):
         assert runs.bar_of(number).right() <= runs.width() - LABEL
         place = runs.bar_of(number).center().toPoint()
         QApplication.sendEvent(runs, QHelpEvent(QEvent.Type.ToolTip, place, runs.mapToGlobal(place)))
         assert QToolTip.text().split("\n")[0] == line.rpartition(" ")[0]
-    assert f"{title}, branch 32" in runs.lines
+    assert f"{words} 32" in runs.lines
     QToolTip.hideText()
 
 

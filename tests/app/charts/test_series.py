@@ -41,8 +41,8 @@ def test_turns_are_kept_figure_by_figure() -> None:
     parts = TtftParts(0.01, 0.02, 0.003, 0.0, 0.05, 0.027)
     series.add(replace(turn(3137, 3096, 0.11, 1.8), parts=parts), 7, "Parcels")
     expected = [
-        (0, "", 1.6, 1.6, True, 3065, 0, 3065, *[0.0] * 6),
-        (7, "Parcels", 0.11, 1.8, False, 3137, 3096, 41, 0.01, 0.02, 0.003, 0.0, 0.05, 0.027),
+        (0, "", 1.6, 1.6, True, 3065, 0, 3065, 0, *[0.0] * 6),
+        (7, "Parcels", 0.11, 1.8, False, 3137, 3096, 41, 0, 0.01, 0.02, 0.003, 0.0, 0.05, 0.027),
     ]
     assert [tuple(row) for row in series.rows().tolist()] == expected
     assert len(series) == 2

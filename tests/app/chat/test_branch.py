@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from app.chat.branch import TITLE_LENGTH, Branch, make_title, repair_text
-from app.history.records import Conversation, label_of, read_label
+from app.chat.branch import TITLE_LENGTH, Branch, make_title
+from app.history.records import Conversation, label_of, read_label, repair_text
 from engine import Sampling
 
 

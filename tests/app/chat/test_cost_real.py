@@ -50,8 +50,9 @@ class Program:
         self.bridge = Bridge(self.engine)
         self.bridge.timer.setInterval(1)
         self.history = History(folder / "history.sqlite3")
-        settings = Settings(sampling=SAMPLING, system_prompt="Answer about parcels and tents, briefly.")
-        self.session = Session(self.bridge, self.history, settings, today=lambda: date(2026, 11, 29))
+        prompt = "Answer about parcels and tents, briefly."
+        self.settings = Settings(sampling=SAMPLING, system_prompt=prompt, read_ahead="always")
+        self.session = Session(self.bridge, self.history, self.settings, today=lambda: date(2026, 11, 29))
         self.matched: list[Matched] = []
         self.foreseen: list[Preview] = []
         self.errors: list[str] = []
@@ -62,7 +63,7 @@ class Program:
 
     def rest(self) -> None:
         """Let the engine say everything, and read again what it wrote: that changes what can be reused."""
-        while self.bridge.busy:
+        while self.bridge.busy or self.bridge.is_reading_ahead:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
         while self.engine.worker.idle_work is not None:
             QCoreApplication.processEvents()
@@ -80,6 +81,13 @@ class Program:
         signal.disconnect(link)
         previewer.drop()
         return self.foreseen.pop()
+
+    def write(self, text: str, edited: int | None = None, pauses: int = 1) -> None:
+        """Type this in so many stretches; behind each it is read until there is nothing more to read."""
+        for end in range(pauses):
+            self.session.cost.draft_changed(text[: len(text) * (end + 1) // pauses], edited)
+            self.session.cost.reader.ask()
+            self.rest()
 
     def foresee_draft(self) -> Preview:
         """What sending now would cost."""
@@ -116,7 +124,7 @@ def program(running: Program) -> Iterator[Program]:
 
 
 def facts(event: Preview | Matched) -> tuple[Any, ...]:
-    return event.prompt_tokens, event.reused_tokens, event.computed_tokens, event.spans
+    return event.prompt_tokens, event.reused_tokens, event.computed_tokens, event.ahead_tokens, event.spans
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -136,18 +144,20 @@ def play(program: Program, action: str, text: str, chosen: int) -> tuple[Preview
     questions = [message for message in session.messages if message.role == "user"]
     if action in ("edit", "retry") and questions:
         question = questions[chosen % len(questions)] if action == "edit" else questions[-1]
-        session.cost.draft_changed(text or question.content, question.id)
+        program.write(text or question.content, question.id, 1 + chosen % 3)
         foreseen = program.foresee_draft()
         return foreseen, program.do(lambda: session.edit(question.id, text) if text else session.retry())
     if action == "system prompt":
-        session.cost.draft_changed("And now?")
+        program.write("And now?")
         cost.consider_prompt(text)
+        cost.prompt_reader.ask()
+        program.rest()
         foreseen = program.foresee(cost.prompt, cost.prompt_previewed)
         cost.consider_prompt(None)
         session.set_system_prompt(text)
         return foreseen, program.do(lambda: session.send("And now?"))
     change_view(session, action, chosen)
-    session.cost.draft_changed(text or "And now?")
+    program.write(text or "And now?", pauses=1 + chosen % 3)
     foreseen = program.foresee_draft()
     return foreseen, program.do(lambda: session.send(text or "And now?"))
 
@@ -162,7 +172,9 @@ def change_view(session: Session, action: str, chosen: int) -> None:
         session.open(others[chosen % len(others)])
 
 
-def test_the_price_of_a_change_is_what_it_costs(program: Program) -> None:
+def test_the_price_of_a_change_is_what_it_costs(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it is read ahead while it is written."""
+    monkeypatch.setattr(program.settings, "read_ahead", "never")
     session, cost = program.session, program.session.cost
     session.new_conversation()
     for question in ("Is it here?", "Is the tent in it?", "And the stove?"):

@@ -58,7 +58,7 @@ def test_text_is_stored_on_the_timer_and_only_when_there_is_more(desk: Desk, dis
 
 def test_the_timer_is_slow_and_ends_with_the_last_answer(desk: Desk, qtbot: QtBot) -> None:
     timer = desk.session.saving.timer
-    assert SAVE_EVERY_MS == 3000
+    assert SAVE_EVERY_MS == 1000
     assert not timer.isActive()
     desk.session.send("Hi")
     desk.until(TextDelta)

@@ -230,7 +230,11 @@ def test_a_failure_later_keeps_what_was_written(make_desk: Callable[..., Desk]) 
     desk = make_desk(FakeEngine(Script(fail_after=3), manual=True))
     ask(desk, "Hi")
     final = desk.session.messages[-1]
-    assert (final.content, final.token_ids, final.finish_reason) == ("Hello from a", (), "failed")
+    assert (final.content, final.token_ids, final.finish_reason) == (
+        "Hello from a",
+        (FIRST_ID, FIRST_ID + 1, FIRST_ID + 2),
+        "failed",
+    )
     assert desk.heard("message_finished") == [final]
     assert desk.history.message(final.id) == final
 

@@ -68,3 +68,20 @@ def test_one_different_token_and_its_cure_with_a_tiny_model(
     assert [row["reused_tokens"] > row["prompt_tokens"] - 400 for row in on] == [False, True, False, False, True, True]
     assert all(0 < row["reused_tokens"] < front for row in (on[2], on[3]))
     assert LIGHT.warn in colours(out / "explainer-light.png")
+
+
+def test_questions_are_read_while_they_are_typed(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same prompts, with less left to compute than where only earlier turns are remembered; the same answers."""
+    monkeypatch.setattr(tiny_models, "CONTEXT", 16_384)
+    monkeypatch.setattr(player, "GREEDY", replace(player.GREEDY, max_tokens=12))
+    monkeypatch.setattr(player, "WORD_MS", 20)
+    model = ["--model", str(tiny_models.make_folder(tmp_path / "tiny")), "--device", "cpu", "--dtype", "fp32"]
+    out = tmp_path / "out"
+    assert main(["demo", "--script", "typing", "--turns", "2", "--out", str(out), "--offscreen", *model]) == 0
+    report = json.loads((out / "report.json").read_text("utf-8"))
+    assert (report["script"], report["answers_equal"], report["parted"]) == ("typing", True, [])
+    ahead, on, off = ([row for row in report["turns"] if row["cache"] == each] for each in ("ahead", "on", "off"))
+    assert [row["prompt_tokens"] for row in ahead] == [row["prompt_tokens"] for row in on]
+    assert [row["ahead_tokens"] > 0 for row in (*ahead, *on, *off)] == [True] * 2 + [False] * 4
+    assert all(few["computed_tokens"] < many["computed_tokens"] for few, many in zip(ahead, on, strict=True))
+    assert "read ahead while it was typed" in (out / "report.html").read_text("utf-8")

@@ -131,7 +131,7 @@ def test_search_looks_in_titles_and_messages_in_any_case(history: History, needl
 
 def test_a_search_looks_on_behind_what_is_not_listed(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     """A conversation that another program gave the id 0 is none of ours."""
-    monkeypatch.setattr("app.history.history.PIECE_MESSAGES", 1)
+    monkeypatch.setattr("app.history.words.PIECE_MESSAGES", 1)
     one, two = start(history, "a word"), start(history, "a word")
     columns = "title, system_prompt, sampling, day, created, updated"
     history.file.change(

@@ -46,7 +46,8 @@ def test_nobody_else_can_read_the_conversations(path: Path, is_there_already: bo
         path.parent.chmod(0o755)
     history = History(path)
     history.create(SECRET, Sampling(), DAY)
-    assert modes(path) == {"data": "0o700", "history.sqlite3": "0o600", "history.sqlite3-wal": "0o600"}
+    files = dict.fromkeys(("history.sqlite3", "history.sqlite3-opened", "history.sqlite3-wal"), "0o600")
+    assert modes(path) == {"data": "0o700", **files}
     history.close()
 
 
@@ -159,6 +160,7 @@ def test_what_was_removed_is_in_no_file(path: Path, remove: Callable[[History], 
     for number in range(20):
         begin(history, f"Other {number} " * 50, f"Title {number}")
     remove(history)
+    history.words.forget_all()
     assert not is_found(path)
     assert len(history.conversations("Other")) == 20
     history.close()

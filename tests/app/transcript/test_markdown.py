@@ -262,8 +262,17 @@ def test_the_text_of_a_formula_is_as_it_was_written(source: str) -> None:
 
 
 def test_items_of_a_task_list_have_boxes() -> None:
-    assert text_of("- [ ] buy\n- [x] pay\n- [link] is none") == ["☐ buy", "☑ pay", "[link] is none"]
+    blocks = parse("- [ ] buy\n- [x] pay\n- [link] is none\n1. [ ] no box")
+    assert [block.marker for block in blocks] == ["☐", "☑", "•", "1."]
+    assert plain(blocks).splitlines() == ["buy", "pay", "[link] is none", "[ ] no box"]
+
+
+def test_footnotes_are_raised_where_they_are_written() -> None:
+    text, note = parse("One[^1] and `[^2]`.\n\n[^1]: A note[^b]:\n[^b]: another")
+    raised = [[run.text for run in block.runs if run.raised] for block in (text, note)]
+    assert raised == [["1"], ["1", "b", "b"]]
+    assert plain((text, note)) == "One1 and [^2].\n1 A noteb:\nb another"
 
 
 def test_a_footnote_is_not_lost() -> None:
-    assert text_of("See[^1].\n\n[^1]: https://example.org") == ["See[^1].", "[^1]: https://example.org"]
+    assert text_of("See[^1].\n\n[^1]: https://example.org") == ["See1.", "1 https://example.org"]

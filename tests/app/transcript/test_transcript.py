@@ -361,5 +361,5 @@ def test_buttons_wake_with_the_pointer_and_the_focus(transcript: Transcript) -> 
     assert first.tools.awake
     first.tools.set_hovered(False)
     transcript.activateWindow()
-    first.tools.buttons[0].setFocus()
+    first.tools.copy.setFocus()
     assert first.tools.awake

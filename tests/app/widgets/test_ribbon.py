@@ -152,6 +152,15 @@ def test_a_long_text_is_wrapped_where_it_is_pointed_at(ribbon: Ribbon) -> None:
     QToolTip.hideText()
 
 
+def test_what_was_read_ahead_has_cells_of_its_own(ribbon: Ribbon) -> None:
+    """Behind what earlier turns left; in the same colour, with a line of its own."""
+    ribbon.show_preview(replace(preview(), ahead_tokens=52))
+    assert [cell.states for cell in ribbon.cells[7:12]] == [("reused",), *[("ahead",)] * 3, ("ahead", "computed")]
+    assert ribbon.text_of(8).startswith("Tokens 128 to 143: read ahead")
+    shapes = {number: _column(ribbon, number) for number in (0, 7, 8, 12)}
+    assert len(set(shapes.values())) == 4, "pinned, reused, read ahead and to compute look alike"
+
+
 def test_states_have_shapes_besides_their_colours(ribbon: Ribbon) -> None:
     ribbon.show_preview(preview(200, 180, 96, 192))
     image = ribbon.grab().toImage()
@@ -204,6 +213,22 @@ def test_while_a_prompt_is_read_the_line_says_how_much_is_computed_by_now(line: 
     line.show_preview(preview())
     line.show_reading(Prefill(7, 8, 8, 0.0))
     assert line.text.startswith("Next prompt")
+
+
+def test_while_it_is_read_ahead_the_cells_turn(line: NextPrompt) -> None:
+    """From the newest preview on, and never all of it: the last token is computed when it is sent."""
+    line.show_ahead(Prefill(7, 8, 16, 0.1))
+    assert not line.text
+    line.show_preview(preview())
+    line.show_ahead(Prefill(7, 8, 16, 0.1))
+    assert line.text == "Next prompt  ·  180 remembered · read ahead: 8 of 20 · first word in about 0.06 s"
+    line.show_ahead(Prefill(7, 20, 20, 0.0))
+    assert line.preview is not None
+    assert (line.preview.computed_tokens, line.preview.ahead_tokens) == (1, 19)
+    line.show_matched(Matched(7, 200, 199, 1, None, SPANS, ahead_tokens=19), 8192)
+    assert line.text == "This prompt  ·  180 of 200 tokens remembered · 19 read ahead · 1 to read"
+    line.show_ahead(Prefill(7, 8, 16, 0.1))
+    assert line.text.startswith("This prompt")
 
 
 def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt) -> None:

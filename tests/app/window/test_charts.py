@@ -42,7 +42,7 @@ def test_the_charts_show_the_turns_the_engine_reported(screen: Screen) -> None:
     ask_all(screen, *QUESTIONS)
     charts = screen.window.charts
     _, scratch, warm = charts.first_token.bars.layers
-    read, reused = charts.tokens.bars.layers
+    read, reused, _ = charts.tokens.bars.layers
     assert [a if a == a else b for a, b in zip(scratch.top, warm.top, strict=True)] == [
         each.ttft_s for each in ear.turns
     ]

@@ -72,6 +72,10 @@ def assert_nothing_is_cut(top: QWidget) -> None:
         needed = child.heightForWidth(child.width()) if has_lines else child.sizeHint().width()
         is_elided = child.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Ignored or not child.property("text")
         assert is_elided or needed <= (child.height() if has_lines else child.width()), f"cut: {said_by(child)}"
+        for above in above_of(child, top):
+            if isinstance(above, QScrollArea) and above is not top:
+                view, place = above.viewport(), child.mapTo(above.viewport(), QPoint(0, 0))
+                assert place.x() + child.width() <= view.width(), f"nobody can scroll aside to {said_by(child)}"
     for one, other in combinations(words, 2):
         if one.parent() is other.parent():
             overlap = one.geometry().intersected(other.geometry())

@@ -66,9 +66,7 @@ def test_no_title_prompt_or_message_is_taken_for_html(make_screen: Callable[...,
     window.notice.show_offer(HOSTILE, HOSTILE, lambda: None)
     assert all_commands() == []
     assert window.notice.text == HOSTILE
-    number = screen.session.conversation.id
     for open_dialog in (
-        lambda: dialogs.confirm_delete(number),
         dialogs.edit_system_prompt,
         dialogs.conversation_settings.open,
         dialogs.edit_preferences,
@@ -88,14 +86,11 @@ def close_all(application: Application) -> None:
     settle()
 
 
-def test_the_question_before_a_deletion_names_the_title_as_it_is(make_screen: Callable[..., Screen]) -> None:
+def test_the_notice_of_a_deletion_names_the_title_as_it_is(make_screen: Callable[..., Screen]) -> None:
     screen = hostile_screen(make_screen)
-    screen.application.dialogs.confirm_delete(screen.session.conversation.id)
-    shown = [label for label in screen.application.dialogs.open_dialog.findChildren(QLabel) if "hi" in label.text()]  # type: ignore[union-attr]
-    assert [(label.text(), label.textFormat()) for label in shown] == [
-        (f"Delete “{HOSTILE}”?", Qt.TextFormat.PlainText)
-    ]
-    close_all(screen.application)
+    screen.window.commands.delete.trigger()
+    assert all_commands() == []
+    assert screen.window.notice.text == f"“{HOSTILE}” is deleted."
 
 
 def test_a_row_of_the_list_shows_its_title_when_pointed_at(make_screen: Callable[..., Screen]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 
 from app.placeholders import Cure
 from app.sidebar import badges
@@ -235,3 +237,30 @@ def test_many_presets_can_be_searched(screen: Screen) -> None:
     assert panel.names == ["Weather"]
     found.search.setText("snow")
     assert (panel.names, found.nothing.text()) == ([], "No preset is called “snow”.")
+
+
+def test_presets_go_into_a_file_and_come_back(screen: Screen, tmp_path: Path) -> None:
+    panel = Panel(screen)
+    assert not panel.panel.export_button.isEnabled()
+    panel.keep("Support", SUPPORT)
+    panel.keep("Pirate", PIRATE)
+    path = tmp_path / "presets.json"
+    panel.panel.export_button.click()
+    dialog = panel.panel.findChild(QFileDialog)
+    dialog.fileSelected.emit(str(path))  # what pressing Save does
+    dialog.reject()
+    assert panel.panel.says.text() == "2 presets written to presets.json."
+    screen.application.history.presets.delete(panel.id("Pirate"))
+    panel.choice.take_in(str(path))
+    assert panel.panel.says.text() == "1 preset taken in; 1 was there already."
+    assert [row.title for row in panel.panel.list.rows] == ["Pirate", "Support"]
+
+
+def test_a_file_without_presets_is_said(screen: Screen, tmp_path: Path) -> None:
+    panel = Panel(screen)
+    (tmp_path / "x.json").write_text("{}")
+    panel.choice.take_in(str(tmp_path / "x.json"))
+    assert "holds no presets" in panel.panel.says.text()
+    panel.keep("Support", SUPPORT)
+    panel.choice.write(str(tmp_path / "not there" / "x.json"))
+    assert "cannot be written" in panel.panel.says.text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog
 
 from app.history.records import StoredMessage
@@ -219,3 +220,27 @@ def test_only_answers_offer_it(talk: Callable[..., Screen]) -> None:
     shown = [message.tools.prove.isHidden() for message in screen.transcript.messages]
     assert shown == [True, False, True, False]
     assert isinstance(screen.window.findChild(QDialog), type(None))
+
+
+def test_a_turn_that_was_read_ahead_has_a_bar_of_its_own(talk: Callable[..., Screen]) -> None:
+    """As it was when it was sent; the runs find all of it in the cache by now."""
+    screen = talk()
+    screen.window.commands.prove.trigger()
+    screen.play()
+    assert dialog_of(screen).turn.isHidden(), "a turn that was not read ahead"
+    dialog_of(screen).accept()
+    settle()
+    screen.type("Where is my parcel, and when will it be here? " * 3)
+    screen.play()
+    screen.press(Qt.Key.Key_Return)
+    screen.play()
+    stats = screen.session.messages[-1].stats
+    assert stats is not None
+    assert stats.ahead_tokens > 0
+    screen.window.commands.prove.trigger()
+    screen.play()
+    turn = dialog_of(screen).turn
+    assert not turn.isHidden()
+    assert f"{stats.ahead_tokens:,} read ahead, {stats.computed_tokens:,} read" in turn.text
+    assert turn.seconds == stats.ttft_s
+    dialog_of(screen).accept()

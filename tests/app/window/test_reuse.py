@@ -49,9 +49,9 @@ def shown_tokens(line: NextPrompt) -> Counter[State]:
 def foresee(screen: Screen) -> None:
     """Typing has rested: whatever is scheduled is asked now."""
     cost = screen.session.cost
-    for previewer in (cost.draft, cost.edit, cost.prompt):
-        if previewer.rest.isActive():
-            previewer.ask()
+    for asking in (cost.draft, cost.edit, cost.prompt, cost.reader, cost.prompt_reader):
+        if asking.rest.isActive():
+            asking.ask()
     screen.play()
 
 
@@ -73,7 +73,10 @@ def test_the_ribbon_is_the_preview(screen: Screen, heard: list[Preview | Matched
     line = screen.composer.next_prompt
     pinned = preview.pinned_tokens
     assert pinned > 0
-    expected = {"pinned": pinned, "reused": preview.reused_tokens - pinned, "computed": preview.computed_tokens}
+    ahead = preview.ahead_tokens
+    assert ahead > 0
+    remembered = preview.reused_tokens - pinned - ahead
+    expected = {"pinned": pinned, "reused": remembered, "ahead": ahead, "computed": preview.computed_tokens}
     assert shown_tokens(line) == {state: count for state, count in expected.items() if count}
     assert line.accessibleName() == f"Next prompt  ·  {words.next_prompt(preview)}"
     assert screen.window.header.pill.text().endswith("kept")

@@ -148,3 +148,36 @@ def test_a_model_of_a_server_shows_its_answers_and_figures(
     assert screen.answer().text == "Hello from a fake."
     screen.window.commands.preferences.trigger()
     assert screen.application.dialogs.open_dialog is not None
+
+
+def test_one_conversation_can_have_a_server_of_its_own(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyring, "get_password", lambda *given: None)
+    address, header = "http://host:8000/v1#tiny", screen.window.header
+    loads = len(screen.engine.specs)
+    dialog = open_dialog(screen)
+    dialog.address.setText(address)
+    dialog.only_here.click()
+    accept(dialog)
+    assert len(screen.engine.specs) == loads, "the model that is open stays"
+    assert (header.server.isHidden(), header.server.text()) == (False, "Answered by host:8000")
+    screen.ask("Where is my parcel?")
+    screen.play()
+    first = screen.application.session.conversation.id
+    screen.application.session.new_conversation()
+    assert header.server.isHidden()
+    screen.ask("And mine?")
+    screen.play()
+    screen.application.session.open(first)
+    assert not header.server.isHidden()
+    screen.application.session.cost.draft.ask()
+    assert screen.engine.previews[-1].server == address
+    screen.ask("Thanks.")
+    screen.play()
+    assert [asked.server for asked in screen.engine.requests] == [address, "", address]
+    dialog = open_dialog(screen)
+    assert (dialog.address.text(), dialog.only_here.isChecked()) == (address, True)
+    dialog.address.clear()
+    accept(dialog)
+    screen.ask("Here again?")
+    screen.play()
+    assert screen.engine.requests[-1].server == ""

@@ -18,6 +18,7 @@ from app.window.presenter import SUPPORT_BOT
 from app.window.tour import ASK_NEXT, NEXT, QUESTIONS
 from engine import BY_ITSELF, CacheView, Failed
 from tests.app.fake_engine import MODEL, Script
+from tests.app.pictures import DIALOGS
 from tests.app.window.conftest import Screen, settle
 
 
@@ -197,6 +198,18 @@ def test_the_focus_is_where_one_writes_after_every_action(make_screen: Callable[
         "leave the edit": lambda: screen.press(Qt.Key.Key_Escape),
         "new": commands.new.trigger,
         "open": lambda: screen.application.presenter.open(number),
+        "another version": lambda: window.transcript.wishes.sibling.emit(screen.session.messages[1].id, -1),
+        "the figures": lambda: window.transcript.wishes.figures.emit(),
+        "larger text": commands.larger.trigger,
+        "text as it was": commands.usual_size.trigger,
+        "no conversations in sight": commands.show_sidebar.trigger,
+        "conversations in sight": commands.show_sidebar.trigger,
+        "no charts": commands.show_charts.trigger,
+        "charts": commands.show_charts.trigger,
+        "dark": commands.themes["dark"].trigger,
+        "without remembering": commands.use_cache.trigger,
+        "forget": commands.clear_cache.trigger,
+        "what was found": lambda: find(screen, number),
         "write": commands.write.trigger,
         "send": lambda: screen.ask("Two"),
     }
@@ -205,6 +218,24 @@ def test_the_focus_is_where_one_writes_after_every_action(make_screen: Callable[
         assert focused(screen) is edit, name
         screen.play()
         assert focused(screen) is edit, name
+
+
+def find(screen: Screen, number: int) -> None:
+    screen.window.commands.find.trigger()
+    screen.window.sidebar.search.setText("one")
+    QTest.keyClick(screen.window.sidebar.search, Qt.Key.Key_Return)
+    screen.window.sidebar.search.clear()
+
+
+@pytest.mark.parametrize("name", [name for name in DIALOGS if not name.startswith("tree") and name != "unsaved"])
+def test_the_focus_is_where_one_writes_after_every_dialog(screen: Screen, name: str) -> None:
+    screen.ask("One")
+    screen.play()
+    over = DIALOGS[name](screen)
+    assert over is not None
+    settle()
+    over.close()
+    assert focused(screen) is screen.composer.edit
 
 
 def test_details_show_the_figures_under_every_answer_and_stay(make_screen: Callable[..., Screen]) -> None:

@@ -15,10 +15,10 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.charts.tree import presenter as tree_presenter
 from app.charts.tree import words as tree_words
-from app.charts.tree.presenter import AGE_MS, GONE, NOT_PINNED, message_at
+from app.charts.tree.presenter import AGE_MS, GONE, NOT_PINNED, message_at, version_of
 from app.charts.tree.window import TreeWindow
 from engine import BLOCK_TOKENS, BY_ITSELF, CacheView, NodeView, TextDelta
-from tests.app.fake_engine import FakeEngine
+from tests.app.fake_engine import FakeEngine, Script
 from tests.app.tree_pictures import many, run, view
 from tests.app.window.conftest import Screen, settle
 
@@ -86,7 +86,11 @@ def test_what_is_on_screen_is_what_the_engine_holds(screen: Screen, prefixes: Pr
         assert node.text in tree.details
         assert tree_words.figures(node) in tree.view.accessibleDescription()
     screen.application.tree_presenter.refresh()
-    assert screen.window.charts.prefixes.runs.lines == ["pinned 48", "Parcels 16", "Returns 32"]
+    assert screen.window.charts.prefixes.runs.lines == [
+        "You are the support bot., pinned 48",
+        "Parcels 16",
+        "Returns 32",
+    ]
 
 
 def test_the_tree_follows_while_an_answer_is_written_once_a_second(
@@ -216,7 +220,7 @@ def test_what_is_on_disk_only_is_shown_dropped_and_never_kept(qtbot: QtBot, scre
     assert "From before" in tree.details
     assert tree.totals.endswith("on disk only: 1 run · 32 tokens · 737 kB")
     screen.application.tree_presenter.refresh()
-    assert "Parcels 32 on disk" in screen.window.charts.prefixes.runs.lines
+    assert "From before 32 on disk" in screen.window.charts.prefixes.runs.lines
     assert "on disk" in screen.window.charts.prefixes.accessibleDescription()
     qtbot.keyClick(tree.view, Qt.Key.Key_P)
     assert (tree.details, prefixes.asked) == (tree_words.CANNOT_PIN, [])
@@ -271,3 +275,24 @@ def test_it_wears_the_theme_of_the_window(screen: Screen, prefixes: Prefixes) ->
     for worn in (theme.DARK, theme.LIGHT):
         screen.application.choose_theme(worn.name)
         assert tree.grab().toImage().pixelColor(at) == QColor(worn.pinned)
+
+
+def test_a_run_opens_exactly_the_version_it_belongs_to(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(
+        *(Script(tokens=(text,)) for text in ("The oldest answer.", "Another answer.", "Newest of all."))
+    )
+    screen.ask("What is to be done?")
+    screen.play()
+    for _ in range(2):
+        screen.session.retry()
+        screen.play()
+    number = screen.session.conversation.id
+    messages = screen.session.all_messages()
+    assert [message.content for message in messages][1:] == ["The oldest answer.", "Another answer.", "Newest of all."]
+    for text in ("Another answer.", "The oldest answer.", "Newest of all."):
+        screen.window.commands.new.trigger()
+        screen.application.tree_presenter.show_run(number, 4, f"user\nWhat is to be done?\nassistant\n{text}")
+        assert screen.texts() == ["What is to be done?", text]
+    screen.application.tree_presenter.show_run(number, 4, "user\nWhat is to be done?")
+    assert screen.texts()[1] == "Newest of all.", "what is shown holds it, too"
+    assert version_of("Newest of all.", (), ()) == 0

@@ -20,7 +20,6 @@ from app.application import qt_application
 from app.settings import Settings, quality
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
-from app.widgets.message_box import MessageBox
 from app.widgets.room import bounded
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import FIRST_SIZE, columns
@@ -98,23 +97,6 @@ def test_a_title_that_is_typed_belongs_to_its_own_conversation(screen: Screen) -
     assert screen.session.conversation.title == ""
     assert titles(screen) == ["First words"]
     assert screen.window.header.title.isVisible()
-
-
-def test_deleting_asks_first(screen: Screen) -> None:
-    screen.ask("Short life")
-    screen.play()
-    screen.window.commands.delete.trigger()
-    box = screen.application.dialogs.open_dialog
-    assert isinstance(box, MessageBox)
-    assert "Short life" in box.text
-    box.reject()
-    assert titles(screen) == ["Short life"]
-    screen.window.commands.delete.trigger()
-    box = screen.application.dialogs.open_dialog
-    assert isinstance(box, MessageBox)
-    box.press("Delete")
-    assert titles(screen) == []
-    assert screen.window.empty.isVisible()
 
 
 def test_support_bot_fills_the_system_prompt(screen: Screen) -> None:
@@ -421,7 +403,7 @@ def test_themes_reach_every_part(screen: Screen, name: str) -> None:
 def test_every_shortcut_is_there_once(screen: Screen) -> None:
     keys = [a.shortcut().toString() for a in screen.window.findChildren(QAction) if not a.shortcut().isEmpty()]
     assert len(keys) == len(set(keys))
-    expected = {"Ctrl+N", "Ctrl+F", "Ctrl+L", "Ctrl+,", "Ctrl+B", "Ctrl+J", "Ctrl+Q", "Ctrl+R", "Esc"}
+    expected = {"Ctrl+N", "Ctrl+F", "Ctrl+Shift+F", "Ctrl+L", "Ctrl+,", "Ctrl+B", "Ctrl+J", "Ctrl+Q", "Ctrl+R", "Esc"}
     assert expected <= set(keys)
 
 
@@ -494,11 +476,6 @@ def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
         dtype = dialog.dtype.currentData()
         said = f"{figures[dtype]:.1f}" if dtype in figures else "not measured"
         assert said in dialog.quality.text()
-
-
-def test_conversations_that_cannot_be_taken_in_are_named(screen: Screen) -> None:
-    screen.application.open_conversations("/home/me/Meine Gespräche.headstart")
-    assert "cannot take in conversations, so Meine Gespräche.headstart was not opened" in screen.window.notice.text
 
 
 def test_the_columns_keep_the_widths_that_the_user_gave_them(make_screen: Callable[..., Screen]) -> None:

@@ -11,15 +11,18 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.nn import functional
 from transformers import LlamaConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
 
 from engine.cache.store import Lane
+from engine.llama.compiled_attention import attend
 from engine.llama.compiled_rows import NativeRows
 from engine.llama.forward import LlamaForward
 from engine.llama.one_token import DecodeStep
@@ -28,7 +31,8 @@ from engine.llama.weights import Projection, Weights
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
 from engine.native import library as native_library
-from engine.weights import few_bits as packing
+from engine.weights import compiled_matrix, few_bits
+from engine.weights.compiled_matrix import CompiledStack
 from engine.weights.quantise import Bits, quantise_int4, quantise_int8
 from engine.weights.stack import Stack
 from tests.depth import cases
@@ -103,17 +107,21 @@ def test_there_is_one_team_of_threads() -> None:
 @pytest.mark.parametrize(
     ("built", "processor", "machine", "said"),
     [
-        (True, "AVX2", "x86_64", "compiled"),
+        (True, "AVX2", "x86_64", "compiled for this processor (AVX2)"),
+        (True, "AVX512", "x86_64", "compiled for this processor (AVX-512)"),
+        (True, "DEFAULT", "x86_64", "plain C"),
+        (True, "DEFAULT", "aarch64", "NEON"),
         (False, "AVX2", "x86_64", "Install gcc"),
-        (False, "AVX2", "AMD64", "for x86-64 Linux"),
-        (False, "DEFAULT", "x86_64", "for x86-64 Linux with AVX2"),
-        (False, "DEFAULT", "aarch64", "for x86-64 Linux with AVX2"),
+        (False, "DEFAULT", "aarch64", "Install gcc"),
+        (False, "AVX2", "AMD64", "for Linux on x86-64 and ARM"),
+        (False, "DEFAULT", "riscv64", "for Linux on x86-64 and ARM"),
     ],
 )
 def test_a_user_is_told_what_writes_tokens(
     built: bool, processor: str, machine: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(native_library, "library", lambda: object() if built else None)
+    loaded = SimpleNamespace(headstart_step_avx2=None) if built else None
+    monkeypatch.setattr(native_library, "library", lambda: loaded)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: processor)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     monkeypatch.setattr(native_library, "_path", lambda: None)
@@ -144,7 +152,7 @@ def test_a_product_is_that_with_its_codes(kind: Bits, rows: int, columns: int, r
     generator = torch.Generator().manual_seed(seed)
     width = 32 * columns + (rest if kind == "int8" else 0)
     weight, x = torch.randn(rows, width, generator=generator), torch.randn(3, width, generator=generator)
-    packed = packing.pack(weight, kind, is_native=True)
+    packed = few_bits.pack(weight, kind, is_native=True)
     assert packed is not None
     assert packed.kind == kind
     torch.testing.assert_close(packed(x), x @ codes_of(weight, kind).T, atol=2e-5 * width, rtol=1e-4)
@@ -152,11 +160,53 @@ def test_a_product_is_that_with_its_codes(kind: Bits, rows: int, columns: int, r
 
 @needs_native
 def test_few_bits_take_what_they_should() -> None:
-    four, eight = packing.pack(torch.randn(960, 576), "int4", True), packing.pack(torch.randn(64, 96), "int8", True)
+    four, eight = few_bits.pack(torch.randn(960, 576), "int4", True), few_bits.pack(torch.randn(64, 96), "int8", True)
     assert four is not None
     assert eight is not None
     assert four.nbytes / (960 * 576) == pytest.approx((4 + 32 * 24 / 18 / 32) / 8)
     assert eight.nbytes == 64 * (128 + 4)
+
+
+@pytest.fixture
+def portable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The form for processors without AVX2, and for ARM."""
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "DEFAULT")
+        path = native_library._path()
+        loaded = None if path is None else native_library.load(path)
+    assert loaded is not None
+    assert loaded.headstart_widest(True) == 0
+    for module in (native_library, compiled_matrix):
+        monkeypatch.setattr(module, "library", lambda: loaded)
+
+
+@needs_native
+@pytest.mark.usefixtures("portable")
+@pytest.mark.parametrize("kind", ["int4", "int8"])
+@torch.inference_mode()
+def test_the_portable_form_multiplies_row_by_row(kind: Bits) -> None:
+    weight, x = torch.randn(37, 320), torch.randn(1, 320)
+    together = few_bits.pack(weight, kind, is_native=True)
+    assert together is not None
+    alone = torch.cat(
+        [CompiledStack([part.between(at, at + 1)]).multiply(x) for part in together.parts for at in range(37)], 1
+    )
+    assert torch.equal(together(x), alone)
+    torch.testing.assert_close(alone, x @ codes_of(weight, kind).T, atol=2e-3, rtol=1e-4)
+
+
+@needs_native
+@pytest.mark.usefixtures("portable")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@torch.inference_mode()
+def test_the_portable_form_attends_token_by_token(dtype: torch.dtype) -> None:
+    query, key, value = (torch.randn(1, heads, 300, 40).to(dtype) for heads in (6, 2, 2))
+    whole = attend(query[:, :, -90:], key, value, 0.2, 0)
+    cut = attend(query[:, :, -90:-33], key[:, :, :-33], value[:, :, :-33], 0.2, 0)
+    expected = functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=0.2, enable_gqa=True)
+    close = {"atol": 1e-5, "rtol": 1e-5} if dtype is torch.float32 else {"atol": 0.02, "rtol": 0.02}
+    assert torch.equal(whole[:, :, :57], cut)
+    torch.testing.assert_close(whole, expected[:, :, -90:], **close)
 
 
 class InFull:
@@ -305,7 +355,7 @@ def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None
     model = build(CONFIGS["qwen3"])
     weights = weights_of(model, "int4")
     assert not weights.is_native
-    assert {type(packed) for packed in weights.packed} <= {packing.Int4, packing.Int8}
+    assert {type(packed) for packed in weights.packed} <= {few_bits.Int4, few_bits.Int8}
     forward, lane = LlamaForward(weights), Lane(probe_layout(model), 600)
     forward(IDS[:50], lane, 0)
     assert forward(IDS[50:51], lane, 50, is_answer=True).isfinite().all()

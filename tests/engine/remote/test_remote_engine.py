@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import EitherEngine, Failed, Finished, KeptStart, Loaded, Matched, ModelSpec, TextDelta, Tool
+from engine import CacheView, EitherEngine, Failed, Finished, KeptStart, Loaded, Matched, ModelSpec, TextDelta, Tool
 from engine.remote import engine as remote
 from engine.remote.engine import RemoteEngine
 from engine.remote.wire import LEFT_OUT, NOT_TOLD, Place
@@ -214,4 +214,23 @@ def test_either_engine_answers_from_what_was_loaded_last(opened: Open, driver: D
     either.engine.clear_cache()
     either.engine.forget("chat")
     either.until(lambda: len([event for event in either.events if event.request_id == 0]) == 3)
+    assert either.engine.close(PATIENCE_S)
+
+
+def test_a_request_can_name_its_own_server(opened: Open, driver: Driver) -> None:
+    """Whatever was loaded, and beside requests that go elsewhere."""
+    _, server = opened([*HELLO, VLLM])
+    either = Driver(EitherEngine(driver.engine, RemoteEngine()))  # type: ignore[arg-type]
+    there = [either.finished(either.engine.submit(request(server=server.address))) for _ in range(2)]
+    assert [end.text for end in there] == ["Hello"] * 2
+    assert either.finished(either.engine.submit(request())).text != "Hello"
+    views = [event for event in either.events if isinstance(event, CacheView)]
+    assert all(view.budget_bytes for view in views), "the cache of this computer stays as it is"
+    preview = either.end(either.engine.preview(request(server=server.address)))
+    assert preview.prompt_tokens == 40  # type: ignore[union-attr]
+    wrong = either.end(either.engine.submit(request(server="ftp://x")))
+    assert isinstance(wrong, Failed)
+    assert "named by its address" in wrong.sentence
+    alone = driver.end(driver.engine.submit(request(server=server.address)))
+    assert isinstance(alone, Failed)
     assert either.engine.close(PATIENCE_S)

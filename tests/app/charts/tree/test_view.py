@@ -77,7 +77,7 @@ def test_a_click_selects_and_what_the_mouse_passes_over_later_leaves_it(qtbot: Q
 def test_a_double_click_opens_the_conversation_where_the_run_begins(qtbot: QtBot, tree: TreeView) -> None:
     with qtbot.waitSignal(tree.open_wanted) as opened:
         qtbot.mouseDClick(tree, Qt.MouseButton.LeftButton, pos=middle(tree, 1))
-    assert opened.args == [2, 3008]
+    assert opened.args == [2, 3008, FEW[1].text]
 
 
 def test_a_click_on_what_several_share_asks_which(qtbot: QtBot, tree: TreeView) -> None:
@@ -88,7 +88,7 @@ def test_a_click_on_what_several_share_asks_which(qtbot: QtBot, tree: TreeView) 
     with qtbot.waitSignal(tree.open_wanted) as opened:
         menu.actions()[1].trigger()
     menu.close()
-    assert opened.args == [2, 0]
+    assert opened.args == [2, 0, FEW[0].text]
 
 
 def test_the_menu_says_what_can_be_done_and_what_it_frees(qtbot: QtBot, tree: TreeView) -> None:
@@ -120,7 +120,7 @@ def test_the_keyboard_does_all_the_mouse_does(qtbot: QtBot, tree: TreeView) -> N
         qtbot.keyClick(tree, Qt.Key.Key_P)
     with qtbot.waitSignal(tree.drop_wanted) as dropped:
         qtbot.keyClick(tree, Qt.Key.Key_Delete)
-    assert (opened.args, kept.args, dropped.args) == ([1, 3008], [FEW[3]], [FEW[3]])
+    assert (opened.args, kept.args, dropped.args) == ([1, 3008, FEW[3].text], [FEW[3]], [FEW[3]])
     tree.set_current(0)
     with qtbot.waitSignal(tree.unpin_wanted) as released:
         qtbot.keyClick(tree, Qt.Key.Key_P)

@@ -13,21 +13,25 @@ from tests.app.tree_pictures import FEW, ON_DISK, TITLES, run, view
 LAYOUT = lay_out(FEW)
 
 
-def test_a_run_is_named_by_its_conversation_and_a_second_one_is_a_branch() -> None:
+def test_a_run_is_named_by_its_own_first_words() -> None:
     names = [tree_words.label(LAYOUT, index, TITLES) for index in range(5)]
-    assert names == ["pinned", "Returns", "Parcels, branch", "Parcels", "Parcels, branch"]
+    assert names == [
+        "You are the support bot., pinned",
+        *("A jacket from the sale", "Has it left?", "Can I change the address?", "Yes."),
+    ]
+    templated = run(-1, 0, 64, 1, ("#1",), text="system\nYou are brief.\nuser\nWhy?")
+    assert tree_words.label(lay_out([templated]), 0, TITLES) == "You are brief. Why?"
+    assert len(tree_words.label(lay_out([run(-1, 0, 64, 1, text="word " * 99)]), 0, {})) <= tree_words.LONGEST_NAME
 
 
-def test_what_many_share_or_nobody_owns_has_no_one_title() -> None:
-    layout = lay_out([FEW[0]._replace(pinned=False), run(-1, 0, 16, 9)])
-    assert [tree_words.label(layout, index, TITLES) for index in (0, 1)] == ["2 conversations", "from a proof"]
-
-
-def test_what_goes_on_on_disk_only_is_no_branch() -> None:
-    nodes = [run(-1, 0, 64, 1, ("#1",)), run(0, 64, 32, -1, ("#1",), tier="disk")]
-    assert tree_words.label(lay_out(nodes), 1, TITLES) == "Parcels"
-    nodes.append(run(0, 64, 32, 2, ("#1",)))
-    assert tree_words.label(lay_out(nodes), 1, TITLES) == "Parcels, branch"
+def test_a_run_without_words_has_the_name_of_its_conversation() -> None:
+    nodes = [run(-1, 0, 16, number, owners, text=" ") for number, owners in enumerate((("#1",), ("#1", "#2"), ()), 1)]
+    layout = lay_out(nodes)
+    assert [tree_words.label(layout, index, TITLES) for index in range(3)] == [
+        "Parcels",
+        "2 conversations",
+        "from a proof",
+    ]
 
 
 def test_titles_are_the_present_ones_and_a_deleted_conversation_cannot_be_opened() -> None:

@@ -1,0 +1,82 @@
+/* Runs the compiled part outside of Python: reads cases from standard input, writes what it computed. A case is its letter
+   as a number, its sizes, and its arrays, as `check_arm.py` writes them. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "engine/native/plain.c"
+#include "engine/native/repack.c"
+
+static void take(void *to, size_t bytes) {
+    if (fread(to, 1, bytes, stdin) != bytes) exit(2);
+}
+
+static void *taken(size_t bytes) {
+    void *to = calloc(1, bytes + 64);
+    take(to, bytes);
+    return to;
+}
+
+static void give(const void *from, size_t bytes) { fwrite(from, 1, bytes, stdout); }
+
+/* Blocks of a GGUF type: repacked, widened, and multiplied with a row. */
+static void multiply_blocks(void) {
+    int32_t n[9]; /* type, bytes of a row of blocks, rows, columns, bits, group, offset, is nested, has minimums */
+    take(n, sizeof n);
+    const int rows = n[2], columns = n[3], group = n[5], groups = (columns / group + 7) / 8 * 8, all = (columns + 63) / 64 * 64;
+    uint8_t *blocks = taken((size_t)rows * n[1]);
+    float *x = taken(4 * columns), *out = calloc(rows, 4), *wide = calloc((size_t)rows * columns, 4);
+    Matrix m = {calloc(rows, all), calloc(rows, 2 * groups), n[8] ? calloc(rows, 2 * groups) : 0, calloc(rows, columns),
+                calloc(rows, columns), 0, 0, rows, all, n[4], group, groups, n[6], n[7] ? NESTED : FP16};
+    headstart_repack(n[0], blocks, n[1], columns, &m);
+    headstart_widen_plain(&m, 0, rows, columns, wide, 0);
+    headstart_multiply_plain(&m, x, columns, calloc(headstart_row_scratch_plain(columns), 4), out);
+    give(wide, (size_t)rows * columns * 4);
+    give(out, rows * 4);
+}
+
+static void attend_all(void) {
+    int32_t n[7]; /* heads, kv_heads, key_dim, value_dim, rows, end, is_bf16 */
+    take(n, sizeof n);
+    const int size = n[6] ? 2 : 4;
+    Attention a = {.heads = n[0], .kv_heads = n[1], .key_dim = n[2], .value_dim = n[3], .rows = n[4], .end = n[5],
+                   .is_bf16 = n[6], .query_row = n[0] * n[2], .query_head = n[2], .key_row = n[2], .key_head = n[5] * n[2],
+                   .value_row = n[3], .value_head = n[5] * n[3], .scale = 0.25f};
+    a.queries = taken((size_t)n[4] * n[0] * n[2] * size);
+    a.keys = taken((size_t)n[1] * n[5] * n[2] * size);
+    a.values = taken((size_t)n[1] * n[5] * n[3] * size);
+    a.out = calloc((size_t)n[4] * n[0] * n[3], size);
+    a.scratch = calloc(headstart_attention_scratch_plain(&a), 1);
+    headstart_attend_plain(&a);
+    give(a.out, (size_t)n[4] * n[0] * n[3] * size);
+}
+
+static Matrix full(int rows, int columns) {
+    return (Matrix){.codes = taken((size_t)rows * columns * 4), .rows = rows, .columns = columns, .bits = 32};
+}
+
+/* One layer and the head over some tokens, one after the other; the logits of all. */
+static void step_through(void) {
+    int32_t n[7]; /* width, inner, heads, kv_heads, dim, vocabulary, tokens */
+    take(n, sizeof n);
+    const int width = n[0], inner = n[1], heads = n[2], kv_heads = n[3], dim = n[4], vocabulary = n[5], tokens = n[6];
+    Layer layer = {full((heads + 2 * kv_heads) * dim, width), full(width, heads * dim), full(2 * inner, width),
+                   full(width, inner), taken(4 * width), taken(4 * width), 0, 0};
+    Model model = {&layer, full(vocabulary, width), taken(4 * width), 1, width, heads, kv_heads, dim, inner, 0, 1e-5f};
+    void *keys = calloc((size_t)kv_heads * tokens * dim, 4), *values = calloc((size_t)kv_heads * tokens * dim, 4);
+    for (int position = 0; position < tokens; position++) {
+        float *cos = taken(4 * dim), *sin = taken(4 * dim), *hidden = taken(4 * width), *logits = calloc(vocabulary, 4);
+        Token token = {keys, values, cos, sin, hidden, calloc(headstart_scratch_plain(&model, position), 4), logits, position, tokens};
+        headstart_step_plain(&model, &token);
+        give(logits, 4 * vocabulary);
+    }
+}
+
+int main(void) {
+    int32_t letter;
+    while (fread(&letter, 4, 1, stdin) == 1) {
+        if (letter == 'P') multiply_blocks();
+        else if (letter == 'A') attend_all();
+        else step_through();
+    }
+    return 0;
+}
