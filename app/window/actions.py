@@ -71,12 +71,10 @@ class Actions:
         """How another model is opened."""
         menu = QMenu("&Model", self._window)
         menu.setToolTipsVisible(True)
-        menu.addActions([self.open_folder, self.open_gguf])
+        menu.addActions([self.open_folder, self.open_gguf, self.length])
         menu.addSeparator()
         menu.addAction(self.open_server)
         menu.addAction(self.open_default)
-        menu.addSeparator()
-        menu.addAction(self.length)
         self._model_menu, self._recent = menu, menu.addSeparator()
         return menu
 
