@@ -76,7 +76,7 @@ package-check:
 	$(PYTHON) packaging/check_packages.py $(ARGS)
 
 clean:
-	rm -rf .venv build dist out engine/*.so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist out engine/*.so tests/engine/gpu/*.so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find app engine resources tests packaging -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: packages $(STAMP)

@@ -33,16 +33,19 @@ TESTS = (
     "turn/test_hot_cold",
     "turn/test_responder",
 )
+ON_A_GPU = ("gpu/test_classes", "gpu/test_turns")
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """In the file of that name, wherever it lies in the engine, `old` (which stands there once) becomes `new`."""
+    """In the file of that name, wherever it lies in the engine, `old` (which stands there once) becomes `new`. `tests`
+    are those that could notice."""
 
     name: str
     file: str
     old: str
     new: str
+    tests: tuple[str, ...] = TESTS
 
 
 FORWARD = """            try:
@@ -141,7 +144,28 @@ MUTATIONS = (
         "if True or torch.equal(",
     ),
     Mutation("the end of a loop in another way", "row_products.py", ", -numbers.numel() % VECTORS)", ", 0)"),
-    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
+    Mutation(
+        "a copy to the CPU in the decode loop",
+        "forward.py",
+        "return out[0].transpose(0, 1).reshape(",
+        "return out.cpu().to(out.device)[0].transpose(0, 1).reshape(",
+        ON_A_GPU,
+    ),
+    Mutation(
+        "a mask on the CPU",
+        "attention_hook.py",
+        "mask = torch.ones(q, n, dtype=torch.bool, device=query.device)",
+        "mask = torch.ones(q, n, dtype=torch.bool)",
+        ON_A_GPU,
+    ),
+    Mutation(
+        "a table in fp32 among bf16",
+        "weights.py",
+        "return cos.to(like.dtype), sin.to(like.dtype)",
+        "return cos, sin",
+        ON_A_GPU,
+    ),
+    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n", TESTS + ON_A_GPU),
 )
 
 
@@ -156,9 +180,9 @@ def mutate(mutation: Mutation, folder: Path) -> None:
     path.write_text(source.replace(mutation.old, mutation.new), "utf-8")
 
 
-def run_tests(folder: Path) -> Counter[str]:
+def run_tests(folder: Path, tests: tuple[str, ...]) -> Counter[str]:
     """The tests that fail, parameters left out, and how often."""
-    files = [f"tests/engine/{name}.py" for name in TESTS]
+    files = [f"tests/engine/{name}.py" for name in tests]
     options = ["-q", "--tb=no", "--hypothesis-profile=no_shrink", "--timeout=300"]
     command = [sys.executable, "-m", "pytest", *options, *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -180,7 +204,7 @@ def main() -> int:
             continue
         with tempfile.TemporaryDirectory() as folder:
             mutate(mutation, Path(folder))
-            failed = run_tests(Path(folder))
+            failed = run_tests(Path(folder), mutation.tests)
         is_broken = mutation.old != mutation.new
         unnoticed += is_broken != bool(failed)
         print(f"{mutation.name} ({mutation.file}): {sum(failed.values())} tests fail", flush=True)
