@@ -63,11 +63,17 @@ def choose_dtype(
     if wish != "auto":
         return NUMBER_TYPES[wish], None
     if device.type != "cpu":
-        has_bf16 = device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
-        return own if own is torch.float16 else torch.bfloat16 if has_bf16 else torch.float16, None
+        return own if own is torch.float16 else torch.bfloat16 if _has_bf16(device) else torch.float16, None
     number = cpu_dtype(width, own, checkpoint_bytes)
     # "fitting" chooses int4 or int8 for each matrix: see engine/weights/quantise.py.
     return number, "fitting" if few_bits_are_faster(number) else None
+
+
+def _has_bf16(device: torch.device) -> bool:
+    """Whether a GPU computes in bf16: NVIDIA's from compute capability 8.0 on, Apple's from macOS 14 on."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return bool(torch.backends.mps.is_macos_or_newer(14, 0))
 
 
 def cpu_dtype(width: int, own: torch.dtype, checkpoint_bytes: int) -> torch.dtype:

@@ -29,6 +29,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from engine.llama.gpu_kernels import Heads, card_of
+
 Kind = Literal["cuda", "mps"]
 
 SOURCE = Path(__file__).with_name("fake_gpu.cpp")
@@ -171,12 +173,17 @@ class FakeGpu:
         is_strict: bool = False,
         computes: bool = True,
         has_bf16: bool = True,
+        capability: tuple[int, int] = (8, 6),
     ) -> None:
         self.device = torch.device(kind, 0)
-        self.memory, self.has_bf16 = memory, has_bf16
+        self.memory = memory
+        self.capability = capability
+        self.has_bf16 = has_bf16 and (kind == "mps" or capability >= (8, 0))
         self.is_strict = is_strict
         self.waits: list[str] = []
         self.operations = 0
+        self.attention: list[tuple[Heads, bool]] = []
+        """Of each call of attention what it was over, and whether it had a mask in memory."""
         self.allocations, self.fail_after = 0, -1
         self.used = 0
         """Bytes that tensors take, each rounded up as the allocator does it."""
@@ -190,6 +197,7 @@ class FakeGpu:
         load_guards()
         assert not _present
         _present.append(self)
+        card_of.cache_clear()
         for target, value in self._replaced().items():
             self._stack.enter_context(patch(target, value, create=True))
         torch._C._set_only_lift_cpu_tensors(True)  # torch.tensor(..., device=...) goes through the CPU, as on a GPU
@@ -204,6 +212,7 @@ class FakeGpu:
         torch.__future__.set_swap_module_params_on_conversion(False)
         torch._C._set_only_lift_cpu_tensors(False)
         _present.clear()
+        card_of.cache_clear()
 
     def concerns(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether an operation has something to do with this GPU."""
@@ -242,12 +251,13 @@ class FakeGpu:
             "torch.cuda.is_available": lambda: is_cuda,
             "torch.cuda.is_bf16_supported": lambda including_emulation=True: self.has_bf16,
             "torch.cuda.get_device_name": lambda *_: "a GPU that is not there",
-            "torch.cuda.get_device_capability": lambda *_: (8, 0) if self.has_bf16 else (7, 5),
+            "torch.cuda.get_device_capability": lambda *_: self.capability,
             "torch.cuda.device_count": lambda: int(is_cuda),
             "torch.cuda.mem_get_info": lambda *_: (self.memory - self.used, self.memory),
             "torch.cuda.synchronize": lambda *_: self.note("synchronize"),
             "torch.cuda.empty_cache": lambda: None,
             "torch.nn.attention.bias.causal_lower_right": self._lower_right,
+            "torch.backends.mps.is_macos_or_newer": lambda *_: self.has_bf16,
             "torch.backends.mps.is_available": lambda: not is_cuda,
             "torch.mps.synchronize": lambda: self.note("synchronize"),
             "torch.mps.empty_cache": lambda: None,
@@ -269,6 +279,8 @@ class FakeGpu:
         numbers = [each.dtype for each in wide if each.is_floating_point()]
         if func in PRODUCTS and len(set(numbers)) != 1:
             raise WrongDeviceError(f"{func} of {', '.join(str(each.dtype) for each in wide)}")
+        if func is aten.scaled_dot_product_attention.default:
+            self.attention.append(_call(*args, **kwargs))
         if self.is_strict and func not in MAY_MIX and len(set(numbers)) > 1:
             raise WrongDeviceError(f"{func} mixes {', '.join(map(str, numbers))}")
 
@@ -357,6 +369,12 @@ def rounded(nbytes: int) -> int:
 @functools.cache
 def _is_composed(func: Any) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+
+
+def _call(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, *_: Any, **__: Any) -> Any:
+    """What a call of attention is over, as the table of kernels has it."""
+    heads = Heads(query.shape[1], key.shape[1], key.shape[3], value.shape[3], query.dtype)
+    return heads, attn_mask is not None and attn_mask.dtype is not torch.bool
 
 
 def _asks(args: Sequence[Any]) -> bool:
