@@ -16,7 +16,7 @@ from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import way
 from engine.machine import arithmetic
-from engine.models.choice import default_cache_bytes
+from engine.models.choice import cache_sizes
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
@@ -85,13 +85,13 @@ def switch_model(
 
 
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
-    budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
-    fits = default_cache_bytes(model.device) // model.layout.bytes_per_token
+    sizes = cache_sizes(model.device, model.layout.bytes_per_token, model.context_length, spec.cache_bytes)
+    budget, context_length = sizes
     namespace = namespace_of(model, content_digest(Path(model.path), progress))
     return PrefixCache(
         KVStore(model.layout, budget),
         namespace,
-        min(model.context_length, max(fits, 1024)),
+        context_length,
         clock,
         decode=model.decode,
         regime=model.reuse.regime,

@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 from unittest.mock import patch
 
 import pytest
@@ -30,6 +30,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from engine.llama.gpu_kernels import Heads, card_of
+from tests.engine.gpu.segments import Segment, Segments
 
 Kind = Literal["cuda", "mps"]
 
@@ -114,6 +115,15 @@ class DeviceTensor(Tensor):
         made.inner = inner
         return made  # type: ignore[no-any-return]
 
+    @property
+    def data(self) -> Tensor:  # type: ignore[override]
+        """The same numbers, out of any graph."""
+        return self.detach()
+
+    @data.setter
+    def data(self, other: DeviceTensor) -> None:
+        self.inner, self.room = other.inner, other.room
+
     def tolist(self) -> Any:
         """As of any tensor; torch itself refuses it to classes of others."""
         return self.cpu().tolist()
@@ -185,11 +195,11 @@ class FakeGpu:
         self.attention: list[tuple[Heads, bool]] = []
         """Of each call of attention what it was over, and whether it had a mask in memory."""
         self.allocations, self.fail_after = 0, -1
-        self.used = 0
-        """Bytes that tensors take, each rounded up as the allocator does it."""
+        self.segments = Segments(memory)
+        """What tensors take, as the allocator takes it."""
         self._inner_device = torch.device("cpu" if computes else "meta")
-        self._storages: dict[int, list[int]] = {}
-        """Of each piece of memory its bytes, and how many tensors lie in it."""
+        self._storages: dict[int, tuple[tuple[Segment, int] | None, list[None]]] = {}
+        """Of each piece of memory where it lies, and a mark for each tensor in it."""
         self._watch = _Watch(self)
         self._stack = ExitStack()
 
@@ -253,16 +263,17 @@ class FakeGpu:
             "torch.cuda.get_device_name": lambda *_: "a GPU that is not there",
             "torch.cuda.get_device_capability": lambda *_: self.capability,
             "torch.cuda.device_count": lambda: int(is_cuda),
-            "torch.cuda.mem_get_info": lambda *_: (self.memory - self.used, self.memory),
+            "torch.cuda.mem_get_info": lambda *_: (self.memory - self.segments.reserved, self.memory),
             "torch.cuda.synchronize": lambda *_: self.note("synchronize"),
-            "torch.cuda.empty_cache": lambda: None,
+            "torch.cuda.memory_allocated": lambda *_: self.segments.used,
+            "torch.cuda.empty_cache": self.segments.release,
             "torch.nn.attention.bias.causal_lower_right": self._lower_right,
             "torch.backends.mps.is_macos_or_newer": lambda *_: self.has_bf16,
             "torch.backends.mps.is_available": lambda: not is_cuda,
             "torch.mps.synchronize": lambda: self.note("synchronize"),
-            "torch.mps.empty_cache": lambda: None,
+            "torch.mps.empty_cache": self.segments.release,
             "torch.mps.recommended_max_memory": lambda: self.memory,
-            "torch.mps.driver_allocated_memory": lambda: self.used,
+            "torch.mps.driver_allocated_memory": lambda: self.segments.reserved,
         }
 
     def _lower_right(self, q: int, n: int) -> Tensor:
@@ -326,44 +337,40 @@ class FakeGpu:
             made = DeviceTensor(inner, self.device)
         key = inner.untyped_storage()._cdata
         if key not in self._storages:
-            nbytes = rounded(inner.untyped_storage().nbytes())
-            self._require(nbytes)
-            self._storages[key] = [nbytes, 0]
-            self.used += nbytes
-        self._storages[key][1] += 1
+            self._storages[key] = self._taken(inner.untyped_storage().nbytes()), []
+        self._storages[key][1].append(None)
         made.room = _Room(self, key)
         return made
 
     def give_back(self, key: int) -> None:
         """A tensor that lay in this piece of memory is gone."""
-        self._storages[key][1] -= 1
-        if not self._storages[key][1]:
-            self.used -= self._storages.pop(key)[0]
+        place, marks = self._storages[key]
+        marks.pop()
+        if not marks:
+            del self._storages[key]
+            if place is not None:
+                self.segments.give(*place)
 
-    def _require(self, nbytes: int) -> None:
-        """Raise torch's own error where there is no memory."""
-        self.allocations += bool(nbytes)
-        if self.fail_after > 0:
-            self.fail_after -= bool(nbytes)
-        elif self.fail_after == 0 and nbytes:
+    def _taken(self, nbytes: int) -> tuple[Segment, int] | None:
+        """Memory for so many bytes. Raises torch's own error where there is none."""
+        if not nbytes:
+            return None
+        self.allocations += 1
+        if self.fail_after == 0:
             self.fail_after = -1
             self._lack(nbytes)
-        if self.used + nbytes > self.memory:
+        self.fail_after -= self.fail_after > 0
+        place = self.segments.take(nbytes)
+        if place is None:
             self._lack(nbytes)
+        return place
 
-    def _lack(self, nbytes: int) -> None:
+    def _lack(self, nbytes: int) -> NoReturn:
         if self.device.type == "cuda":
             raise torch.OutOfMemoryError(f"CUDA out of memory. Tried to allocate {nbytes} bytes.")
-        raise RuntimeError(f"MPS backend out of memory (MPS allocated: {self.used}, tried to allocate {nbytes}).")
-
-
-def rounded(nbytes: int) -> int:
-    """What torch's allocator for CUDA takes for a tensor: whole 512 bytes, and whole 2 MiB from 10 MB on.
-
-    c10/core/AllocatorConfig.h, kMinBlockSize, kRoundLarge and kMinLargeAlloc.
-    """
-    step = 2 << 20 if nbytes >= 10 << 20 else 512
-    return -(-nbytes // step) * step
+        raise RuntimeError(
+            f"MPS backend out of memory (MPS allocated: {self.segments.used}, tried to allocate {nbytes})."
+        )
 
 
 @functools.cache

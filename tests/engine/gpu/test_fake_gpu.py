@@ -103,12 +103,26 @@ def test_its_memory_ends(kind: Kind) -> None:
     with FakeGpu(kind, memory=40 << 20, computes=False) as gpu:
         held = torch.empty(16 << 20, device=gpu.device, dtype=torch.uint8)
         view = held[3:]
-        assert gpu.used == 16 << 20
+        assert gpu.segments.used == gpu.segments.reserved == 16 << 20
         kinds = torch.OutOfMemoryError if kind == "cuda" else RuntimeError
         with pytest.raises(kinds, match="out of memory"):
             torch.empty(25 << 20, device=gpu.device, dtype=torch.uint8)
         del held
-        assert gpu.used == 16 << 20
+        assert gpu.segments.used == 16 << 20
         del view
-        assert gpu.used == 0
+        assert gpu.segments.used == 0
         torch.empty(25 << 20, device=gpu.device, dtype=torch.uint8)
+
+
+def test_its_memory_is_taken_in_segments() -> None:
+    """Small blocks share one, and what is free in it is not the card's until all of it is."""
+    with FakeGpu(memory=100 << 20, computes=False) as gpu:
+        small = [torch.empty(700_000, device=gpu.device, dtype=torch.uint8) for _ in range(5)]
+        assert gpu.segments.reserved == 6 << 20
+        del small[1:]
+        assert gpu.segments.reserved == 6 << 20
+        torch.cuda.empty_cache()
+        assert gpu.segments.reserved == 2 << 20
+        middle = [torch.empty(3 << 20, device=gpu.device, dtype=torch.uint8) for _ in range(6)]
+        assert gpu.segments.reserved == 22 << 20
+        assert len(middle + small) == 7
