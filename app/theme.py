@@ -29,8 +29,8 @@ class Theme:
 
     `page` is behind the conversation, `panel` behind the side columns, `bubble` behind a question and a chosen row,
     `code` behind code. `text`, `soft` and `faint` are text in falling weight; `line` separates, `edge` outlines a
-    field. `accent` is what can be pressed, `on_accent` the text on it. `warn` is behind the one warm box, `danger` is
-    an error's text.
+    field. `accent` is what can be pressed, `on_accent` the text on it. `warn` is behind the one warm box, `found`
+    behind what was searched for, `danger` is an error's text.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Theme:
     evicted: str
     cold: str
     warn: str
+    found: str
     danger: str
     code_keyword: str
     code_string: str
@@ -84,6 +85,7 @@ LIGHT = Theme(
     evicted="#c2410c",
     cold="#868f9a",
     warn="#fff6e5",
+    found="#ffe28a",
     danger="#b42318",
     code_keyword="#8a2f8f",
     code_string="#2c6e2f",
@@ -114,6 +116,7 @@ DARK = Theme(
     evicted="#f2784b",
     cold="#6d7580",
     warn="#2c2618",
+    found="#6b5410",
     danger="#ff8a75",
     code_keyword="#d7a1e0",
     code_string="#9fd08f",

@@ -50,6 +50,9 @@ MOST_TOKEN_ID = 2**32 - 1
 MOST_KEPT_S = 86_400
 """The longest time for which a start of a prompt can be kept on request: a day."""
 
+MOST_BIAS = 100.0
+"""What may be added to the logit of a token, or taken off: with so much it is written always, or never."""
+
 MOST_SCORES = 20
 """How many of the likeliest tokens can be asked for beside each that was written."""
 
@@ -184,7 +187,9 @@ class Tool:
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How the next token is chosen. `temperature` 0 means greedy; `top_k` 0, `top_p` 1, `min_p` 0 and
-    `repetition_penalty` 1 switch that rule off. `seed` None draws a fresh seed for each request.
+    `repetition_penalty` 1 switch that rule off; so do 0 for `presence_penalty`, which is taken off the logit of a token
+    that the answer has, and `frequency_penalty`, taken off for each time it has it. `seed` None draws a fresh seed for
+    each request.
 
     Raises InvalidRequestError where a value is outside its range.
     """
@@ -196,6 +201,8 @@ class Sampling:
     repetition_penalty: float = 1.1
     seed: int | None = None
     max_tokens: int = 512
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
 
     def __post_init__(self) -> None:
         checks: tuple[tuple[str, type, Any, float, float], ...] = (
@@ -206,6 +213,8 @@ class Sampling:
             ("repetition penalty", float, self.repetition_penalty, 0.01, 10.0),
             ("seed", int, 0 if self.seed is None else self.seed, 0, 2**63 - 1),
             ("length", int, self.max_tokens, 1, 1_000_000),
+            ("presence penalty", float, self.presence_penalty, -2.0, 2.0),
+            ("frequency penalty", float, self.frequency_penalty, -2.0, 2.0),
         )
         for name, kind, value, low, high in checks:
             _require(value, kind, name)
@@ -274,7 +283,11 @@ class Request:
     prompt, and no chat template is used; its text may spell out special tokens, or its `token_ids` stand for it.
     `kept` says which starts of the prompt stay resident for a time. `scores` asks for the log probability of each
     written token, and of so many of the likeliest beside it; None asks for none. `schema` is a JSON Schema as text that
-    the answer has to fit; "" for none.
+    the answer has to fit; "" for none. `bias` adds to the logits of some tokens, each up to MOST_BIAS.
+
+    `must_call` names tools of which the answer has to call one, with arguments that fit its parameters; behind a
+    thought where the prompt opens one. `held_calls` names tools whose arguments have to fit wherever the answer calls
+    them. `one_call` ends the answer behind its first call.
 
     `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
@@ -299,11 +312,23 @@ class Request:
     kept: tuple[KeptStart, ...] = ()
     scores: int | None = None
     schema: str = ""
+    bias: tuple[tuple[int, float], ...] = ()
+    must_call: tuple[str, ...] = ()
+    held_calls: tuple[str, ...] = ()
+    one_call: bool = False
 
     def __post_init__(self) -> None:
         if not self.messages:
             raise InvalidRequestError("There is no message to answer: write one first.")
-        for name, kind in (("messages", Message), ("stop", str), ("tools", Tool), ("kept", KeptStart)):
+        kinds = {
+            "messages": Message,
+            "stop": str,
+            "tools": Tool,
+            "kept": KeptStart,
+            "must_call": str,
+            "held_calls": str,
+        }
+        for name, kind in kinds.items():
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"the {name} of a request"))
         _require(self.sampling, Sampling, "the sampling of a request")
         _require(self.conversation, str, "the conversation of a request")
@@ -312,7 +337,7 @@ class Request:
         _require(self.template, TemplateSettings, "the template settings of a request")
         for name in ("client", "salt", "schema"):
             _require(getattr(self, name), str, f"the {name} of a request")
-        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain"):
+        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call"):
             _require(getattr(self, name), bool, f"{name} of a request")
         if self.asked_at is not None:
             _require(self.asked_at, float, "asked_at of a request")
@@ -324,10 +349,23 @@ class Request:
             raise InvalidRequestError("An answer that has to fit a JSON Schema calls no tools: send one of the two.")
         if self.is_plain and (len(self.messages) != 1 or self.tools):
             raise InvalidRequestError("A plain prompt is one message, without tools.")
+        self._check_bias()
         names = [tool.name for tool in self.tools]
+        if unknown := sorted({*self.must_call, *self.held_calls}.difference(names)):
+            raise InvalidRequestError(
+                f"No tool is called {unknown[0]}, so it cannot be called: send it with the tools."
+            )
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InvalidRequestError(f"Two tools are called {twice[0]}: give each a name of its own.")
         object.__setattr__(self, "tools", tuple(sorted(self.tools, key=lambda tool: tool.name)))
+
+    def _check_bias(self) -> None:
+        object.__setattr__(self, "bias", _tuple_of(tuple, self.bias, "the bias of a request"))
+        for token, value in self.bias:
+            _require(token, int, "a token of a bias")
+            _require(value, float, "a bias")
+            if not (0 <= token <= MOST_TOKEN_ID and -MOST_BIAS <= value <= MOST_BIAS):
+                raise InvalidRequestError(f"Give tokens a bias between -{MOST_BIAS:g} and {MOST_BIAS:g}.")
 
     def answer_room(self, context_length: int) -> int:
         """How many tokens of the context must be left for the answer; without them the request is refused."""

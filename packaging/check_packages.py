@@ -17,7 +17,6 @@ import sys
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -25,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bundle import elf, smoke
 from bundle.contents import MOST_GLIBC, MOST_MB, PARTS_OF_C, SYSTEM_LIBRARIES, forbidden
+from linux.chroot import Chroot, earlier, everything
 
 ROOT = Path(__file__).parent.parent
 WORK, OUT = ROOT / "build" / "package", ROOT / "dist"
@@ -199,76 +199,38 @@ def plays(tree: Path) -> str:
 
 
 def in_chroot(suite: str, packages: list[Path]) -> str:
-    """Install both packages in a bare Debian, play without a network, remove them: nothing of them may stay."""
+    """Install an earlier version in a bare Debian, upgrade it, play without a network, open the window under an X
+    server, remove everything: nothing of the packages may stay, and the user's data have to."""
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
         WRONG.append("a chroot needs root and debootstrap")
         return "not run"
-    base, root = WORK / "chroot" / f"{suite}-base", WORK / "chroot" / suite
-    if not (base / "bin").exists():
-        command = ["debootstrap", "--variant=minbase", suite, str(base), *os.environ.get("DEBIAN_MIRROR", "").split()]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    shutil.rmtree(root, ignore_errors=True)
-    subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
-    before = everything(root)
-    with mounted(root):
-        inside = [
-            "chroot",
-            str(root),
-            "env",
-            "-i",
-            "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-            "DEBIAN_FRONTEND=noninteractive",
-        ]
-        for name in ("resolv.conf", "hosts"):
-            shutil.copy(Path("/etc", name), root / "etc" / name)
-        for package in packages:
-            shutil.copy(package, root / "root")
-        # The clock of a build machine may be set to the time of a commit.
-        dates = ["-o=Acquire::Check-Valid-Until=false", "-o=Acquire::Check-Date=false"]
-        apt = ["apt-get", "-qq", "-o=Dpkg::Use-Pty=0", *dates]
-        subprocess.run([*inside, *apt, "update"], check=True, stdout=subprocess.DEVNULL)
-        installs = [
-            *apt,
-            "install",
-            "-y",
-            "--no-install-recommends",
-            *(f"/root/{package.name}" for package in packages),
-        ]
-        subprocess.run([*inside, *installs], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        folder = root / "home" / "played"
-        folder.mkdir(parents=True)
-        player = smoke.Player("/usr/bin/headstart", Path("/home/played/data"), ["chroot", str(root)])
+    chroot = Chroot(suite, WORK / "chroot")
+    folder = chroot.root / "home" / "played"
+    folder.mkdir(parents=True)
+    player = smoke.Player("/usr/bin/headstart", Path("/home/played/data"), ["chroot", str(chroot.root)])
+    program = next(package for package in packages if package.name.startswith("headstart_"))
+    with chroot.mounted():
+        chroot.apt("update")
+        chroot.install([earlier(program, WORK / "check")])
+        player.run("--version")
+        before = chroot.version("headstart")
+        chroot.install(packages)
+        upgraded = f"from {before} to {chroot.version('headstart')}"
+        if (chroot.root / "opt/headstart/headstart-of-yesterday").exists():
+            WRONG.append(f"{suite}: a file of the earlier version stays after the upgrade")
         said = smoke.play(player, folder, seen="/home/played")
         WRONG.extend(f"{suite}: {line}" for line in said["wrong"])
+        said["upgraded"], said["window under an X server"] = upgraded, chroot.window_is_shown()
         kept = everything(folder)
-        removes = [*apt, "purge", "-y", "headstart", *(package.name.partition("_")[0] for package in packages)]
-        subprocess.run([*inside, *removes], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        chroot.apt("purge", "-y", "headstart", *(package.name.partition("_")[0] for package in packages))
+    if not said["window under an X server"]:
+        WRONG.append(f"{suite}: no window came under an X server")
     if not kept or everything(folder) != kept:
         WRONG.append(f"{suite}: the user's data are not as they were after the packages are removed")
-    left = [
-        name
-        for name in everything(root) - before
-        if "headstart" in name.lower() and not name.startswith(("root/", "home/", "var/"))
-    ]
-    WRONG.extend(f"{suite}: {name} stays after the packages are removed" for name in left)
+    left = (name for name in everything(chroot.root) - chroot.as_made if "headstart" in name.lower())
+    own = ("root/", "home/", "var/", "tmp/")
+    WRONG.extend(f"{suite}: {name} stays after the packages are removed" for name in left if not name.startswith(own))
     return json.dumps(said, indent=1, ensure_ascii=False)
-
-
-def everything(root: Path) -> set[str]:
-    """The paths of all files below a folder."""
-    return {str(Path(folder, name).relative_to(root)) for folder, _, names in os.walk(root) for name in names}
-
-
-@contextmanager
-def mounted(root: Path) -> Iterator[None]:
-    """/proc and /dev of this system inside a chroot."""
-    for name in ("proc", "dev"):
-        subprocess.run(["mount", "--bind", f"/{name}", root / name], check=True)
-    try:
-        yield
-    finally:
-        for name in ("dev", "proc"):
-            subprocess.run(["umount", "--lazy", root / name], check=False)
 
 
 def twice() -> str:

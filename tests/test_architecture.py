@@ -36,7 +36,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
-    {"words", "files", "licences", "updates", "theme", "placeholders", "prices"},
+    {"words", "files", "documents", "licences", "matching", "updates", "theme", "placeholders", "prices"},
     {"settings"},
     {"server"},
     {"widgets", "history", "command"},
@@ -56,8 +56,8 @@ COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {
-    "history", "licences", "updates", "own_data", "words", "files", "placeholders", "prices", "settings", "command",
-    "server",
+    "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders", "prices",
+    "settings", "command", "server",
 }  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}

@@ -299,3 +299,33 @@ def test_packed_twice_is_the_same(qapp: object, tmp_path: Path) -> None:
     assert "@VERSION@" not in (tree / f"usr/share/metainfo/{DESKTOP_ID}.metainfo.xml").read_text(encoding="utf-8")
     assert formats.program_description(build, "deb")["depends"][:2] == ["libbrotli1", "libc6 (>= 2.36)"]
     assert "glibc >= 2.36" in formats.program_description(build, "rpm")["depends"]
+
+
+@pytest.mark.parametrize(
+    ("file", "stays"),
+    [
+        ("llama/modeling_llama.py", True),
+        ("gemma3/modeling_gemma3.py", True),
+        ("siglip/modeling_siglip.py", True),  # Gemma-3 is made with one
+        ("llama/convert_llama_weights_to_hf.py", False),
+        ("yolos/modeling_yolos.py", False),
+        ("yolos/configuration_yolos.py", True),  # it has to be known to be refused
+        ("t5/tokenization_t5.py", True),
+    ],
+)
+def test_of_transformers_goes_along_what_writes_text(file: str, stays: bool) -> None:
+    files = script("bundle.model_files")
+    assert files.is_needed(f"transformers/models/{file}") is stays
+    module = f"transformers.models.{file}".removesuffix(".py").replace("/", ".")
+    assert files.is_needed_module(module) is stays
+
+
+def test_every_class_that_writes_text_is_whole() -> None:
+    """What the classes import of each other goes along."""
+    import transformers
+
+    files, root = script("bundle.model_files"), Path(transformers.__file__).parent / "models"
+    for folder in sorted(files.text_classes()):
+        for source in root.joinpath(folder).glob("modeling_*.py"):
+            for other, module in re.findall(r"^from \.\.(\w+)\.(\w+) import", source.read_text("utf-8"), re.MULTILINE):
+                assert files.is_needed(f"transformers/models/{other}/{module}.py"), (source.name, other, module)

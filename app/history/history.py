@@ -8,9 +8,10 @@ the file is opened was cut off by the end of the program.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, closing
 from datetime import date
+from itertools import starmap
 from pathlib import Path
 
 from app.history.file import HistoryFile
@@ -28,6 +29,7 @@ from app.history.records import (
     read_title,
     to_json,
 )
+from app.matching import excerpt
 from app.placeholders import Cure
 from engine import NOTHING_CHOSEN, HeadstartError, Role, Sampling, TemplateSettings, TurnStats, data_dir
 
@@ -134,22 +136,25 @@ class History:
         if not (wanted := needle.casefold()):
             yield entries
             return
-        found = {entry.id for entry in entries if wanted in entry.title.casefold()}
-        listed = [entry for entry in entries if entry.id in found]
+        titled = {entry.id for entry in entries if wanted in entry.title.casefold()}
+        found: dict[int, tuple[int, str]] = {}
+        listed = _listed(entries, titled, found)
         for rows in self._pieces():
-            more = {owner for _, owner, text in rows if owner not in found and wanted in text.casefold()}
-            if more:
-                found |= more
-                listed = [entry for entry in entries if entry.id in found]
+            known = len(found)
+            for number, owner, text in rows:
+                if owner not in found and wanted in text.casefold():
+                    found[owner] = (number, excerpt(text, needle))
+            if len(found) > known:
+                listed = _listed(entries, titled, found)
             yield listed
-            if len(listed) == len(entries):
+            if all(entry.id in found for entry in entries):
                 return
 
     def _entries(self) -> list[ConversationEntry]:
         """All conversations, newest first; read once until anything is changed. Nobody else writes into the file."""
         changes, entries = self._listed
         if changes != self.file.db.total_changes:
-            entries = list(map(ConversationEntry._make, self.file.query(_ENTRIES)))
+            entries = list(starmap(ConversationEntry, self.file.query(_ENTRIES)))
             if not self.file.db.in_transaction:  # what is changed in one may be taken back, which is not counted
                 self._listed = (self.file.db.total_changes, entries)
         return entries
@@ -396,3 +401,14 @@ class History:
     def _leaf_without(self, answer: StoredMessage) -> int | None:
         others = [other.id for other in self.siblings(answer.id) if other.id != answer.id]
         return self.newest_leaf(others[-1]) if others else answer.parent_id
+
+
+def _listed(
+    entries: Sequence[ConversationEntry], titled: Set[int], found: Mapping[int, tuple[int, str]]
+) -> list[ConversationEntry]:
+    """The conversations whose title or one of whose messages holds what is searched for, with that message."""
+    return [
+        entry._replace(message_id=hit[0], excerpt=hit[1]) if (hit := found.get(entry.id)) else entry
+        for entry in entries
+        if entry.id in titled or entry.id in found
+    ]

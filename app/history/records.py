@@ -69,11 +69,15 @@ class StoredMessage:
 
 
 class ConversationEntry(NamedTuple):
-    """A conversation as a line of the list of them. `updated` is in seconds since the epoch."""
+    """A conversation as a line of the list of them. `updated` is in seconds since the epoch. Where it was searched for,
+    `message_id` is its newest message that holds what was searched, of whatever version, and `excerpt` are the words
+    around that; 0 and "" where only the title does."""
 
     id: int
     title: str
     updated: float = 0.0
+    message_id: int = 0
+    excerpt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

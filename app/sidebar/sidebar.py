@@ -101,11 +101,16 @@ class Sidebar(QFrame):
                 return True
         return super().eventFilter(watched, event)
 
+    @property
+    def needle(self) -> str:
+        """What is searched for, "" where nothing is."""
+        return self.search.text().strip()
+
     def show_rows(self, rows: Sequence[Listed], current: int) -> None:
         """Show these conversations, or what to do where there are none."""
-        self.list.show_rows(rows, current)
+        searched = self.needle
+        self.list.show_rows(rows, current, searched)
         self._nothing.setVisible(not rows)
-        searched = self.search.text()
         self._nothing.setText(
             f"No conversation holds “{searched}”." if searched else "Your conversations will be listed here."
         )

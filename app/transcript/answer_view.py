@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QRectF, QSizeF, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QEvent, QMimeData, QRectF, QSizeF, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -19,8 +19,10 @@ from app.transcript.block_writer import (
     Tone,
 )
 from app.transcript.document_view import DocumentView
+from app.transcript.formula import FORMULA_OBJECT, FormulaPainter, draw, with_sources
 from app.transcript.markdown import Block, MarkdownStream
 from app.widgets.icons import icon
+from app.widgets.work import Work
 
 MOST_BUTTONS = 200
 """Code blocks of one answer that get a Copy button; no sensible answer has more."""
@@ -51,6 +53,10 @@ class AnswerView(DocumentView):
         self._buttons: list[QToolButton] = []
         self._pending = ""
         self._stream = MarkdownStream()
+        self._tail: tuple[Block, ...] = ()
+        self._drawing: Work | None = None
+        self._formulas = FormulaPainter(self)
+        self.document().documentLayout().registerHandler(FORMULA_OBJECT, self._formulas)
         self._wait = QTimer(self)
         self._wait.setSingleShot(True)
         self._wait.timeout.connect(self.flush)
@@ -95,15 +101,23 @@ class AnswerView(DocumentView):
         """Draw no more."""
         self._wait.stop()
         self._pending = ""
+        if self._drawing:
+            self._drawing.stop()
 
     def redraw(self) -> None:
         self._begin()
         self._pending = self.text
         self.settle()
 
+    def createMimeDataFromSelection(self) -> QMimeData:
+        data = super().createMimeDataFromSelection()
+        if data.hasText():
+            data.setText(with_sources(data.text(), self.textCursor()))
+        return data
+
     def _begin(self) -> None:
         self._pending = ""
-        self._stream = MarkdownStream()
+        self._stream, self._tail = MarkdownStream(), ()
         self.document().clear()
         self._writer = BlockWriter(QTextCursor(self.document()), self._tone)
         self._mark = self._writer.mark()
@@ -121,8 +135,25 @@ class AnswerView(DocumentView):
         for block in tail:
             self._writer.write(block)
         edit.endEditBlock()
+        self._tail = tail
         self._select_again(anchor, position)
         self._place_buttons()
+        self._draw_formulas()
+
+    def _draw_formulas(self) -> None:
+        """Have the formulas drawn that nobody has drawn yet, and then exchange their TeX for the drawings."""
+        wanted = set(self._writer.undrawn.values())
+        if wanted and self._drawing is None:
+            self._drawing = Work(lambda say: draw(wanted), self)
+            self._drawing.done.connect(self._show_formulas)
+            self._drawing.start()
+
+    def _show_formulas(self) -> None:
+        self._drawing = None
+        if all(place >= self._mark for place in self._writer.undrawn):
+            self._rewrite_tail((), self._tail)
+        else:
+            self.redraw()
 
     def _select_again(self, anchor: int, position: int) -> None:
         if anchor == position:

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 
 from app import theme
 from app.transcript.document_view import with_breaks
+from app.transcript.formula import OBJECT, drawing, formula_format
 from app.transcript.highlight import coloured
 from app.transcript.markdown import Align, Block, Run
 from app.widgets.plain import tool_tip
@@ -64,7 +65,11 @@ class WrittenCode:
 
 
 class BlockWriter:
-    """Appends blocks at the end of a document and can go back to where a block began. `tone` is the colour of text."""
+    """Appends blocks at the end of a document and can go back to where a block began. `tone` is the colour of text.
+
+    Attributes: codes, the code blocks that are written; undrawn, the formulas that stand there as TeX because nobody
+    has drawn them yet, by the place where each begins: TeX, and whether it stands by itself.
+    """
 
     def __init__(self, cursor: QTextCursor, tone: Tone = "text") -> None:
         self._cursor = cursor
@@ -72,6 +77,7 @@ class BlockWriter:
         self._fresh = True
         self._after_list = False
         self.codes: list[WrittenCode] = []
+        self.undrawn: dict[int, tuple[str, bool]] = {}
 
     def mark(self) -> int:
         """Where the next block will begin. `rewind` takes this to remove everything from there on."""
@@ -89,6 +95,7 @@ class BlockWriter:
             self._cursor.currentList().remove(self._cursor.block())
         self._fresh = True
         self.codes = [code for code in self.codes if code.position < mark]
+        self.undrawn = {place: formula for place, formula in self.undrawn.items() if place < mark}
 
     def write(self, block: Block) -> None:
         """Append one block."""
@@ -128,6 +135,8 @@ class BlockWriter:
         form.setLeftMargin(QUOTE_INDENT * block.quote)
         if not block.marker:
             form.setIndent(block.depth)
+        if len(block.runs) == 1 and block.runs[0].display:
+            form.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         if block.quote:
             form.setProperty(QUOTE_PROPERTY, block.quote)
         if block.kind == "code":
@@ -155,12 +164,26 @@ class BlockWriter:
 
     def _write_runs(self, runs: tuple[Run, ...], bold: bool, size: int = theme.BODY) -> None:
         for run in runs:
+            if run.formula and self._write_formula(run):
+                continue
             form = _char_format(run, self._colour)
             if bold:
                 form.setFontWeight(QFont.Weight.DemiBold)
             if size != theme.BODY:
                 form.setProperty(QTextFormat.Property.FontPixelSize, size)
             self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
+
+    def _write_formula(self, run: Run) -> bool:
+        """Write the drawing of a formula. False where there is none, now or ever: it is text then."""
+        try:
+            is_drawn = drawing(run.formula, run.display) is not None
+        except KeyError:
+            self.undrawn[self._cursor.position()] = (run.formula, run.display)
+            return False
+        if is_drawn:
+            form = formula_format(run.formula, run.display, run.text, self._colour)
+            self._cursor.insertText(OBJECT, form)
+        return is_drawn
 
     def _write_code(self, block: Block) -> None:
         self.codes.append(WrittenCode(self._cursor.position(), block.text))
@@ -189,7 +212,7 @@ def _char_format(run: Run, colour: str) -> QTextCharFormat:
     colours = theme.current()
     form = QTextCharFormat()
     form.setForeground(QColor(colour))
-    form.setFont(theme.code_font() if run.code else theme.text_font(bold=run.bold))
+    form.setFont(theme.code_font() if run.code or run.formula else theme.text_font(bold=run.bold))
     form.setFontItalic(run.italic)
     form.setFontStrikeOut(run.strike)
     if run.code:

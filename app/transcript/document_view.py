@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from PySide6.QtCore import QEvent, QSize, QSizeF, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextOption, QWheelEvent
-from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
 from app import theme
 from app.transcript.markdown import LINK_SCHEMES
+from app.widgets.found import found_format, ranges
 
 LONGEST_WORD = 4_000
 """Characters of a word that stay on one line of the layout."""
+MOST_MARKS = 500
+"""Places in one message that are marked."""
 _ENDLESS = re.compile(rf"(\S{{{LONGEST_WORD}}})(?=\S)")
 
 
@@ -39,6 +43,19 @@ class DocumentView(QTextBrowser):
         self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
         self.anchorClicked.connect(open_link)
         self._worn = theme.current()
+        self._needle = ""
+        self.document().contentsChanged.connect(self._mark_places)
+
+    @property
+    def marked_top(self) -> int | None:
+        """Pixels from the top to the first place that is marked; None where none is."""
+        marks = self.extraSelections()
+        return self.cursorRect(marks[0].cursor).top() if marks else None
+
+    def mark(self, needle: str) -> None:
+        """Mark every place of `needle` in what is shown; "" none. What is written later is marked, too."""
+        self._needle = needle
+        self._mark_places()
 
     def redraw(self) -> None:
         """Fill the document again in the colours of the present theme."""
@@ -55,6 +72,7 @@ class DocumentView(QTextBrowser):
         if event.type() == QEvent.Type.PaletteChange and self._worn is not theme.current():
             self._worn = theme.current()
             self.redraw()
+            self._mark_places()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -62,6 +80,19 @@ class DocumentView(QTextBrowser):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
+
+    def _mark_places(self) -> None:
+        if not (self._needle or self.extraSelections()):
+            return
+        marks, text = [], self.document().toRawText() if self._needle else ""
+        for start, end in islice(ranges(text, self._needle), MOST_MARKS):
+            mark = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(start)
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            mark.cursor, mark.format = cursor, found_format()  # type: ignore[attr-defined]
+            marks.append(mark)
+        self.setExtraSelections(marks)
 
     def _fit_height(self, size: QSizeF) -> None:
         height = max(1, round(size.height() + 0.49))

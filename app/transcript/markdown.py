@@ -2,7 +2,7 @@
 
 An answer arrives in pieces. `MarkdownStream` parses again only from the last block that can still change, so the cost
 of a piece does not grow with the length of the answer. HTML is text here, pictures are links, and only http, https and
-mailto links stay links.
+mailto links stay links. Formulas in TeX are found between $ $, \\( \\), $$ $$ and \\[ \\]; an amount of money is none.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
@@ -23,6 +25,9 @@ LINK_SCHEMES = ("http://", "https://", "mailto:")
 INLINE_LIMIT = 10_000
 """Characters in one paragraph up to which markup inside it is looked for; a longer one is shown as it is."""
 
+LONGEST_FORMULA = 2_000
+"""Characters of a formula; what is longer between two of its marks is text."""
+
 PART_CELLS = 100
 """Cells of a table that are one block. A longer one is drawn in parts; those that are full stay as they are."""
 
@@ -30,12 +35,20 @@ _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _BARE_LINK = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]}]")
 
 
+_CLOSERS = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
+"""What ends a formula, by what begins it."""
+_AMOUNT = re.compile(r"\d[^\\^_=+*/<>{}-]*\s[^\\^_=+*/<>{}-]*")
+"""What stands between the dollars of "$20, or 30$": a number and words, and nothing that is calculated with."""
+
 _BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A stretch of text that looks the same throughout. "\\n" in `text` is a line break within the paragraph."""
+    """A stretch of text that looks the same throughout. "\\n" in `text` is a line break within the paragraph.
+
+    `formula` is the TeX of a formula, which `text` holds with the marks around it; `display`: it stands by itself.
+    """
 
     text: str
     bold: bool = False
@@ -43,6 +56,8 @@ class Run:
     strike: bool = False
     code: bool = False
     href: str = ""
+    formula: str = ""
+    display: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +157,92 @@ def _parser() -> MarkdownIt:
     # parsed by `_runs`, block by block, so that a paragraph past the limit costs nothing.
     made.disable(["reference", "html_block", "html_inline", "inline"])
     made.inline.ruler.before("escape", "formula", _formula)
+    interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    made.block.ruler.before("fence", "formula", _formula_block, interrupts)
     return made
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
-    r"""The marks around a formula, \( \) \[ \], stay as they are written: they are no escaped brackets."""
-    if state.src[state.pos : state.pos + 2] not in ("\\(", "\\)", "\\[", "\\]"):
+    r"""A formula within a paragraph. The marks \( \) \[ \] that are around none stay as they are written: they are no
+    escaped brackets."""
+    opener = _opener(state.src, state.pos)
+    closer = _CLOSERS.get(opener, "")
+    start = state.pos + len(opener)
+    end = state.src.find(closer, start, start + LONGEST_FORMULA) if closer else -1
+    if end >= 0 and _is_formula(state.src, state.pos, opener, start, end):
+        if not silent:
+            token = state.push("formula", "", 0)
+            token.markup, token.content = opener, state.src[start:end].strip()
+            token.info = state.src[state.pos : end + len(closer)]
+        state.pos = end + len(closer)
+        return True
+    if not opener and state.src[state.pos : state.pos + 2] not in ("\\)", "\\]"):
+        return False
+    width = len(opener) or 2
+    if not silent:
+        state.pending += state.src[state.pos : state.pos + width]
+    state.pos += width
+    return True
+
+
+def _opener(text: str, place: int) -> str:
+    """What begins a formula at this place, "" where nothing does."""
+    return next((opener for opener in ("$$", "$", "\\(", "\\[") if text.startswith(opener, place)), "")
+
+
+def _is_formula(text: str, place: int, opener: str, start: int, end: int) -> bool:
+    """Whether what stands between two marks is a formula. A single dollar is money more often than not: it begins one
+    only where no letter, digit or blank touches it from the wrong side."""
+    inside = text[start:end]
+    if opener != "$":
+        return bool(inside.strip()) and inside[-1] != "\\"
+    before, after = text[place - 1 : place], text[end + 1 : end + 2]
+    if not inside or inside[0].isspace() or inside[-1].isspace() or inside[-1] == "\\":
+        return False
+    return not (before.isalnum() or after.isalnum() or after == "$" or _AMOUNT.fullmatch(inside))
+
+
+def _formula_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    r"""A formula that has lines of its own, from one that begins with $$ or \[ to one that ends with its counterpart.
+
+    One whose end has not come yet is `open`: it shows as text, and more of it may follow. An empty line, or too much
+    text, means that it is none.
+    """
+    start = state.bMarks[first] + state.tShift[first]
+    opener = _opener(state.src, start)
+    if state.is_code_block(first) or opener not in ("$$", "\\["):
+        return False
+    last = _last_line(state, first, end, start + 2, _CLOSERS[opener])
+    is_unsure = state.level > 0 and (last == end or (silent and last != first))
+    if last is None or is_unsure:  # within lists and quotes, what is to come would decide about what is there
         return False
     if not silent:
-        state.pending += state.src[state.pos : state.pos + 2]
-    state.pos += 2
+        _push_formula(state, first, last, opener, is_open=last == end)
     return True
+
+
+def _last_line(state: StateBlock, first: int, end: int, start: int, closer: str) -> int | None:
+    """The line a formula ends on, `end` where that has not come yet; None where it has no lines of its own."""
+    for line in range(first, end):
+        begin = start if line == first else state.bMarks[line] + state.tShift[line]
+        text = state.src[begin : state.eMarks[line]].rstrip()
+        is_outside = line > first and (not text or state.sCount[line] < state.blkIndent)
+        if is_outside or state.eMarks[line] - start > LONGEST_FORMULA:
+            return None
+        if closer in text:
+            is_end = text.find(closer) == len(text) - 2 and state.src[start : begin + len(text) - 2].strip()
+            return line if is_end else None
+    return end
+
+
+def _push_formula(state: StateBlock, first: int, last: int, opener: str, is_open: bool) -> None:
+    lines = last - first + (not is_open)
+    token = state.push("open_formula" if is_open else "formula", "", 0)
+    token.map = [first, first + lines]
+    token.info = state.getLines(first, first + lines, state.blkIndent, False).strip()
+    token.markup = opener
+    token.content = token.info if is_open else token.info[2:-2].strip()
+    state.line = first + lines
 
 
 _PARSER = _parser()
@@ -172,6 +262,9 @@ def _last_safe_start(tokens: Sequence[Token], lines: Sequence[str]) -> int:
     """
     starts = [0]
     for token in tokens:
+        is_unfinished = token.type == "formula" and token.map and token.map[1] == len(lines)
+        if token.type == "open_formula" or is_unfinished:
+            break  # it may turn out as a part of the paragraph above
         if token.map and token.nesting >= 0 and token.map[0] + (token.type == "table_open") < len(lines) - 1:
             line = token.map[0]
             if token.level == 0 or (_is_outer_item(token) and "|" not in lines[line]):
@@ -233,6 +326,10 @@ class _Flattener:
                 yield self._block("code", text=token.content.removesuffix("\n"), language=_language(token.info))
             case "hr":
                 yield self._block("rule")
+            case "formula":
+                yield self._block("paragraph", runs=(_formula_run(Run(""), token),))
+            case "open_formula":
+                yield self._block("paragraph", runs=_runs(token))
             case "list_item_close":
                 yield from self._lone_marker()
             case "table_close":
@@ -327,6 +424,8 @@ def _runs(inline: Token) -> tuple[Run, ...]:
                 look = replace(look, href="")
             case "code_inline":
                 _join(runs, replace(look, text=token.content, code=True))
+            case "formula":
+                runs.append(_formula_run(look, token))
             case "softbreak" | "hardbreak":
                 _join(runs, replace(look, text="\n"))
             case "image":
@@ -335,6 +434,10 @@ def _runs(inline: Token) -> tuple[Run, ...]:
             case _:
                 _join(runs, replace(look, text=token.content))
     return tuple(piece for run in runs for piece in _with_bare_links(run))
+
+
+def _formula_run(look: Run, token: Token) -> Run:
+    return replace(look, text=token.info, formula=token.content, display=token.markup in ("$$", "\\["))
 
 
 def _with_box(runs: tuple[Run, ...]) -> tuple[Run, ...]:
@@ -355,7 +458,7 @@ def _allowed(href: str) -> str:
 
 
 def _with_bare_links(run: Run) -> Iterator[Run]:
-    if run.code or run.href or "://" not in run.text:
+    if run.code or run.href or run.formula or "://" not in run.text:
         yield run
         return
     end = 0

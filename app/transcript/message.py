@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme, words
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
+from app.transcript.document_view import DocumentView
 from app.transcript.fold import Fold, as_code
 from app.transcript.message_actions import MessageActions, Wishes
 from app.transcript.question_view import QuestionView
@@ -81,6 +82,26 @@ class MessageWidget(QWidget):
     def end(self) -> None:
         """The message leaves the transcript: none of its timers goes on."""
 
+    @property
+    def shown(self) -> DocumentView | None:
+        """Where its text is shown; None while it is folded."""
+        raise NotImplementedError
+
+    @property
+    def marked_top(self) -> int | None:
+        """Pixels from its top to the first place that is marked; None where none is."""
+        view = self.shown
+        top = view.marked_top if view is not None and view.isVisibleTo(self) else None
+        return None if view is None or top is None else view.mapTo(self, QPoint(0, top)).y()
+
+    def mark(self, needle: str) -> None:
+        """Mark every place of what is searched for; "" none."""
+        if self.shown is not None:
+            self.shown.mark(needle)
+
+    def reveal(self) -> None:
+        """Show what is folded of the text, or left out of a long one."""
+
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
         self.tools.set_hovered(True)
@@ -118,6 +139,13 @@ class Question(MessageWidget):
     def tab_stops(self) -> tuple[QWidget, ...]:
         return (self.bubble.view, self.bubble.show_all, *self.tools.buttons)
 
+    @property
+    def shown(self) -> DocumentView:
+        return self.bubble.view
+
+    def reveal(self) -> None:
+        self.bubble.show_whole()
+
     def finish(self, content: MessageContent) -> None:
         super().finish(content)
         self.divider.setVisible(content.is_first_seen)
@@ -140,6 +168,13 @@ class ToolResult(MessageWidget):
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
         return (self.fold.line, *self.tools.buttons)
+
+    @property
+    def shown(self) -> DocumentView | None:
+        return self.fold.view
+
+    def reveal(self) -> None:
+        self.fold.set_open(True)
 
     def end(self) -> None:
         self.fold.stop()
@@ -187,6 +222,10 @@ class Answer(MessageWidget):
     def tab_stops(self) -> tuple[QWidget, ...]:
         calls = [call.line for call in self.calls]
         return (self.thought.line, self.view, *calls, self.box, *self.tools.buttons, self.strip.explain)
+
+    @property
+    def shown(self) -> DocumentView:
+        return self.view
 
     def _fold(self, name: str, part: str) -> Fold:
         return _remembered(Fold(name, self), self.content.id, part, self._wishes, self._folds)

@@ -48,7 +48,7 @@ class QuestionView(QWidget):
         self.view.setAccessibleName("Question")
         self.show_all = QPushButton(how_much(text), self)
         self.show_all.setObjectName("link")
-        self.show_all.clicked.connect(self._on_show_all)
+        self.show_all.clicked.connect(self.show_whole)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         column = QVBoxLayout(self)
         column.setContentsMargins(PADDING, 9, PADDING, 6)
@@ -63,7 +63,10 @@ class QuestionView(QWidget):
         self._width = self.view.natural_width()
         self.updateGeometry()
 
-    def _on_show_all(self) -> None:
+    def show_whole(self) -> None:
+        """Show what was left out of a long text."""
+        if self.show_all.isHidden():
+            return
         self.show_all.hide()
         self._show(self.text)
         self.grown.emit()

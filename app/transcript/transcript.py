@@ -55,6 +55,8 @@ class Transcript(QScrollArea):
         self._shows_figures = False
         self._following, self._moving = True, False
         self._anchor: tuple[MessageWidget, int] | None = None
+        self._needle = ""
+        self._found: MessageWidget | None = None  # keeps its first mark in view, also while it is drawn
         self._build_column()
         self._newest = QPushButton("Newest", self)
         self._newest.setObjectName("floating")
@@ -159,7 +161,7 @@ class Transcript(QScrollArea):
 
     def follow(self) -> None:
         """Go to the end and stay there."""
-        self._following = True
+        self._following, self._found = True, None
         self._newest.hide()
         self._move_to(self.verticalScrollBar().maximum())
 
@@ -172,11 +174,30 @@ class Transcript(QScrollArea):
         message = self.message(message_id)
         if message is None:
             return False
-        self._following, self._anchor = False, (message, 0)
+        self._following, self._anchor, self._found = False, (message, 0), None
         self._keep_place()
         self._newest.show()
         self._place_newest()
         return True
+
+    def show_found(self, message_id: int, needle: str) -> bool:
+        """Mark every place of `needle` and bring the first one in this message into view. False where the message is
+        not here."""
+        if not self.show_message(message_id):
+            return False
+        message = self.message(message_id)
+        assert message is not None
+        message.reveal()
+        self.mark(needle)
+        self._found = message
+        self._keep_place()
+        return True
+
+    def mark(self, needle: str) -> None:
+        """Mark every place of what is searched for in all messages; "" none."""
+        self._needle, self._found = needle, None
+        for message in self._messages:
+            message.mark(needle)
 
     def show_figures(self, wanted: bool) -> None:
         """Whether all answers show their figures."""
@@ -237,6 +258,7 @@ class Transcript(QScrollArea):
     def _insert(self, content: MessageContent, place: int) -> MessageWidget:
         message = self._widget(content)
         message.installEventFilter(self)
+        message.mark(self._needle)
         self._messages.insert(place, message)
         self._column.insertWidget(place, message)
         self._order_tabs(place)
@@ -275,6 +297,8 @@ class Transcript(QScrollArea):
             self._move_to(bar.maximum())
         elif self._anchor:
             message, offset = self._anchor
+            if message is self._found:
+                offset = min(0, self.viewport().height() // 3 - (message.marked_top or 0))
             self._move_to(self._top_of(message) - offset)
             if bar.value() < bar.maximum() - END_MARGIN:
                 self._newest.show()
@@ -285,11 +309,12 @@ class Transcript(QScrollArea):
         message = self.message(message_id)
         if message is not None and (message.content.finish_reason or message.content.role == "tool"):
             offset = self._top_of(message) - self.verticalScrollBar().value()
-            self._following, self._anchor = False, (message, offset)
+            self._following, self._anchor, self._found = False, (message, offset), None
 
     def _on_scrolled(self, value: int) -> None:
         if self._moving:
             return
+        self._found = None
         self._following = value >= self.verticalScrollBar().maximum() - END_MARGIN
         self._newest.setVisible(not self._following)
         self._place_newest()

@@ -17,7 +17,18 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
@@ -29,11 +40,12 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.widgets.found import found_format, ranges
 from app.widgets.plain import tool_tip
 from app.words import LEAST_ESTIMATE_S, about_seconds, ago, from_disk, tokens
 
 ROW_HEIGHT = 52
-BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
+BADGE_ROLE, NEEDLE_ROLE = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 _AnyIndex = QModelIndex | QPersistentModelIndex
 
 
@@ -49,7 +61,8 @@ class ListWords:
 
 
 class Listed(Protocol):
-    """What the list shows as a row: whatever has these. `updated` is in seconds since the epoch."""
+    """What the list shows as a row: whatever has these. `updated` is in seconds since the epoch, `excerpt` a line of
+    what was found in it, "" where nothing was looked for."""
 
     @property
     def id(self) -> int: ...
@@ -60,6 +73,9 @@ class Listed(Protocol):
     @property
     def updated(self) -> float: ...
 
+    @property
+    def excerpt(self) -> str: ...
+
 
 class ConversationRow(NamedTuple):
     """One row, for what has other names for these."""
@@ -67,6 +83,7 @@ class ConversationRow(NamedTuple):
     id: int
     title: str
     updated: float
+    excerpt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +163,9 @@ class ConversationList(QListView):
         self.clicked.connect(self._open)
         self.verticalScrollBar().valueChanged.connect(self.looked_at)
 
-    def show_rows(self, rows: Sequence[Listed], current: int) -> None:
-        """Show these rows, the one with the id `current` chosen."""
+    def show_rows(self, rows: Sequence[Listed], current: int, needle: str = "") -> None:
+        """Show these rows, the one with the id `current` chosen, and mark `needle` where they hold it."""
+        self._rows.needle = needle
         self._rows.replace(rows)
         self.show_current(current)
         self.looked_at.emit()
@@ -236,6 +254,7 @@ class _Rows(QStringListModel):
         self._words = words
         self.rows: Sequence[Listed] = ()
         self.badges: dict[int, Badge] = {}
+        self.needle = ""
         self._places: dict[int, int] = {}
 
     def replace(self, rows: Sequence[Listed]) -> None:
@@ -265,12 +284,15 @@ class _Rows(QStringListModel):
         badge = self.badges.get(row.id)
         if role == Qt.ItemDataRole.ToolTipRole:
             said = [badge.explanation, *(f"{part.capitalize()}." for part in self._estimate(badge))] if badge else []
-            return tool_tip("\n".join([row.title, *said, f"{self._words.used} {ago(row.updated)}"]))
+            found = [row.excerpt] if row.excerpt else []
+            return tool_tip("\n".join([row.title, *found, *said, f"{self._words.used} {ago(row.updated)}"]))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             said = [badge.text, *self._estimate(badge)] if badge and badge.text else []
-            return ", ".join([row.title, *said, ago(row.updated)])
+            return ", ".join([row.title, *([row.excerpt] if row.excerpt else []), *said, ago(row.updated)])
         if role == BADGE_ROLE:
             return badge
+        if role == NEEDLE_ROLE:
+            return self.needle
         return row if role == Qt.ItemDataRole.UserRole else super().data(index, role)
 
     def _estimate(self, badge: Badge) -> list[str]:
@@ -279,7 +301,8 @@ class _Rows(QStringListModel):
 
 
 class _RowDelegate(QStyledItemDelegate):
-    """Paints the title and, under it, whether the next turn begins warm, or else when it was last written in."""
+    """Paints the title and, under it, what was found in it; else whether the next turn begins warm, or else when it was
+    last written in."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _AnyIndex) -> QSize:
         return QSize(0, ROW_HEIGHT)
@@ -294,9 +317,14 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, box, chosen, pointed, focused)
         inside = box.adjusted(12, 6, -12, -6)
-        self._paint_title(painter, QRect(inside.left(), inside.top(), inside.width(), 18), row, chosen)
-        below = QRect(inside.left(), inside.top() + 18, inside.width(), 18)
-        self._paint_below(painter, below, row, index.data(BADGE_ROLE))
+        line, needle = QRect(inside.left(), inside.top(), inside.width(), 18), index.data(NEEDLE_ROLE)
+        painter.setPen(QColor(theme.current().text))
+        _paint_marked(painter, line, row.title, needle, theme.text_font(bold=chosen))
+        if row.excerpt:
+            painter.setPen(QColor(theme.current().soft))
+            _paint_marked(painter, line.translated(0, 18), row.excerpt, needle, theme.text_font(theme.SMALL))
+        else:
+            self._paint_below(painter, line.translated(0, 18), row, index.data(BADGE_ROLE))
         painter.restore()
 
     def _paint_ground(self, painter: QPainter, box: QRect, chosen: bool, pointed: bool, focused: bool) -> None:
@@ -306,14 +334,6 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.accent) if focused else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.hover if chosen else colours.bubble))
         painter.drawRoundedRect(box, 6, 6)
-
-    def _paint_title(self, painter: QPainter, box: QRect, row: Listed, chosen: bool) -> None:
-        font = theme.text_font(bold=chosen)
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        painter.setFont(font)
-        painter.setPen(QColor(theme.current().text))
-        title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, title)
 
     def _paint_below(self, painter: QPainter, box: QRect, row: Listed, badge: Badge | None) -> None:
         colours = theme.current()
@@ -326,3 +346,23 @@ class _RowDelegate(QStyledItemDelegate):
         painter.setFont(theme.text_font(theme.SMALL))
         painter.setPen(QColor(colours.soft))
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, (badge and badge.text) or ago(row.updated))
+
+
+def _paint_marked(painter: QPainter, box: QRect, text: str, needle: str, font: QFont) -> None:
+    """One line in the colour of the pen, cut where there is no room, with what is searched for marked in it."""
+    shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+    layout = QTextLayout(shown, font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.NoWrap)
+    layout.setTextOption(option)
+    marks = []
+    for start, end in ranges(shown, needle):
+        mark = QTextLayout.FormatRange()
+        mark.start, mark.length, mark.format = start, end - start, found_format()
+        marks.append(mark)
+    layout.setFormats(marks)
+    layout.beginLayout()
+    line = layout.createLine()
+    line.setLineWidth(box.width())
+    layout.endLayout()
+    layout.draw(painter, QPointF(box.left(), box.top() + (box.height() - line.height()) / 2))

@@ -40,6 +40,7 @@ class Presenter(QObject):
         self._is_sending = False
         self._left_text = ""  # what was written in the conversation that was in view before
         self._disk_note = self._error = ""
+        self._found: Sequence[ConversationEntry] = ()
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
@@ -129,12 +130,13 @@ class Presenter(QObject):
         self._window.composer.edit.setFocus()
 
     def open(self, conversation_id: int) -> None:
-        """Open a conversation of the list, at the newest message that holds what is searched for."""
+        """Open a conversation of the list, at what was found in it: in the version of the message that holds it."""
         self._session.open(conversation_id)
-        needle = self._window.sidebar.search.text().strip().casefold()
-        found = [message.id for message in self._session.messages if needle in message.content.casefold()]
-        if needle and found:
-            self._window.transcript.show_message(found[-1])
+        found = next((row.message_id for row in self._found if row.id == conversation_id), 0)
+        if found and all(message.id != found for message in self._session.messages):
+            self._session.choose_sibling(found)
+        if found:
+            self._window.transcript.show_found(found, self._window.sidebar.needle)
         self._window.composer.edit.setFocus()
 
     def copy_answer(self) -> None:
@@ -170,6 +172,7 @@ class Presenter(QObject):
     def _on_conversation(self, conversation: Conversation) -> None:
         window, messages = self._window, self._session.messages
         if conversation.id != self._shown_id:
+            window.transcript.mark("")
             window.composer.stop_editing()
             window.header.stop_renaming()
             if not self._is_sending:
@@ -187,10 +190,14 @@ class Presenter(QObject):
             self._wait_for(messages[-1])
 
     def _on_list(self, search: str | None = None) -> None:
-        self._search.start(self._window.sidebar.search.text())
+        needle = self._window.sidebar.needle
+        self._search.start(needle)
+        if not needle:
+            self._window.transcript.mark("")
         self._refresh_header()
 
     def _on_found(self, found: Sequence[ConversationEntry]) -> None:
+        self._found = found
         self._window.sidebar.show_rows(found, self._session.conversation.id)
 
     def _on_message(self, message: StoredMessage) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from engine.prompt.alignment import Stretch
 from engine.prompt.framing import Rendered, first_tool
+from engine.prompt.segments import Segments
 from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Splice
 from engine.remembered import Remembered
@@ -47,6 +48,7 @@ class Encoder:
         self._tokenizer, self._control = tokenizer, control
         tokenizer("", add_special_tokens=False)  # sets truncation and padding once: after that calls may overlap
         self._bos = _own_bos(tokenizer)
+        self._segments = Segments(tokenizer)
         self._encode = Remembered(self._encode_text, remembered_bytes)
 
     @property
@@ -75,7 +77,7 @@ class Encoder:
 
     def _add_text(self, ids: list[int], places: list[tuple[int, int, int]], run: Sequence[_Piece]) -> None:
         """Encode neighbouring pieces of text as one, and find each message's tokens by its characters."""
-        new, starts = self._encode("".join(piece.text for piece in run), run[0].is_plain)
+        new, starts = self._encoded_text("".join(piece.text for piece in run), run[0].is_plain)
         at = 0
         for piece in run:
             if piece.message != -1:
@@ -83,6 +85,18 @@ class Encoder:
                 places.append((piece.message, len(ids) + start, len(ids) + end))
             at += len(piece.text)
         ids += new
+
+    def _encoded_text(self, text: str, is_plain: bool) -> tuple[list[int], list[int]]:
+        """Ids of a text, and for each the character it begins at, from the parts of it that are remembered."""
+        ids: list[int] = []
+        starts: list[int] = []
+        at = 0
+        for part in (text,) if is_plain else self._segments.of(text):
+            new, begins = self._encode(part, is_plain)
+            ids += new
+            starts += [at + begin for begin in begins]
+            at += len(part)
+        return ids, starts
 
     def _encode_text(self, text: str, is_plain: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Ids of a text, and for each the character it begins at. Plain text is one piece: then all are 0."""

@@ -159,7 +159,7 @@ def _known(template: str, names: Mapping[int, str], added: str) -> Iterator[Mark
     were added to the vocabulary."""
     special = sorted(names.values(), key=len, reverse=True)
     for marks in (*_control(template, special), *_tags(template, added), *_others(template)):
-        yield replace(marks, opens=_spelled(marks.opens, special), closes=_spelled(marks.closes, special))
+        yield replace(marks, opens=spelled(marks.opens, special), closes=spelled(marks.closes, special))
 
 
 def _control(template: str, special: list[str]) -> Iterator[Marks]:
@@ -214,7 +214,7 @@ def _others(template: str) -> Iterator[Marks]:
         yield BARE_JSON
 
 
-def _spelled(mark: str, special: list[str]) -> str:
+def spelled(mark: str, special: list[str]) -> str:
     """A mark with the special tokens in it as they stand in a text where they are to be seen."""
     if not mark or not special:
         return mark

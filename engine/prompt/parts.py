@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from engine.prompt.marks import HARMONY_PARTS, AnswerFormat, Marks
-from engine.prompt.token_text import CONTROL, CONTROL_END, as_control, without_control
+from engine.prompt.token_text import CONTROL, as_control, names_as_text, without_control
 from engine.prompt.tool_call_text import call_of, could_be_call, read_calls
 from engine.types import InvalidRequestError, Tool, ToolCall
 
@@ -221,7 +221,7 @@ class AnswerReader:
         """A call is whole. What is no call is text."""
         marks = self._place.marks
         written = "".join(self._body)
-        if calls := self._called(written.replace(CONTROL, "").replace(CONTROL_END, "")):
+        if calls := self._called(names_as_text(written)):
             self.calls += calls
             self._place = _Place(_TEXT)
         else:

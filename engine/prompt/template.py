@@ -12,16 +12,18 @@ import json
 import logging
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any
 
+from engine.prompt.call_form import CallForm, find_call_form
 from engine.prompt.chat_template import ChatTemplate, Context
 from engine.prompt.encoding import Encoder
 from engine.prompt.framing import Framing, Rendered, first_tool
-from engine.prompt.handed import ID_LENGTH, PROBE_NAME, handed
+from engine.prompt.handed import ID_LENGTH, PROBE, PROBE_NAME, handed
+from engine.prompt.marks import AnswerFormat
 from engine.prompt.sent import (
     Sent,
     as_sent,
@@ -195,6 +197,17 @@ class PromptBuilder:
             settings=settings,
             has_own_text=self._has_own_text(rendered),
         )
+
+    def call_form(self, form: AnswerFormat, ends: Collection[str]) -> CallForm | None:
+        """How the template writes calls of tools; None where no answer can be held to that. `form` says how thoughts
+        are marked, `ends` are the names of the tokens that end an answer."""
+        taken, context = self._template.form(has_tools=True), Context(datetime(2025, 1, 1))
+
+        def write(messages: Sequence[Message]) -> str:
+            said = handed(as_sent(messages), taken, {}, lambda text, number: text)
+            return self._template.render(said, (PROBE,), context)
+
+        return find_call_form(write, form, ends) if taken.has_tools else None
 
     # what the template makes of the messages
 

@@ -106,3 +106,8 @@ def as_control(name: str) -> str:
 def without_control(text: str) -> str:
     """A text without the special tokens in it."""
     return _NAMED.sub("", text)
+
+
+def names_as_text(text: str) -> str:
+    """A text with the names of its special tokens as they are spelled."""
+    return text.replace(CONTROL, "").replace(CONTROL_END, "")

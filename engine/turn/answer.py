@@ -14,6 +14,7 @@ from engine.types import Message, ToolCall
 class WrittenAnswer:
     """Reads an answer token by token. `decode` maps ids to marked text (`TokenText.marked`), `reader` finds the parts;
     None for a model that writes none. Stop strings are looked for in the answer's text, not in its thought.
+    `is_one_call`: it has one call of a tool at most.
 
     `is_stopped` says that one was met, `is_thought` that the last token belonged to the thought. Some models call tools
     behind the token that ends their answers. `is_over` says that something else came there: the answer is its first
@@ -26,10 +27,13 @@ class WrittenAnswer:
         form: AnswerFormat = AnswerFormat(),  # noqa: B008 - frozen
         reader: AnswerReader | None = None,
         stop: Sequence[str] = (),
+        *,
+        is_one_call: bool = False,
     ) -> None:
         self._names = form.names
         self._characters = Detokenizer(decode, form.names)
         self._reader = reader
+        self._is_one_call = is_one_call
         self._text = StopStrings(stop)
         self._thought: list[str] = []
         self._count = 0
@@ -40,6 +44,21 @@ class WrittenAnswer:
     @property
     def is_stopped(self) -> bool:
         return self._text.is_met
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether the next token stands in a thought, unless it ends that."""
+        return self._reader is not None and self._reader.is_thought
+
+    @property
+    def has_called(self) -> bool:
+        """Whether the one call is there that it may hold."""
+        return self._is_one_call and self._reader is not None and bool(self._reader.calls)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether it holds calls that it may not: those behind the first one of a list."""
+        return self._is_one_call and self._reader is not None and len(self._reader.calls) > 1
 
     @property
     def length(self) -> int:
@@ -87,6 +106,7 @@ class WrittenAnswer:
     def message(self, ids: Sequence[int]) -> Message:
         """The answer as it is, written as these ids."""
         calls: Sequence[ToolCall] = self._reader.calls if self._reader else ()
+        calls = calls[:1] if self._is_one_call else calls
         return Message("assistant", self._text.text, tuple(ids), "".join(self._thought), tuple(calls))
 
     def _shown(self, parts: Sequence[Part]) -> Iterator[Part]:

@@ -5,11 +5,9 @@ A cancel is looked for between two chunks and between two tokens, and within a l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -19,25 +17,24 @@ from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.salted import SaltedCache
 from engine.cache.store import Lane, is_out_of_memory
-from engine.events import CacheView, Divergence, Event, Prefill, Preview, Scored, TokenScore, TurnStats
+from engine.events import CacheView, Divergence, Event, Prefill, Preview, TurnStats
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
 from engine.prompt.marks import AnswerFormat
 from engine.prompt.parts import AnswerReader
 from engine.prompt.template import Prompt, PromptBuilder
-from engine.remembered import Remembered, size_of
-from engine.stopping import Listen, StoppedError, in_own_thread, listening, wait_for
+from engine.remembered import Remembered
+from engine.stopping import Listen, StoppedError, listening
 from engine.turn.answer import WrittenAnswer
+from engine.turn.building import Building
+from engine.turn.choosing import Choices
 from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, timed_chunks
+from engine.turn.last_turns import PAST_BYTES, LastTurns
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
-from engine.turn.sampling import KnownTokens, Penalty, best_scores, make_generator, margin, sample
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
-from engine.types import BLOCK_TOKENS, Message, Request, TemplateSettings
-
-if TYPE_CHECKING:
-    from engine.turn.constrained import Constraint, Schemas
+from engine.types import BLOCK_TOKENS, Message, Request
 
 WARM_UP_TOKENS, WARM_UP_FIRST, WARM_UP_LEAST = 160, 13, 48
 """A made-up prompt, after how many tokens it is cut, and how many of it a slow model reads."""
@@ -46,13 +43,8 @@ SETTLE_TOKENS, SETTLE_S = 256, 2.0
 ON_DEVICE = "on this device a token's numbers hang on how many are read with it."
 DIFFERS = "a test prompt read in two pieces gave other numbers than at once."
 TOO_SLOW = "this model is too large here to read every answer once more while nobody waits."
-LONG_TEXT = 50_000
-"""Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
-PAST_CONVERSATIONS, PAST_BYTES = 256, 64_000_000
-"""How many conversations, and how many bytes of their prompts, are kept to explain the next turn."""
-
 OPENING_TOKENS = 32
 """At the end of a prompt, in which a template may open the thought."""
 
@@ -84,45 +76,37 @@ class Responder:
         past_bytes: int = PAST_BYTES,
     ) -> None:
         self.chunk_tokens = chunk_tokens
-        self.past_bytes = past_bytes
         self.model = model
         self.cache = cache
         self.rate = PrefillRate()
         self.near = ""
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
-        self.builder = PromptBuilder(model.tokenizer, model.vocabulary)
+        self.building = Building(PromptBuilder(model.tokenizer, model.vocabulary))
         self.format = AnswerFormat.of(model.tokenizer)
         ends = template_ends(model.tokenizer, self.format)
         self.end_ids = (model.end_ids | ends) - self.format.thought_ends
-        self._known = KnownTokens(model.vocabulary, model.unknown_ids)
-        self._schemas: Schemas | None = None
+        self._choices = Choices(
+            model, self.end_ids, self.format, lambda ends: self.builder.call_form(self.format, ends)
+        )
         self._cold_times = ColdTimes()
-        self._past: dict[str, Past] = {}
-        self._held_past_bytes = 0
+        self.last_turns = LastTurns(past_bytes)
         self._clock = clock
-        self._long_text: tuple[Request, Future[Prompt]] | None = None
-        """The long text that is encoded in a thread of its own, or was, and its prompt was not used yet."""
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
     @property
-    def past(self) -> Mapping[str, Past]:
-        """The last turn of each conversation; no tensors."""
-        return self._past
-
-    def take_over(self, past: Mapping[str, Past]) -> None:
-        """Know the conversations of the model before, to say that it was the model that changed."""
-        self._past = dict(past)
-        self._bound_past()
+    def builder(self) -> PromptBuilder:
+        """What makes prompts of messages."""
+        return self.building.builder
 
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now, with what is kept beside it; `with_nodes` adds the tree."""
         view = self.cache.view(request_id, with_nodes=with_nodes)
-        beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self._held_past_bytes
+        beside = self._text.nbytes + self.builder.nbytes + self._cold_times.nbytes + self.last_turns.nbytes
         return replace(view, overhead_bytes=view.overhead_bytes + beside, unread_tokens=self._unread_tokens())
 
     def _unread_tokens(self) -> int:
         """Tokens that `settle` would make reusable."""
-        newest = next(reversed(self._past.values()), None)
+        newest = self.last_turns.newest()
         if self.near or newest is None or newest.namespace != self.cache.namespace:
             return 0
         if len(newest.ids) >= self.cache.context_length:  # no next turn begins with all of it
@@ -187,57 +171,19 @@ class Responder:
         turn = Turn(request_id, request, nothing, cache, clock, is_cancelled, listen, longest_chunk_s)
         try:
             with clock.part("template"):
-                turn.prompt = self._build(request, listen)
+                turn.prompt = self.building.build(request, listen)
         except StoppedError:
             yield from self._end(turn, NOTHING)
             return
-        turn.constraint = self._constraint(request)
+        turn.choice = self._choices.of(request)
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
             for event in self._play(turn):
                 with clock.elsewhere():
                     yield event
 
-    def _constraint(self, request: Request) -> Constraint | None:
-        """What holds the answer to the schema of a request. llguidance is imported where one is asked for."""
-        if not request.schema:
-            return None
-        if self._schemas is None:
-            from engine.turn.constrained import Schemas
-
-            own = self.model.tokenizer.eos_token_id
-            end = own if own in self.end_ids else min(self.end_ids)
-            self._schemas = Schemas(self.model.tokenizer, self.model.vocabulary, end)
-        return self._schemas.constraint(request.schema)
-
     def _cache_of(self, salt: str) -> PrefixCache | SaltedCache:
         return SaltedCache(self.cache, salt) if salt else self.cache
-
-    def _build(self, request: Request, listen: Listen) -> Prompt:
-        """The prompt of a request. A long one is built in a thread of its own, one at a time, while this one listens.
-        What `listen` raises leaves it to itself there, and short ones do not wait for it."""
-        build = partial(self._prompt, request, request.template)
-        if sum(len(message.content) for message in request.messages) <= LONG_TEXT:
-            if self._long_text and self._long_text[1].done():  # nobody came back for it
-                self._long_text = None
-            return build()
-        while (other := self._long_text) and not _is_same_text(other[0], request):
-            wait_for(other[1], listen)
-            self._end_long_text(other)
-        mine = self._long_text = self._long_text or (request, in_own_thread(build))
-        wait_for(mine[1], listen)
-        self._end_long_text(mine)
-        return mine[1].result()
-
-    def _prompt(self, request: Request, settings: TemplateSettings) -> Prompt:
-        if request.is_plain:
-            return self.builder.plain(request.messages[0])
-        return self.builder.build(request.messages, request.day, request.tools, settings)
-
-    def _end_long_text(self, done: tuple[Request, Future[Prompt]]) -> None:
-        """Hold it no longer, unless a preview within `listen` has begun another one by now."""
-        if self._long_text is done:
-            self._long_text = None
 
     def _play(self, turn: Turn) -> Generator[Event | None, None, None]:
         """Look up and pin, restore, prefill, decode; then publish and unpin, remember the turn, and end it. Whatever
@@ -316,40 +262,32 @@ class Responder:
 
     def _decode(self, turn: Turn, run: Run, logits: Tensor) -> Generator[Event, None, Message]:
         """Sample until the answer ends; returns it."""
-        sampling = turn.request.sampling
-        generator = make_generator(sampling)
-        text = self._written(turn)
+        text, choice = self._written(turn), turn.choice
+        assert choice is not None
         told = self._clock()
-        penalise = Penalty(sampling.repetition_penalty, self.model.special_ids | self.end_ids | self.format.ids)
         limit = self._new_tokens(turn.request, turn.prompt)
         while True:
-            known = self._known(logits)
-            logits = penalise(known)
-            if turn.constraint is not None:
-                logits = turn.constraint(logits)
-            token = sample(logits, sampling, generator)
+            is_thought = text.is_thinking
+            token = choice.next(logits, is_thought=is_thought)
             if turn.request.record_margins:
-                turn.margins.append(margin(logits))
+                turn.margins.append(choice.margin)
             if (token in self.end_ids or text.is_end(token)) and not text.goes_on(token):
                 turn.clock.token(is_end=True)
                 turn.reason = "end"
                 break
             turn.clock.token()
             turn.ids.append(token)
-            penalise.see(token)
             if turn.request.scores is not None:
-                yield self._scored(turn, known, token)
+                yield choice.scored(turn.request_id, token)
             yield from turn.deltas(text.add(token))
             if text.is_thought:
                 turn.clock.thought()
             if self._clock() - told >= STATS_INTERVAL_S or len(turn.ids) == 1:
                 told = self._clock()
                 yield self._stats(turn)
-            if turn.constraint is not None:
-                turn.constraint.see(token)
-            is_full = turn.constraint is not None and turn.constraint.is_over
-            if text.is_stopped or text.is_over or is_full or len(turn.ids) >= limit:
-                is_end = text.is_stopped or is_full or text.length < len(turn.ids)
+            choice.see(token, is_thought=is_thought)
+            if text.is_stopped or text.is_over or text.has_called or choice.is_full or len(turn.ids) >= limit:
+                is_end = text.is_stopped or text.has_called or choice.is_full or text.length < len(turn.ids)
                 turn.reason = "end" if is_end else "length"
                 break
             if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
@@ -357,14 +295,9 @@ class Responder:
             logits = following
         yield from turn.deltas(text.finish())
         turn.cut(text.length)
-        if text.is_stopped:
+        if text.is_stopped or text.has_more:
             turn.ids.clear()  # the ids say more than the text that was shown: next time the text is encoded
         return replace(text.message(turn.ids), thinking=turn.request.template.thinking)
-
-    def _scored(self, turn: Turn, logits: Tensor, token: int) -> Scored:
-        own, best = best_scores(logits, token, turn.request.scores or 0)
-        texts = [TokenScore(self.model.decode([other]), score) for other, score in best]
-        return Scored(turn.request_id, TokenScore(self.model.decode([token]), own), tuple(texts))
 
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""
@@ -375,7 +308,7 @@ class Responder:
         end = self.model.text.spelled(prompt.ids[max(behind, len(prompt.ids) - OPENING_TOKENS) :])
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
-        return WrittenAnswer(decode, self.format, reader, stop)
+        return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call)
 
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
@@ -423,7 +356,7 @@ class Responder:
             return without_cache(
                 prompt, self._cache_of(turn.request.salt).peek(prompt.ids, self._new_tokens(turn.request, prompt))
             )
-        past = self._past.get(turn.request.conversation) if turn.request.conversation else None
+        past = self.last_turns.of(turn.request.conversation) if turn.request.conversation else None
         same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
         return explain(
             past,
@@ -432,17 +365,9 @@ class Responder:
             self.cache.namespace,
             self.model.decode,
             same,
-            relative=self._relative(turn.request) if past is None else None,
-            rebuild=partial(self._prompt, turn.request),
+            relative=self.last_turns.relative(turn.request) if past is None else None,
+            rebuild=partial(self.building.now, turn.request),
         )
-
-    def _relative(self, request: Request) -> Past | None:
-        """The newest turn of a conversation with the same system prompt as one that begins; None where it has no
-        name. Nothing is said of what another program asked, nor of what lies under another salt."""
-        system, whose = _system(request.messages), (request.client, request.salt)
-        newest = reversed(self._past.values()) if request.conversation else ()
-        mine = (past for past in newest if (past.client, past.salt) == whose)
-        return next((past for past in mine if _system(past.prompt.messages) == system), None)
 
     def _stats(self, turn: Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
@@ -460,22 +385,9 @@ class Responder:
     def _remember(self, turn: Turn, answer: Message, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
-            self._past.pop(turn.request.conversation, None)
             request, whole = turn.request, with_answer(turn.prompt, answer)
-            self._past[request.conversation] = Past(
-                whole, self.cache.namespace, lane.settled, len(lane.ids), request.client, request.salt
-            )
-            self._bound_past()
-
-    def _bound_past(self) -> None:
-        """Keep within the bounds, and in any case the newest conversation; note what all take together. Those of other
-        programs go first: the window's conversations come back after days."""
-        sizes = {name: _past_bytes(past) for name, past in self._past.items()}
-        while len(sizes) > 1 and (len(sizes) > PAST_CONVERSATIONS or sum(sizes.values()) > self.past_bytes):
-            older = list(sizes)[:-1]
-            gone = next((name for name in older if self._past[name].client), older[0])
-            del self._past[gone], sizes[gone]
-        self._held_past_bytes = sum(sizes.values())
+            past = Past(whole, self.cache.namespace, lane.settled, len(lane.ids), request.client, request.salt)
+            self.last_turns.remember(request.conversation, past)
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
         return min(request.sampling.max_tokens, self.cache.context_length - len(prompt.ids))
@@ -483,7 +395,7 @@ class Responder:
     def preview(self, request_id: int, request: Request, listen: Listen = lambda: None) -> Preview:
         """What `answer` would reuse and compute now. `listen` is called while a long text is encoded; what it raises
         comes out, and the encoding goes on: the same preview, asked for again, finds it under way or done."""
-        prompt = self._build(request, listen)
+        prompt = self.building.build(request, listen)
         new_tokens = self._new_tokens(request, prompt)
         cache = self._cache_of(request.salt) if request.use_cache else self._cold_cache
         reused, from_disk = cache.estimate(prompt.ids, new_tokens)
@@ -513,8 +425,7 @@ class Responder:
 
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""
-        self._past.pop(conversation, None)
-        self._bound_past()
+        self.last_turns.forget(conversation)
         self.cache.forget(conversation)
 
     def clear(self) -> None:
@@ -552,44 +463,20 @@ class Responder:
     def _settle(self, listen: Listen) -> Generator[Event | None, None, None]:
         if self.near:
             return
-        newest = {bool(past.client): name for name, past in self._past.items()}
-        for is_client in sorted(newest):  # the window's first
-            yield from self._settle_one(newest[is_client], listen)
+        for conversation in self.last_turns.newest_of_each():
+            yield from self._settle_one(conversation, listen)
 
     def _settle_one(self, conversation: str, listen: Listen) -> Generator[Event | None, None, None]:
-        past = self._past.get(conversation)
+        past = self.last_turns.of(conversation)
         if past is None or past.namespace != self.cache.namespace:
             return
-
-        def note(reusable: int) -> None:
-            if conversation in self._past:
-                self._past[conversation] = replace(past, reusable=reusable)
-
+        note = partial(self.last_turns.note_reusable, conversation, past)
         chunks = self.chunk_tokens, self.rate.estimate
         yield from settle(self.model, self._cache_of(past.salt), conversation, past, note, listen, *chunks)
-        if self._past.get(conversation) != past:
+        if self.last_turns.of(conversation) != past:
             yield self.view()
-
-
-def _system(messages: Sequence[Message]) -> str:
-    """The system prompt that a conversation begins with."""
-    return messages[0].content if messages[0].role == "system" else ""
-
-
-def _is_same_text(one: Request, other: Request) -> bool:
-    """Whether two requests have the same prompt."""
-    same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
-    return same and (one.template, one.is_plain) == (other.template, other.is_plain)
 
 
 def _numbers(run: Run, count: int) -> list[Tensor]:
     """The keys and values of the first tokens in the lane of a run, copied."""
     return [buffer[:, :, :count].clone() for buffer in run.lane.keys + run.lane.values]
-
-
-def _past_bytes(past: Past) -> int:
-    """What the last turn of a conversation takes: its ids and texts."""
-    messages = past.prompt.messages
-    texts = sum(size_of((message.content, message.thought, message.token_ids)) for message in messages)
-    calls = sum(size_of((call.name, call.arguments, call.id)) for message in messages for call in message.tool_calls)
-    return size_of(past.prompt.ids) + texts + calls

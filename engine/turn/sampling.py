@@ -1,14 +1,15 @@
-"""Logits -> token. Pure functions; the rules apply in the usual order: penalty, temperature, top-k, top-p, min-p."""
+"""Logits -> token. Pure functions; the rules apply in the usual order: penalties, bias, temperature, top-k, top-p,
+min-p."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import torch
 from torch import Tensor
 
-from engine.types import Sampling
+from engine.types import InvalidRequestError, Sampling
 
 UNLIKELY = 1 / 3000
 """Tokens below this share of the best one's probability are looked at only where top-p is not reached without them."""
@@ -73,32 +74,57 @@ def candidates(logits: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
 
 
 class Penalty:
-    """Makes tokens that the answer has written less likely (CTRL, 1909.05858): positive logits are divided, negative
-    multiplied.
+    """Makes tokens that the answer has written less likely: by the repetition penalty (CTRL, 1909.05858) positive
+    logits are divided and negative ones multiplied; then, as in OpenAI's API, the presence penalty is taken off once,
+    and the frequency penalty for each time the token was written.
 
     It looks at the answer alone: a question's own words are what an answer needs. `spared` tokens never count: an end
     that was made less likely with every turn would leave answers without one.
     """
 
-    def __init__(self, factor: float, spared: Collection[int] = ()) -> None:
-        self._factor = factor
+    def __init__(self, sampling: Sampling, spared: Collection[int] = ()) -> None:
+        self._factor = sampling.repetition_penalty
+        self._once, self._each = sampling.presence_penalty, sampling.frequency_penalty
         self._spared = frozenset(spared)
-        self._seen: set[int] = set()
+        self._places: dict[int, int] = {}
         self._tokens = torch.empty(0, dtype=torch.long)
+        self._counts = torch.empty(0)
 
     def see(self, token: int) -> None:
         """One more token."""
-        if token not in self._seen and token not in self._spared:
-            self._seen.add(token)
+        if token in self._spared:
+            return
+        if token not in self._places:
+            self._places[token] = len(self._places)
             self._tokens = torch.cat([self._tokens, torch.tensor([token])])
+            self._counts = torch.cat([self._counts, torch.zeros(1)])
+        self._counts[self._places[token]] += 1
 
     def __call__(self, logits: Tensor) -> Tensor:
         """`[vocabulary]` -> `[vocabulary]`; what is given is left as it is."""
-        if self._factor == 1 or not self._seen:
+        if not self._places or (self._factor, self._once, self._each) == (1, 0, 0):
             return logits
         tokens = self._tokens.to(logits.device)
         scores = logits[tokens]
-        return logits.index_copy(0, tokens, torch.where(scores > 0, scores / self._factor, scores * self._factor))
+        if self._factor != 1:
+            scores = torch.where(scores > 0, scores / self._factor, scores * self._factor)
+        if self._once or self._each:
+            scores = scores - (self._once + self._each * self._counts.to(logits.device)).to(scores.dtype)
+        return logits.index_copy(0, tokens, scores)
+
+
+def biased(logits: Tensor, bias: Sequence[tuple[int, float]]) -> Tensor:
+    """Logits `[vocabulary]` with so much added to those of some tokens. Raises InvalidRequestError where one of them is
+    none of the model's."""
+    if not bias:
+        return logits
+    tokens = torch.tensor([token for token, _ in bias])
+    if int(tokens.max()) >= len(logits):
+        raise InvalidRequestError(
+            f"The logit bias names the token {int(tokens.max())}; this model has {len(logits):,}."
+        )
+    added = torch.tensor([value for _, value in bias], dtype=logits.dtype)
+    return logits.index_add(0, tokens.to(logits.device), added.to(logits.device))
 
 
 def margin(logits: Tensor) -> float:

@@ -19,7 +19,7 @@ from engine.turn.metrics import TurnClock
 from engine.types import InvalidRequestError, Message, OutOfMemoryError, PromptTooLongError, Request
 
 if TYPE_CHECKING:
-    from engine.turn.constrained import Constraint
+    from engine.turn.choosing import Choice
 
 Result = TypeVar("Result")
 
@@ -36,7 +36,7 @@ class Turn:
     is_cancelled: Callable[[], bool]
     listen: Listen
     longest_chunk_s: Callable[[], float] = lambda: CHUNK_S
-    constraint: Constraint | None = None
+    choice: Choice | None = None
     reused: int = 0
     from_disk: int = 0
     ids: list[int] = field(default_factory=list)

@@ -293,7 +293,7 @@ class Worker:
             self._empty_cache(lambda: self._is_stopped(request_id))
             progress("Loading the model", None)
 
-        past = {} if self.responder is None else dict(self.responder.past)
+        past = {} if self.responder is None else dict(self.responder.last_turns.all)
         let_go = None if self.responder is None else self._let_go
         with not_collected(self.responder is None):
             is_first_import = "engine.worker.loading" not in sys.modules
@@ -306,7 +306,7 @@ class Worker:
             responder, model = switch_model(spec, self._clock, progress, make_room, let_go)
         if self.responder is not None:
             self.responder.cache.disk.close()
-        responder.take_over(past)
+        responder.last_turns.take_over(past)
         self.responder, self.idle_work, self._has_chat = responder, None, False
         self._guarded(partial(responder.cache.disk.open, self._conversations))  # the model answers without it
         self._guarded(self._refresh_view)

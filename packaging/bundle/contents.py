@@ -37,6 +37,8 @@ EXCLUDED_MODULES = (
     "PySide6.QtDesigner",
     "PySide6.QtHelp",
     "PySide6.QtSql",
+    "PySide6.QtTest",
+    "torch.testing._internal",
     "pyqtgraph.examples",
     "pyqtgraph.opengl",
     "pyqtgraph.jupyter",
@@ -48,6 +50,8 @@ DROPPED = (
     r"^torch/(include|share)/",
     r"^torch/fx/passes/tests/",
     r"^functorch/.*\.(cpp|h)$",
+    r"^torch/testing/_internal/",
+    r"^torch/lib/lib(torchbind_test|jitbackend_test|backend_with_compiler|aoti_custom_ops)",
     r"\.(a|lib|pdb)$",
     r"\.dist-info/(direct_url\.json|REQUESTED|INSTALLER)$",
     r"^libcudart\.so",
@@ -55,7 +59,8 @@ DROPPED = (
     r"^PySide6/Qt/plugins/platforms/lib(qeglfs|qlinuxfb|qminimalegl|qvkkhrdisplay|qvnc)",
     r"^PySide6/Qt/plugins/imageformats/lib(qtga|qtiff|qwbmp|qicns|qwebp|qpdf)",
     r"^(PySide6/Qt/lib/)?libQt6(EglF[sS]|Pdf|Qml|Quick|VirtualKeyboard)",
-    r"^PySide6/Qt/translations/(?!qtbase_)",
+    r"^PySide6/Qt/translations/(?!qtbase_de)",
+    r"^(PySide6/Qt/lib/)?libQt6Test|^PySide6/QtTest\.",
     r"^PySide6/Qt/qml/",
 )
 """Files that PyInstaller collects and nothing needs, by their path inside the bundle."""

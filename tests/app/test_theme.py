@@ -32,7 +32,7 @@ def contrast(one: str, other: str) -> float:
 def test_text_can_be_read_on_every_ground(worn: Theme) -> None:
     pairs = [(text, ground) for text in TEXTS for ground in GROUNDS]
     pairs += [(text, "code") for text in CODE]
-    pairs += [("text", "warn"), ("soft", "warn"), ("text", "selection"), ("on_accent", "accent")]
+    pairs += [("text", "warn"), ("soft", "warn"), ("text", "selection"), ("text", "found"), ("on_accent", "accent")]
     pairs += [("on_accent", "accent_hover"), ("danger", "page"), ("evicted", "panel")]
     poor = {pair: contrast(getattr(worn, pair[0]), getattr(worn, pair[1])) for pair in pairs}
     assert {pair: ratio for pair, ratio in poor.items() if ratio < 4.5} == {}

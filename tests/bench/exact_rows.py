@@ -76,7 +76,7 @@ def _idle(player: Player, count: int) -> Row:
         responder = player.engine.worker.responder
         assert responder is not None
         cache, model = responder.cache, responder.model
-        ids = next(reversed(responder.past.values())).ids
+        ids = next(reversed(responder.last_turns.all.values())).ids
         run = cache.begin((*ids, 0), 1)
         cache.restore(run)
         written = len(history[1].token_ids)

@@ -90,7 +90,7 @@ def build_prompt(responder: Responder, messages: Sequence[Message], day: date | 
 
 def use_builder(responder: Responder, builder: PromptBuilder) -> None:
     """Give the responder the template of another family."""
-    responder.builder = builder
+    responder.building.builder = builder
 
 
 def check_runs(cache: PrefixCache) -> None:

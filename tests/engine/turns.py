@@ -17,7 +17,8 @@ from engine.cache.store import KVStore, Lane
 from engine.events import Event, Finished, Matched, TextDelta
 from engine.models.loaded import LoadedModel
 from engine.turn.chunks import CHUNK_TOKENS
-from engine.turn.responder import PAST_BYTES, Responder
+from engine.turn.last_turns import PAST_BYTES
+from engine.turn.responder import Responder
 from engine.types import Message, Request, Sampling
 from tests.engine.inside import is_idle
 

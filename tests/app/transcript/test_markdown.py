@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from app.transcript.markdown import PART_CELLS, Block, MarkdownStream, Run, parse
 
-MARKUP = st.text(alphabet="ab *_`~#>-+1.|[]()!<&\n\t\r\\=:", max_size=60)
+MARKUP = st.text(alphabet="ab *_`~#>-+1.|[]()!<&\n\t\r\\=:$", max_size=60)
+
+TEX = ("$$", "$$\n", "\\[\n", "\\]\n", "$")
 
 
 def plain(blocks: tuple[Block, ...]) -> str:
@@ -96,7 +98,31 @@ def test_open_fence_is_code_to_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["*", "_", "**a", "_a ", "`", "`` ", "[", "![", "[a](", "<", "{{", "~~a", "***a**b*", "> ", "- ", "|", "\\"]
+    "part",
+    [
+        "*",
+        "_",
+        "**a",
+        "_a ",
+        "`",
+        "`` ",
+        "[",
+        "![",
+        "[a](",
+        "<",
+        "{{",
+        "~~a",
+        "***a**b*",
+        "> ",
+        "- ",
+        "|",
+        "\\",
+        "$a ",
+        "$$",
+        "\\(",
+        "$$\n",
+        "$a$",
+    ],
 )
 def test_thousands_of_markers_end_and_keep_their_text(part: str) -> None:
     text = "x" + part * 20_000
@@ -122,7 +148,7 @@ def test_pieces_give_the_same_blocks_as_the_whole(text: str, cuts: list[int]) ->
 @given(
     st.lists(
         st.sampled_from(
-            ["a", "- ", "1. ", "> ", "# ", "```\n", "\n", "\n\n", "  ", "    ", "| a |\n", "|-|\n", "---\n", "**"]
+            ["a", "- ", "1. ", "> ", "# ", "```\n", "\n", "\n\n", "  ", "    ", "| a |\n", "|-|\n", "---\n", "**", *TEX]
         ),
         max_size=25,
     )
@@ -207,8 +233,31 @@ def text_of(source: str) -> list[str]:
     return ["".join(run.text for run in block.runs) for block in (*update.closed, *update.tail)]
 
 
-@pytest.mark.parametrize("source", [r"The area is \(a^2\).", r"\[ x = 1 \]", r"\(a\) and \[b\]"])
-def test_the_marks_around_a_formula_stay(source: str) -> None:
+FORMULAS = [
+    (r"The area is \(a^2\).", [("a^2", False)]),
+    (r"\[ x = 1 \]", [("x = 1", True)]),
+    ("text\n$$\na\n- b\n$$\nmore", [("a\n- b", True)]),
+    ("$x$ and **$y_1$**, $$z$$ inside; $5$", [("x", False), ("y_1", False), ("z", True), ("5", False)]),
+    ("1. see\n   \\[\n   x\n   \\]\n2. b", [("x", True)]),
+    ("> $$\n> a\n> $$", [("a", True)]),
+    ("| $a$ | b |\n|-|-|\n", [("a", False)]),
+    ("$a$$b$", []),
+    ("It costs $5 and $6, or US$7, 8$.", []),
+    ("Between $20, and 30$.", []),
+    ("$HOME:$PATH, `$x$`, \\$5 and $x\\$", []),
+    ("$$\nno end", []),
+    ("$$\nan empty line\n\nends it\n$$", []),
+]
+
+
+@pytest.mark.parametrize(("source", "formulas"), FORMULAS)
+def test_formulas_are_found_and_money_is_none(source: str, formulas: list[tuple[str, bool]]) -> None:
+    found = [run for block in parse(source) for run in (*block.runs, *(run for row in block.rows for run in row[0]))]
+    assert [(run.formula, run.display) for run in found if run.formula] == formulas
+
+
+@pytest.mark.parametrize("source", [r"The area is \(a^2\).", r"\[ x = 1 \]", r"\(a and \[b\]", "$a$ $$b$$ $5"])
+def test_the_text_of_a_formula_is_as_it_was_written(source: str) -> None:
     assert text_of(source) == [source]
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QWidget
 
+from app.transcript.message import MessageWidget
 from app.widgets.conversation_list import ConversationList
 from app.window.presenter import SUPPORT_BOT
 from app.window.tour import ASK_NEXT, NEXT, QUESTIONS
@@ -253,6 +255,68 @@ def test_the_search_is_used_from_the_keyboard_and_jumps_to_its_match(make_screen
     found = screen.transcript.message(wanted)
     assert found is not None
     assert found.visibleRegion().boundingRect().height() > 0
+
+
+def marked(message: MessageWidget) -> list[str]:
+    assert message.shown is not None
+    return [mark.cursor.selectedText() for mark in message.shown.extraSelections()]
+
+
+def test_a_search_shows_the_words_around_its_match_and_marks_it(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(tokens=("Take the blue tent. " * 400, "\n\nThe *red* Straße is far. ", "More. " * 900)))
+    screen.ask("What now?")
+    screen.play()
+    number = screen.session.conversation.id
+    screen.window.commands.new.trigger()
+    search, rows = screen.window.sidebar.search, screen.window.sidebar.list
+    search.setText("strasse ")
+    settle()
+    assert [row.excerpt[:31] for row in rows.rows] == ["…The *red* Straße is far. More."]
+    assert rows.grab().toImage() != blank(rows)
+    screen.application.presenter.open(number)
+    settle()
+    answer = screen.answer()
+    assert marked(answer) == ["Straße"]
+    assert answer.marked_top is not None
+    top = answer.mapTo(screen.transcript.viewport(), QPoint(0, answer.marked_top)).y()
+    assert 0 < top < screen.transcript.viewport().height(), "the match is in sight, not only its message"
+    search.clear()
+    settle()
+    assert marked(answer) == []
+    assert [row.excerpt for row in rows.rows] == [""]
+
+
+def test_what_is_left_out_of_a_long_question_is_shown_where_the_match_is_there(screen: Screen) -> None:
+    screen.ask("line\n" * 60 + "needle")
+    screen.play()
+    number = screen.session.conversation.id
+    screen.window.commands.new.trigger()
+    screen.window.sidebar.search.setText("NEEDLE")
+    screen.application.presenter.open(number)
+    settle()
+    assert marked(screen.transcript.messages[0]) == ["needle"]
+
+
+def test_a_search_opens_the_version_that_matched(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(tokens=("The old answer.",)), Script(tokens=("Another.",)))
+    screen.ask("What?")
+    screen.play()
+    screen.session.retry()
+    screen.play()
+    number = screen.session.conversation.id
+    assert screen.texts() == ["What?", "Another."]
+    for needle, texts in (("old", ["What?", "The old answer."]), ("another", ["What?", "Another."])):
+        screen.window.commands.new.trigger()
+        screen.window.sidebar.search.setText(needle)
+        screen.application.presenter.open(number)
+        settle()
+        assert screen.texts() == texts
+        assert [text.casefold() for text in marked(screen.answer())] == [needle]
+
+
+def blank(rows: ConversationList) -> QImage:
+    rows.show_rows([], 0)
+    return rows.grab().toImage()
 
 
 def test_a_long_title_makes_the_charts_no_wider(screen: Screen) -> None:

@@ -47,7 +47,7 @@ def cause(chat: Chat) -> str | None:
 
 def prompt_ids(chat: Chat) -> tuple[int, ...]:
     """The ids of the newest prompt and its answer."""
-    return chat.responder.past[chat.name].ids
+    return chat.responder.last_turns.all[chat.name].ids
 
 
 def check_recomputed(chat: Chat) -> None:
@@ -158,7 +158,7 @@ def test_reasoning_removed(tiny) -> None:  # type: ignore[no-untyped-def]
     prompt = build_prompt(responder, asked)
     ids = tuple(responder.model.tokenizer(thought).input_ids)
     answer = chat.messages[-1] = Message("assistant", thought, ids)
-    responder.take_over({"chat": Past(with_answer(prompt, answer), "tiny", len(prompt.ids))})
+    responder.last_turns.take_over({"chat": Past(with_answer(prompt, answer), "tiny", len(prompt.ids))})
     start = len(prompt.ids)
     chat.ask("Thanks.")
     told = divergence(chat)
@@ -334,7 +334,9 @@ def test_back_at_a_model_only_what_is_computed_is_called_read_again(chat: Chat) 
     """The turn before was another model's, but this one still knows the system prompt and the first turn of the chat:
     196 tokens had to be read again, it said, where 62 were computed."""
     chat.ask("Thanks.")
-    chat.responder.take_over({chat.name: replace(chat.responder.past[chat.name], namespace="other")})
+    chat.responder.last_turns.take_over(
+        {chat.name: replace(chat.responder.last_turns.all[chat.name], namespace="other")}
+    )
     forget_lanes(chat.responder.cache)
     chat.ask("And the stove?")
     assert chat.reused > 100

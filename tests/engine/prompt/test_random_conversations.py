@@ -118,7 +118,7 @@ def test_the_figures_of_a_model_that_thinks_are_what_it_computed(name: str) -> N
         model.logits.clear()
         finished = chat.ask(f"Where is parcel {number}?")
         assert (chat.matched is not None, finished.thought) == (True, f"They ask for parcel {number}.")
-        prompt = chat.responder.past["chat"].ids[: chat.matched.prompt_tokens]
+        prompt = chat.responder.last_turns.all["chat"].ids[: chat.matched.prompt_tokens]
         prefill = [call for call in model.calls if call[0] < len(prompt)]
         assert (chat.reused, sum(prefill[-1])) == (common_length(past, prompt), len(prompt))
         assert sum(length for _, length in prefill) == chat.matched.computed_tokens

@@ -49,7 +49,7 @@ def shuffled(value: Any) -> Any:
 
 
 def test_the_model_sees_the_tools(chat: Chat) -> None:
-    prompt = chat.responder.past[chat.name].prompt
+    prompt = chat.responder.last_turns.all[chat.name].prompt
     text = chat.responder.builder.tokenizer.decode(prompt.ids)
     assert all(word in text for word in ("find_parcel", "What a tent costs.", '"required"', '"ä"'))
 
@@ -60,7 +60,7 @@ def test_tools_in_another_order_are_the_same_prompt(chat: Chat) -> None:
         Tool(tool.name, tool.description, json.dumps(shuffled(json.loads(tool.parameters)), indent=2))
         for tool in reversed(TOOLS)
     )
-    before = len(chat.responder.past[chat.name].ids)
+    before = len(chat.responder.last_turns.all[chat.name].ids)
     chat.ask("Thanks.", tools=others)
     assert chat.matched is not None
     assert chat.matched.divergence is None
@@ -78,13 +78,13 @@ def test_tools_in_another_order_are_the_same_prompt(chat: Chat) -> None:
 )
 def test_changed_tools_are_named(chat: Chat, tools: tuple[Tool, ...], old: str, new: str) -> None:
     """The cause with its first different token, the text on both sides, and no message: it lies in the tools."""
-    before = chat.responder.past[chat.name].ids
+    before = chat.responder.last_turns.all[chat.name].ids
     chat.ask("Thanks.", tools=tools)
     assert chat.matched is not None
     told = chat.matched.divergence
     assert told is not None
     assert told.cause == "tools"
-    assert told.position == common_length(before, chat.responder.past[chat.name].ids)
+    assert told.position == common_length(before, chat.responder.last_turns.all[chat.name].ids)
     assert told.message_index == -1
     assert (old in told.old_text, new in told.new_text) == (True, True)
     assert 0 < told.recomputed_tokens <= chat.matched.computed_tokens
@@ -102,7 +102,7 @@ def test_what_a_tool_returned_is_part_of_the_chat(chat: Chat) -> None:
     """Its text stands in the prompt in a span of its own, answers stay spliced, and the next turn reuses it all."""
     chat.messages.append(RESULT)
     chat.answer()
-    prompt = chat.responder.past[chat.name].prompt
+    prompt = chat.responder.last_turns.all[chat.name].prompt
     span = next(span for span in prompt.spans if span.role == "tool")
     assert "warehouse" in chat.responder.builder.tokenizer.decode(prompt.ids[span.start : span.end])
     chat.ask("Thanks.")
@@ -112,7 +112,7 @@ def test_what_a_tool_returned_is_part_of_the_chat(chat: Chat) -> None:
 
 
 def test_the_tools_are_kept_with_the_system_prompt(chat: Chat) -> None:
-    prompt = chat.responder.past[chat.name].prompt
+    prompt = chat.responder.last_turns.all[chat.name].prompt
     kept = chat.responder.cache.view().pinned_bytes // chat.responder.cache.store.layout.bytes_per_block
     assert kept == prompt.system_tokens // BLOCK_TOKENS
     text = chat.responder.builder.tokenizer.decode(prompt.ids[: prompt.system_tokens])

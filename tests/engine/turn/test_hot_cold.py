@@ -117,7 +117,7 @@ def test_answers_that_were_read_again_are_reused() -> None:
     """What decoding wrote is read once more while idle, and then hits."""
     chat = Chat(make_responder(make_model()), "Answer in a few words.")
     chat.ask("Where is the parcel, and when will it be here?", sampling=chat.sampling)
-    total = len(chat.responder.past["chat"].ids)
+    total = len(chat.responder.last_turns.all["chat"].ids)
     list(chat.responder.settle())
     assert chat.responder.cache.view().cached_tokens == total // 16 * 16
     chat.ask("Thanks. " * 9)

@@ -43,7 +43,7 @@ def play(
     assert "".join(delta.text for delta in deltas if not delta.is_thought) == last.text
     stopped = bool(changes.get("stop")) and last.reason == "end" and not last.token_ids
     assert stopped or last.token_ids == tuple(script[: len(last.token_ids)])
-    remembered = responder.past["chat"].prompt.messages[-1]
+    remembered = responder.last_turns.all["chat"].prompt.messages[-1]
     assert remembered == Message("assistant", last.text, last.token_ids, last.thought, last.tool_calls)
     return last
 

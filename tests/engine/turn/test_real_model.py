@@ -47,7 +47,7 @@ def start(model: LoadedModel, system: str, name: str = "support") -> Chat:
 
 def computed(chat: Chat, responder: Responder) -> int:
     """Tokens of prompt and answer, all of which were read while nobody waited."""
-    return len(responder.past[chat.name].ids)
+    return len(responder.last_turns.all[chat.name].ids)
 
 
 def test_three_turns_hit_to_the_token(model: LoadedModel, system: str) -> None:
@@ -126,7 +126,7 @@ def test_answers_are_spliced_and_never_encoded_again(model: LoadedModel) -> None
         chat.messages = [Message("user", "Tell me something.")]
         answer = chat.answer(sampling=Sampling(temperature=1.5, top_p=1.0, seed=seed, max_tokens=12))
         following = build_prompt(chat.responder, [*chat.messages, Message("user", "And?")], date(2025, 3, 9))
-        past = chat.responder.past["support"].ids
+        past = chat.responder.last_turns.all["support"].ids
         assert following.ids[: len(past)] == past
         differ += tuple(model.tokenizer(answer.text, add_special_tokens=False).input_ids) != answer.token_ids
     assert differ > 0, "the test has lost its point: choose other seeds"

@@ -235,8 +235,8 @@ def test_past_turns_are_bounded_by_bytes_and_the_newest_stays(
     for number in range(8):
         chat = Chat(responder, "Be brief. " * 30, name=f"chat {number}")
         chat.ask(QUESTION)
-    assert list(responder.past)[-1] == "chat 7"
-    assert 1 < len(responder.past) < 8
-    responder.past_bytes = 0
+    assert list(responder.last_turns.all)[-1] == "chat 7"
+    assert 1 < len(responder.last_turns.all) < 8
+    responder.last_turns.most_bytes = 0
     chat.ask(QUESTION)
-    assert list(responder.past) == ["chat 7"]
+    assert list(responder.last_turns.all) == ["chat 7"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.turn.sampling import KnownTokens, Penalty, candidates, make_generator, margin, sample
+from engine.turn.sampling import KnownTokens, Penalty, biased, candidates, make_generator, margin, sample
 from engine.types import InvalidRequestError, Sampling
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0, 3.0, -5.0])
@@ -149,9 +149,9 @@ def test_min_p(min_p: float, kept: int) -> None:
     assert len(allowed(LOGITS, plain(min_p=min_p))) == kept
 
 
-def penalty(factor: float, seen: list[int], spared: set[int] | None = None) -> Penalty:
+def penalty(factor: float, seen: list[int], spared: set[int] | None = None, **others: float) -> Penalty:
     """A penalty that has seen these tokens."""
-    made = Penalty(factor, spared or set())
+    made = Penalty(Sampling(repetition_penalty=factor, **others), spared or set())
     for token in seen:
         made.see(token)
     return made
@@ -162,6 +162,24 @@ def test_the_penalty_makes_seen_tokens_less_likely() -> None:
     assert penalised.tolist() == [2.0, 1.0, 0.0, -2.0, 1.5, -5.0]
     assert LOGITS[4] == 3.0, "the logits themselves are left alone"
     assert sample(penalised, plain(temperature=0.0), make_generator(plain())) == 0
+
+
+@given(st.lists(st.integers(0, 5)), st.floats(-2, 2), st.floats(-2, 2))
+def test_presence_counts_once_and_frequency_each_time(seen: list[int], presence: float, frequency: float) -> None:
+    """OpenAI's formula, over what was written."""
+    penalised = penalty(1.0, seen, presence_penalty=presence, frequency_penalty=frequency)(LOGITS)
+    expected = [
+        float(logit) - (presence * (token in seen) + frequency * seen.count(token))
+        for token, logit in enumerate(LOGITS)
+    ]
+    assert penalised.tolist() == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_bias_makes_a_token_certain_or_impossible() -> None:
+    assert sample(biased(LOGITS, [(5, 100.0)]), plain(), make_generator(plain())) == 5
+    assert biased(LOGITS, [(0, -2.0), (0, -1.0)])[0] == LOGITS[0] - 3
+    with pytest.raises(InvalidRequestError, match="names the token 6"):
+        biased(LOGITS, [(6, 1.0)])
 
 
 @given(st.lists(st.integers(0, 5)), st.sets(st.integers(0, 5)))
@@ -208,6 +226,8 @@ def test_margin_is_the_distance_of_the_two_best() -> None:
         ("min_p", -0.1),
         ("repetition_penalty", 0.0),
         ("max_tokens", 0),
+        ("presence_penalty", 2.1),
+        ("frequency_penalty", -2.1),
     ],
 )
 def test_values_out_of_range_are_refused_with_a_sentence(name: str, value: float) -> None:

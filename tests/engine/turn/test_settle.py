@@ -56,7 +56,7 @@ def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
     length = len(build_prompt(chat.responder, chat.messages).ids)
     crossing = replace(LONG_ANSWER, max_tokens=SWITCH + 20 - length)
     *_, last = events(chat.responder, chat.request(sampling=crossing))
-    past = chat.responder.past["chat"]
+    past = chat.responder.last_turns.all["chat"]
     total = len(past.ids)
     assert past.reusable < total
     assert length < SWITCH < past.length
@@ -82,7 +82,7 @@ def test_what_another_conversation_has_read_is_not_left_unread(tiny: LoadedModel
     list(first.responder.settle())
     again = Chat(first.responder, "You answer questions about parcels.", "other", first.sampling)
     again.ask("Where is it?")
-    assert len(first.responder.past["other"].ids) % BLOCK_TOKENS == 0
+    assert len(first.responder.last_turns.all["other"].ids) % BLOCK_TOKENS == 0
     forget_lanes(first.responder.cache)
     list(first.responder.settle())
     assert first.responder.view().unread_tokens == 0

@@ -161,7 +161,7 @@ def test_without_memory_for_two_one_waits(narrow: Driver) -> None:
 def test_many_programs_do_not_make_the_window_s_chats_forgotten(
     driver: Driver, other: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.turn.responder.PAST_CONVERSATIONS", 3)
+    monkeypatch.setattr("engine.turn.last_turns.PAST_CONVERSATIONS", 3)
     driver.finished(driver.engine.submit(request()))
     for number in range(5):
         asked = replace(client(f"Question {number}?"), conversation=f"api:editor/{number}")
@@ -169,7 +169,7 @@ def test_many_programs_do_not_make_the_window_s_chats_forgotten(
     driver.quiet()
     responder = driver.engine.worker.responder
     assert responder is not None
-    assert list(responder.past) == ["chat", "api:editor/3", "api:editor/4"]
+    assert list(responder.last_turns.all) == ["chat", "api:editor/3", "api:editor/4"]
 
 
 def test_the_answers_of_both_are_read_once_more_at_idle(driver: Driver, other: Driver) -> None:
@@ -178,5 +178,5 @@ def test_the_answers_of_both_are_read_once_more_at_idle(driver: Driver, other: D
     driver.until(lambda: driver.engine.worker.idle_work is None)
     responder = driver.engine.worker.responder
     assert responder is not None
-    for past, end in zip(responder.past.values(), ends, strict=True):
+    for past, end in zip(responder.last_turns.all.values(), ends, strict=True):
         assert past.reusable == len(past.ids) >= end.stats.prompt_tokens

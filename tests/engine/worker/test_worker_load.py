@@ -357,7 +357,7 @@ def test_an_error_in_a_request_leaves_the_next_one_alone(driver: Driver, monkeyp
     with monkeypatch.context() as patch:
         gate = Gate(patch, 4)
         gate.open.set()
-        patch.setattr("engine.turn.responder.sample", None)
+        patch.setattr("engine.turn.choosing.sample", None)
         end = failed(driver, driver.engine.submit(request()))
     assert "The conversation is safe" in end.sentence
     assert "TypeError" in end.detail

@@ -1,0 +1,55 @@
+"""The prompt of a request. A long text is encoded in a thread of its own, so that everything else goes on meanwhile."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from functools import partial
+
+from engine.prompt.template import Prompt, PromptBuilder
+from engine.stopping import Listen, in_own_thread, wait_for
+from engine.types import Request, TemplateSettings
+
+LONG_TEXT = 50_000
+"""Characters of a request from which on it is encoded in a thread of its own: a million take a second."""
+
+
+class Building:
+    """Builds the prompts of requests with one `builder`; of long ones one at a time."""
+
+    def __init__(self, builder: PromptBuilder) -> None:
+        self.builder = builder
+        self._long_text: tuple[Request, Future[Prompt]] | None = None
+        """The long text that is encoded in a thread of its own, or was, and its prompt was not used yet."""
+
+    def build(self, request: Request, listen: Listen) -> Prompt:
+        """The prompt of a request. While a long one is built, `listen` is called; what it raises leaves the building to
+        itself. Short ones do not wait for it."""
+        build = partial(self.now, request, request.template)
+        if sum(len(message.content) for message in request.messages) <= LONG_TEXT:
+            if self._long_text and self._long_text[1].done():  # nobody came back for it
+                self._long_text = None
+            return build()
+        while (other := self._long_text) and not _is_same_text(other[0], request):
+            wait_for(other[1], listen)
+            self._end(other)
+        mine = self._long_text = self._long_text or (request, in_own_thread(build))
+        wait_for(mine[1], listen)
+        self._end(mine)
+        return mine[1].result()
+
+    def now(self, request: Request, settings: TemplateSettings) -> Prompt:
+        """The prompt of a request with other settings of its template, in this thread."""
+        if request.is_plain:
+            return self.builder.plain(request.messages[0])
+        return self.builder.build(request.messages, request.day, request.tools, settings)
+
+    def _end(self, done: tuple[Request, Future[Prompt]]) -> None:
+        """Hold it no longer, unless a preview within `listen` has begun another one by now."""
+        if self._long_text is done:
+            self._long_text = None
+
+
+def _is_same_text(one: Request, other: Request) -> bool:
+    """Whether two requests have the same prompt."""
+    same = (one.messages, one.day, one.tools) == (other.messages, other.day, other.tools)
+    return same and (one.template, one.is_plain) == (other.template, other.is_plain)

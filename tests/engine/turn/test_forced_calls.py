@@ -1,0 +1,183 @@
+"""Answers that are held to calls of tools, by a model that would write anything: its weights are random."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import jsonschema_rs
+import pytest
+from tokenizers import AddedToken
+
+from engine.events import Finished
+from engine.models.from_transformers import TransformersNetwork
+from engine.models.loaded import LoadedModel
+from engine.prompt.call_form import CallForm
+from engine.prompt.ends import template_ends
+from engine.prompt.marks import AnswerFormat
+from engine.prompt.template import PromptBuilder
+from engine.turn.responder import Responder
+from engine.types import HeadstartError, InvalidRequestError, Message, Request, Sampling, Tool
+from tests.engine.chat_templates import CHATML, HARMONY, HERMES_TOOLS
+from tests.engine.kinds_of_templates import (
+    CALLS_LEFT_OUT,
+    EMPTY_THOUGHT,
+    OPENED_ANSWER,
+    SHORT_IDS,
+    THOUGHT_IN_LAST_TURN,
+)
+from tests.engine.prompt.test_ends import HARMONY_TOKENS
+from tests.engine.tiny_models import make_llama, make_tokenizer
+from tests.engine.turns import Scripted, finish, make_responder
+
+OPENS_THOUGHT = THOUGHT_IN_LAST_TURN.replace("assistant\n' }}{% endif", "assistant\n<think>\n' }}{% endif")
+TRACK = Tool(
+    "track",
+    parameters=json.dumps(
+        {
+            "type": "object",
+            "properties": {"number": {"type": "integer", "minimum": 0, "maximum": 99}, "fast": {"type": "boolean"}},
+            "required": ["number", "fast"],
+            "additionalProperties": False,
+        }
+    ),
+)
+PRICE = Tool(
+    "price",
+    parameters='{"type": "object", "properties": {"of": {"enum": ["tent", "stove"]}}, "required": ["of"], '
+    '"additionalProperties": false}',
+)
+TOOLS = (PRICE, TRACK)
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+TEMPLATES = {
+    "calls in tags": (THOUGHT_IN_LAST_TURN, "<|im_end|>", ("<tool_call>", "</tool_call>")),
+    "empty thought": (EMPTY_THOUGHT, "<|im_end|>", ()),
+    "opens the thought": (OPENS_THOUGHT, "<|im_end|>", ()),
+    "calls left out": (HERMES_TOOLS, "<|im_end|>", ()),
+    "tools as text": (OPENED_ANSWER, "<|im_end|>", ()),
+    "to the end": (SHORT_IDS, "</s>", ("[TOOL_CALLS]",)),
+    "channels": (HARMONY, "<|call|>", HARMONY_TOKENS),
+}
+
+
+def random_responder(template: str, end: str, special: Sequence[str]) -> Responder:
+    """A model that writes anything, with a chat template that takes tools."""
+    tokenizer = make_tokenizer(template, end)
+    tokenizer.add_special_tokens({"additional_special_tokens": [AddedToken(name, special=True) for name in special]})
+    return make_responder(LoadedModel(TransformersNetwork(make_llama(400)), tokenizer, "/nowhere/random"))
+
+
+def ask(responder: Responder, seed: int = 0, temperature: float = 2.0, **changes: object) -> Finished:
+    sampling = Sampling(temperature, top_p=1.0, repetition_penalty=1.0, seed=seed, max_tokens=400)
+    request = Request((Message("user", "Where is it?"),), sampling, tools=TOOLS, **changes)  # type: ignore[arg-type]
+    return finish(responder, request)[1]
+
+
+def check(finished: Finished, names: Sequence[str]) -> None:
+    """Its calls are of these tools, and their arguments fit."""
+    for call in finished.tool_calls:
+        assert call.name in names
+        jsonschema_rs.validate(json.loads(BY_NAME[call.name].parameters), json.loads(call.arguments))
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("names", [("track",), ("price", "track")])
+def test_a_call_that_must_come_comes_and_fits(name: str, names: tuple[str, ...]) -> None:
+    responder = random_responder(*TEMPLATES[name])
+    for seed in range(3):
+        made = ask(responder, seed, must_call=names, one_call=True)
+        if made.reason == "length":  # a thought that the prompt opened is as long as it likes
+            assert made.thought
+            continue
+        assert (len(made.tool_calls), made.text, made.reason) == (1, "", "end")
+        check(made, names)
+
+
+def test_several_calls_may_come_where_the_template_writes_several() -> None:
+    responder = random_responder(*TEMPLATES["calls in tags"])
+    made = [ask(responder, seed, must_call=("price",)) for seed in range(20)]
+    for each in made:
+        check(each, ("price",))
+    assert {len(each.tool_calls) > 1 for each in made if each.reason == "end"} == {False, True}
+
+
+def test_behind_a_thought_that_the_prompt_opened_comes_the_call() -> None:
+    """The thought is free, but it does not end the answer."""
+    responder = random_responder(*TEMPLATES["opens the thought"])
+    tokenizer = responder.model.tokenizer
+    thought = tokenizer("Hm</think>", add_special_tokens=False).input_ids
+    scripted = Scripted(responder.model, [tokenizer.eos_token_id] * 500)  # type: ignore[arg-type]
+    scripted.script = [*thought, *[tokenizer.eos_token_id] * 500]
+    made = ask(make_responder(scripted), temperature=0.0, must_call=("price",))
+    assert (made.thought, made.reason) == ("Hm", "end")
+    assert [call.name for call in made.tool_calls] == ["price"]
+
+
+def test_a_strict_tool_leaves_text_free_and_holds_its_calls() -> None:
+    responder = random_responder(*TEMPLATES["calls in tags"])
+    tokenizer = responder.model.tokenizer
+    opens = tokenizer("I look.\n<tool_call>", add_special_tokens=False).input_ids
+    scripted = Scripted(responder.model, [*opens, *[5] * 500])  # type: ignore[arg-type]
+    made = ask(make_responder(scripted), temperature=0.0, held_calls=("track", "price"), one_call=True)
+    assert made.text == "I look."
+    assert len(made.tool_calls) == 1
+    check(made, ("track", "price"))
+    plain = tokenizer("Just text, [and] <b> that is all.", add_special_tokens=False).input_ids
+    scripted = Scripted(responder.model, [*plain, *[tokenizer.eos_token_id] * 9])  # type: ignore[arg-type]
+    said = ask(make_responder(scripted), temperature=0.0, held_calls=("track",))
+    assert said.text == "Just text, [and] <b> that is all."
+    assert said.token_ids == tuple(plain)
+
+
+def test_one_call_ends_the_answer() -> None:
+    """Of a list of calls the first one stays, and what was written is encoded anew the next time."""
+    responder = random_responder(*TEMPLATES["calls in tags"])
+    tokenizer = responder.model.tokenizer
+    one = '<tool_call>{"name": "price", "arguments": {"of": "tent"}}</tool_call>'
+    for written, kept in ((one + one, one), (f"<tool_call>[{one[11:-12]}, {one[11:-12]}]</tool_call>", "")):
+        script = tokenizer(written, add_special_tokens=False).input_ids
+        scripted = Scripted(responder.model, [*script, *[tokenizer.eos_token_id] * 9])  # type: ignore[arg-type]
+        made = ask(make_responder(scripted), temperature=0.0, one_call=True)
+        assert [(call.name, call.arguments) for call in made.tool_calls] == [("price", '{"of": "tent"}')]
+        assert made.reason == "end"
+        assert tokenizer.decode(made.token_ids) == kept
+
+
+def test_a_template_that_writes_calls_in_its_own_way_is_refused() -> None:
+    responder = random_responder(CALLS_LEFT_OUT, "<|im_end|>", ())
+    with pytest.raises(HeadstartError, match="can be held to a call"):
+        ask(responder, must_call=("track",))
+
+
+def test_parameters_that_cannot_be_followed_are_refused() -> None:
+    responder = random_responder(*TEMPLATES["calls in tags"])
+    tool = Tool("odd", parameters='{"type": "object", "properties": {"x": {"type": "foo"}}}')
+    with pytest.raises(InvalidRequestError, match="cannot be followed"):
+        finish(responder, Request((Message("user", "x"),), tools=(tool,), must_call=("odd",)))
+
+
+def test_a_tool_that_is_not_there_cannot_be_called() -> None:
+    with pytest.raises(InvalidRequestError, match="No tool is called foo"):
+        Request((Message("user", "x"),), tools=TOOLS, must_call=("foo",))
+
+
+FORMS = {
+    "tags": (THOUGHT_IN_LAST_TURN, CallForm('\n<tool_call>{"name": "', '", "arguments": ', "}</tool_call>", "?")),
+    "marks alone": (HERMES_TOOLS, CallForm('<tool_call>\n{"name": "', '", "arguments": ', "}\n</tool_call>")),
+    "no tools": (CHATML, None),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_form_is_that_of_the_template(name: str) -> None:
+    template, expected = FORMS[name]
+    tokenizer = make_tokenizer(template, "<|im_end|>")
+    form = AnswerFormat.of(tokenizer)
+    ends = tokenizer.convert_ids_to_tokens(sorted(template_ends(tokenizer, form)))
+    found = PromptBuilder(tokenizer).call_form(form, ends)
+    if expected is None or found is None:
+        assert found is expected
+    else:
+        assert (found.opens, found.middle, found.closes) == (expected.opens, expected.middle, expected.closes)
+        assert (found.between is None) is (expected.between is None)
