@@ -49,7 +49,7 @@ APP_ROWS: tuple[set[str], ...] = (
 )
 WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker", "remote"}
 """Rooms of the engine that never compute, and so load without torch."""
-TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache", "salted"}
+TORCH_IN_CACHE = {"store", "copies", "memory_tier", "disk_tier", "prefix_cache", "contract", "null_cache", "salted"}
 """The cache's index needs no tensor; these hold and move them."""
 TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}

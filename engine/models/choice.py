@@ -95,6 +95,12 @@ def default_cache_bytes(device: torch.device, block_bytes: int) -> int:
     return int(min(share // 2 if device.type == "cuda" else share // 4, DEFAULT_CACHE_LIMIT))
 
 
+def bytes_behind(device: torch.device) -> int:
+    """What blocks that leave a device may take of the computer's memory: a quarter of what is free, at most 8 GiB.
+    Apple's GPUs share that memory, so nothing is behind them."""
+    return int(min(psutil.virtual_memory().available // 4, DEFAULT_CACHE_LIMIT)) if device.type == "cuda" else 0
+
+
 def cache_sizes(device: torch.device, token_bytes: int, context_length: int, wish: int | None) -> tuple[int, int]:
     """The budget of the cache in bytes, `wish` where there is one, and how many tokens of a context can be served, of
     which each takes `token_bytes`."""

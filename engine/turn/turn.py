@@ -26,7 +26,8 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Turn:
-    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk."""
+    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk, the last
+    `from_memory` before those from the computer's memory behind a GPU's."""
 
     request_id: int
     request: Request
@@ -39,6 +40,7 @@ class Turn:
     choice: Choice | None = None
     reused: int = 0
     from_disk: int = 0
+    from_memory: int = 0
     ids: list[int] = field(default_factory=list)
     margins: list[float] = field(default_factory=list)
     reason: FinishReason = "stopped"
@@ -53,6 +55,7 @@ class Turn:
             divergence=divergence,
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
+            memory_tokens=self.from_memory,
             notices=self.prompt.notices,
             kept_ends=tuple(self.prompt.end_of(start.messages) for start in self.request.kept),
         )

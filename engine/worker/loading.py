@@ -6,7 +6,9 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.cache.copies import copies_for
 from engine.cache.disk_tier import DiskTier
+from engine.cache.memory_tier import MemoryTier
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, is_out_of_memory
 from engine.library import resolve as library
@@ -16,7 +18,7 @@ from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import way
 from engine.machine import arithmetic
-from engine.models.choice import cache_sizes
+from engine.models.choice import bytes_behind, cache_sizes
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
@@ -95,6 +97,7 @@ def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float],
         clock,
         decode=model.decode,
         regime=model.reuse.regime,
+        memory=MemoryTier(copies_for(model.device), bytes_behind(model.device), model.layout.bytes_per_block),
         disk=DiskTier(blocks_dir(), namespace, model.layout, spec.disk_bytes),
     )
 

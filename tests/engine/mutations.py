@@ -34,6 +34,7 @@ TESTS = (
     "turn/test_responder",
 )
 ON_A_GPU = ("gpu/test_classes", "gpu/test_turns")
+BEHIND_A_GPU = ("gpu/test_memory_tier", "cache/test_machine")
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,35 @@ MUTATIONS = (
         "return cos, sin",
         ON_A_GPU,
     ),
-    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n", TESTS + ON_A_GPU),
+    Mutation(
+        "a device that does not wait for a copy",
+        "copies.py",
+        "torch.cuda.current_stream(self.tensor.device).wait_event(self.event)",
+        "pass",
+        BEHIND_A_GPU,
+    ),
+    Mutation(
+        "a lane that does not wait for a copy",
+        "prefix_cache.py",
+        "if not copy.join():",
+        "if False:",
+        BEHIND_A_GPU,
+    ),
+    Mutation(
+        "a processor that does not wait for a copy",
+        "memory_tier.py",
+        "if held.copy.wait():",
+        "if True:",
+        BEHIND_A_GPU,
+    ),
+    Mutation(
+        "a block that is given back while it is copied",
+        "store.py",
+        "self._leaving.append(copy)",
+        "copy.is_done()",
+        BEHIND_A_GPU,
+    ),
+    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n", TESTS + ON_A_GPU + BEHIND_A_GPU[:1]),
 )
 
 

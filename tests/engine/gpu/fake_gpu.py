@@ -17,8 +17,8 @@ import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 from unittest.mock import patch
@@ -166,6 +166,52 @@ class _Watch(TorchDispatchMode):
         return func(*args, **given)
 
 
+class FakeStream:
+    """What is told to a stream beside the one that computes. A copy is made when somebody waits for it, never before;
+    until then what it writes to is NaN."""
+
+    def __init__(self, *_: Any) -> None:
+        self.waiting: list[Callable[[], object]] = []
+        self.begun = 0
+
+    def wait_stream(self, other: FakeStream) -> None:
+        """What computes is always done at once."""
+
+    def record_event(self) -> FakeEvent:
+        """A mark behind all that was told so far."""
+        return FakeEvent(self, self.begun)
+
+    def copy(self, target: Tensor, source: Tensor) -> None:
+        """Tell it a copy."""
+        target.fill_(float("nan"))
+        self.waiting.append(lambda: target.copy_(source))
+        self.begun += 1
+
+    def play(self, until: int) -> None:
+        """Make what was told first, up to so many in all."""
+        while self.begun - len(self.waiting) < until:
+            self.waiting.pop(0)()
+
+    def wait_event(self, event: FakeEvent) -> None:
+        """What computes goes on behind the event."""
+        event.stream.play(event.at)
+
+
+class FakeEvent:
+    """A mark in a stream."""
+
+    def __init__(self, stream: FakeStream, at: int) -> None:
+        self.stream, self.at = stream, at
+
+    def query(self) -> bool:
+        """Whether all before it is done."""
+        return self.stream.begun - len(self.stream.waiting) >= self.at
+
+    def synchronize(self) -> None:
+        """Wait for it."""
+        self.stream.play(self.at)
+
+
 class FakeGpu:
     """Within it torch has one GPU.
 
@@ -200,6 +246,8 @@ class FakeGpu:
         self._inner_device = torch.device("cpu" if computes else "meta")
         self._storages: dict[int, tuple[tuple[Segment, int] | None, list[None]]] = {}
         """Of each piece of memory where it lies, and a mark for each tensor in it."""
+        self._computing = FakeStream()
+        self._stream = self._computing
         self._watch = _Watch(self)
         self._stack = ExitStack()
 
@@ -265,6 +313,9 @@ class FakeGpu:
             "torch.cuda.device_count": lambda: int(is_cuda),
             "torch.cuda.mem_get_info": lambda *_: (self.memory - self.segments.reserved, self.memory),
             "torch.cuda.synchronize": lambda *_: self.note("synchronize"),
+            "torch.cuda.Stream": FakeStream,
+            "torch.cuda.current_stream": lambda *_: self._computing,
+            "torch.cuda.stream": self._beside,
             "torch.cuda.memory_allocated": lambda *_: self.segments.used,
             "torch.cuda.empty_cache": self.segments.release,
             "torch.nn.attention.bias.causal_lower_right": self._lower_right,
@@ -275,6 +326,14 @@ class FakeGpu:
             "torch.mps.recommended_max_memory": lambda: self.memory,
             "torch.mps.driver_allocated_memory": lambda: self.segments.reserved,
         }
+
+    @contextmanager
+    def _beside(self, stream: FakeStream) -> Iterator[None]:
+        self._stream = stream
+        try:
+            yield
+        finally:
+            self._stream = self._computing
 
     def _lower_right(self, q: int, n: int) -> Tensor:
         """A causal mask for the last q of n tokens, written out: torch's own is a class of tensors that may not be made
@@ -302,6 +361,10 @@ class FakeGpu:
         is_prompt = kwargs.get("non_blocking", args[2] if is_in_place and len(args) > 2 else False)
         if source.device.type != target.type and not is_prompt:
             self.note(f"a copy from {source.device.type} to {target.type}")
+        if self._stream is not self._computing:
+            assert is_in_place, "only copies go beside"
+            self._stream.copy(*(each.inner if isinstance(each, DeviceTensor) else each for each in args[:2]))
+            return args[0]
         if target.type == "cpu":
             numbers = (
                 source.inner if source.inner.device.type == "cpu" else torch.zeros_like(source.inner, device="cpu")
