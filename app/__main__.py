@@ -110,7 +110,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         from app.demo.demo import add_demo_arguments
 
         add_demo_arguments(demo)
-    commands.add_parser("doctor", help="print what is here and what is missing").set_defaults(command=examine)
+    doctor = commands.add_parser("doctor", help="print what is here and what is missing")
+    doctor.add_argument("--gpu", action="store_true", help="also compare what the graphics card computes with the CPU")
+    doctor.set_defaults(command=examine)
     serve = commands.add_parser("serve", help="answer other programs over HTTP, without a window")
     add_serve_arguments(serve)
     serve.set_defaults(command=run_server)
@@ -153,7 +155,7 @@ def examine(options: argparse.Namespace) -> int:
     """`headstart doctor`: print what is here and what is missing."""
     from app.command import doctor
 
-    return doctor.main()
+    return doctor.main(checks_gpu=options.gpu)
 
 
 def run_server(options: argparse.Namespace) -> int:

@@ -41,7 +41,7 @@ from engine.events import (
 from engine.library.download import DEFAULT_MODEL_BYTES
 from engine.library.places import blocks_dir, data_dir, models_dir, runtimes_dir
 from engine.library.resolve import check_model, default_model, fetch_model
-from engine.machine import DeviceReport, EngineReport, describe_devices
+from engine.machine import DeviceCheck, DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
 from engine.remote.either import EitherEngine
 from engine.remote.keys import keep_key
@@ -83,6 +83,7 @@ from engine.types import (
     Tool,
     ToolCall,
 )
+from engine.worker.checking import check_device
 from engine.worker.engine import Engine
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "CacheView",
     "Cure",
     "Device",
+    "DeviceCheck",
     "DeviceReport",
     "DiskFullError",
     "Divergence",
@@ -138,6 +140,7 @@ __all__ = [
     "TtftParts",
     "TurnStats",
     "blocks_dir",
+    "check_device",
     "check_model",
     "data_dir",
     "default_model",
