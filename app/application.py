@@ -15,7 +15,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app import theme, updates
 from app.charts.presenter import ChartPresenter
@@ -26,6 +26,7 @@ from app.chat.session import Session
 from app.command.arguments import spec_of
 from app.command.ending import Ending, handled
 from app.command.logs import end_logging
+from app.composer.attaching import Attaching
 from app.composer.trimming import Trimming
 from app.history.errors import InUseError
 from app.history.history import History, default_path
@@ -37,10 +38,11 @@ from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
 from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.window.dialogs import Dialogs
 from app.window.one_window import OneWindow, show_first
 from app.window.presenter import Presenter
+from app.window.ready_note import ReadyNote
 from app.window.serving import Serving
 from app.window.updating import Updating
 from app.window.window import Window
@@ -76,6 +78,7 @@ class Application(QObject):
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
         self.apply_theme()
+        theme.set_text_percent(settings.text_percent)
         self.window = Window()
         self._closed = False
         self.to_delete = False
@@ -89,6 +92,7 @@ class Application(QObject):
         window, session, bridge, settings = self.window, self.session, self.bridge, self.settings
         self.presenter = Presenter(window, session, bridge, _support_prompt())
         set_system_prompt = self.presenter.set_system_prompt
+        self.ready_note = ReadyNote(window, session, self.presenter.open)
         self.updating = Updating(updates.source(), own_version(), window.notice, self)
         self.dialogs = Dialogs(
             window,
@@ -113,6 +117,16 @@ class Application(QObject):
             settings,
             send=lambda: self.presenter.send(window.composer.text),
             say=say,
+            offer=window.notice.show_offer,
+            take_back=window.notice.clear,
+            parent=window,
+        )
+
+        self.attaching = Attaching(
+            window.composer,
+            session,
+            say=say,
+            say_error=say_error,
             offer=window.notice.show_offer,
             take_back=window.notice.clear,
             parent=window,
@@ -143,6 +157,8 @@ class Application(QObject):
             save_settings=self._save_settings,
             parent=self,
         )
+        self.serving.answered.connect(self.chart_presenter.add_programs)
+        self.serving.answered.connect(self.tree_presenter.refresh_soon)
         self.badges = Badges(window.sidebar.list, session, bridge, session.next_turn)
 
     def _connect(self) -> None:
@@ -154,6 +170,12 @@ class Application(QObject):
         self.window.transcript.show_figures(self.settings.show_figures)
         self.window.charts.set_folded(self.settings.folded)
         self.window.charts.folded_changed.connect(self._on_folded)
+        for action, steps in (
+            (self.window.commands.larger, 1),
+            (self.window.commands.smaller, -1),
+            (self.window.commands.usual_size, 0),
+        ):
+            action.triggered.connect(partial(self._on_text_size, steps))
         self.window.commands.tree.triggered.connect(self.tree_presenter.open)
         self.window.commands.prove.triggered.connect(self.proving.prove_newest)
         self.window.transcript.wishes.prove.connect(self.proving.prove)
@@ -164,6 +186,7 @@ class Application(QObject):
     def open(self, spec: ModelSpec | None = None) -> None:
         """Show the window, then load the model; None takes the one of the settings."""
         self.window.set_geometry_text(self.settings.window_geometry)
+        self.window.set_widths(self.settings.sidebar_width, self.settings.charts_width)
         self.window.set_wishes(self.settings.show_sidebar, self.settings.show_charts)
         self.window.show()
         self.window.composer.edit.setFocus()
@@ -198,6 +221,18 @@ class Application(QObject):
         self._colour_charts()
         self._save_settings()
 
+    def change_text_size(self, steps: int) -> None:
+        """Show messages so many sizes larger, or smaller where it is below 0; 0 goes back to the usual size."""
+        sizes, now = theme.TEXT_PERCENTS, self.settings.text_percent
+        nearest = min(range(len(sizes)), key=lambda place: abs(sizes[place] - now))
+        wanted = sizes[min(max(nearest + steps, 0), len(sizes) - 1)] if steps else 100
+        if wanted == now:
+            return
+        self.settings.text_percent = wanted
+        theme.set_text_percent(wanted)
+        self.presenter.show_text_size()
+        self._save_settings()
+
     def apply_theme(self) -> None:
         """Give the program the theme of the settings."""
         theme.apply(_app(), theme.resolve(self.settings.theme, _app()))
@@ -211,8 +246,10 @@ class Application(QObject):
         _app().styleHints().colorSchemeChanged.disconnect(self._on_system_scheme)
         self.settings.window_geometry = self.window.geometry_text()
         self.settings.show_sidebar, self.settings.show_charts = self.window.wishes
+        self.settings.sidebar_width, self.settings.charts_width = self.window.widths
         self._save_settings()
         self.window.transcript.show_messages([])
+        self.attaching.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()
@@ -238,6 +275,9 @@ class Application(QObject):
         self.settings.show_figures = not self.settings.show_figures
         self.window.transcript.show_figures(self.settings.show_figures)
         self._save_settings()
+
+    def _on_text_size(self, steps: int, checked: bool = False) -> None:
+        self.change_text_size(steps)
 
     def _on_folded(self, folded: str) -> None:
         self.settings.folded = folded
@@ -349,9 +389,11 @@ def say_on_screen(error: HeadstartError) -> None:
     the screen."""
     if QGuiApplication.platformName() in UNSEEN:
         return
-    box = message_box(None, "Headstart", str(error), icon=QMessageBox.Icon.Critical)
-    box.setStandardButtons(QMessageBox.StandardButton.Close)
-    box.setDetailedText(error.detail)
+    app = qt_application()
+    theme.apply(app, theme.resolve("system", app))
+    box = MessageBox(None, "Headstart", str(error))
+    box.set_details(error.detail)
+    box.add("Close", kind="primary")
     box.exec()
 
 

@@ -16,10 +16,10 @@ from typing import TextIO
 
 from PySide6.QtCore import QMessageLogContext, QMetaObject, QObject, Qt, QtMsgType, Slot, qInstallMessageHandler
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication
 
 from app.files import keep_private, refuse_pipe
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 
 log = logging.getLogger("headstart.crash")
 
@@ -43,7 +43,7 @@ class CrashHooks(QObject):
         super().__init__()
         self.log_file = log_file
         self.details: list[str] = []
-        self.dialog: QMessageBox | None = None
+        self.dialog: MessageBox | None = None
         self._fault_path = log_file.with_name("fault.log")
         self._fault_file: TextIO | None = None
         self._before = (sys.excepthook, threading.excepthook)
@@ -108,27 +108,22 @@ class CrashHooks(QObject):
                 print(f"headstart: an error it did not expect; the details are in {self.log_file}.", file=sys.stderr)
                 return
             self.dialog = self.dialog or self._make_dialog()
-            self.dialog.setDetailedText("\n".join(self.details))
+            self.dialog.set_details("\n".join(self.details))
             self.dialog.open()
         except BaseException:
             log.exception("the dialog about an error failed")
 
-    def _make_dialog(self) -> QMessageBox:
-        dialog = message_box(
+    def _make_dialog(self) -> MessageBox:
+        dialog = MessageBox(
             QApplication.activeWindow(),
             "Headstart",
             "Something went wrong that Headstart did not expect.",
             "Your conversations are kept. If it happens again, restart the program and report it with the details. "
             f"They are also in {self.log_file}.",
-            QMessageBox.Icon.Warning,
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        copy = dialog.addButton("Copy details", QMessageBox.ButtonRole.ActionRole)
-        copy.clicked.disconnect()  # an action button would close the dialog
-        copy.clicked.connect(self._copy)
-        close = dialog.addButton(QMessageBox.StandardButton.Close)
-        dialog.setDefaultButton(close)
-        dialog.setEscapeButton(close)
+        dialog.add("Copy details", self._copy, closes=False)
+        dialog.add("Close", kind="primary")
         dialog.destroyed.connect(self._forget_dialog)
         return dialog
 

@@ -24,7 +24,7 @@ MISSING_TEXTS = {
     "shiboken6": ("LGPL-3.0", "GPL-3.0"),
     "tokenizers": ("Apache-2.0",),
     "sentencepiece": ("Apache-2.0",),
-    "jsonschema-rs": ("MIT-jsonschema-rs",),
+    "latex2mathml": ("MIT-latex2mathml",),
 }
 """Licences, by their files in resources/licences, whose text a wheel does not bring."""
 WORDS = ("LICEN", "COPYING", "NOTICE", "AUTHORS")

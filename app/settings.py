@@ -70,6 +70,7 @@ class Settings:
 
     theme: ThemeChoice = option("system", "Colours of the window: as the system has them, light, or dark.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
+    recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
     device: Device = option("auto", "Where the model runs; auto takes the fastest there is.")
     dtype: Dtype = option("auto", "Number format of the weights; auto measures which is faster.")
     cache_budget_mb: int = option(
@@ -97,10 +98,13 @@ class Settings:
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
+    text_percent: int = option(100, "Size of messages against the usual one, in percent.", span=(50, 300))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
     folded: str = option("prefixes", "Names of the charts that are folded, with commas between them.")
     show_sidebar: bool = option(True, "Show the list of conversations.")
+    sidebar_width: int = option(232, "Pixels of the list of conversations.", span=(1, 10_000))
+    charts_width: int = option(360, "Pixels of the charts.", span=(1, 10_000))
     window_geometry: str = option("", "Place and size of the window, in Qt's own form as base64.")
 
     saved_seconds: float = option(0.0, "Sum of the waits for a first token that the cache spared, in seconds.")

@@ -126,7 +126,11 @@ DARK = Theme(
 )
 
 
+TEXT_PERCENTS = (80, 90, 100, 110, 125, 150, 175, 200)
+"""How large messages may be shown, against their usual size."""
+
 _current = LIGHT
+_text_percent = 100
 
 
 def current() -> Theme:
@@ -157,6 +161,22 @@ def apply(app: QApplication, theme: Theme) -> None:
     app.setStyleSheet(style_sheet(theme))
 
 
+def set_text_percent(percent: int) -> None:
+    """From now on messages, and what is written, are shown so large."""
+    global _text_percent
+    _text_percent = percent
+
+
+def reading(size: int) -> int:
+    """A type size of messages and of what is written, as large as the user wants it, in pixels."""
+    return round(size * _text_percent / 100)
+
+
+def reading_font(bold: bool = False) -> QFont:
+    """The font of messages and of what is written."""
+    return text_font(reading(BODY), bold)
+
+
 def text_font(size: int = BODY, bold: bool = False) -> QFont:
     """The system's own font, or Inter or DejaVu Sans where there is none, at one of the three sizes and two weights."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
@@ -167,12 +187,12 @@ def text_font(size: int = BODY, bold: bool = False) -> QFont:
     return font
 
 
-def code_font() -> QFont:
+def code_font(size: int = SMALL) -> QFont:
     """The system's fixed-width font, small."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setFamilies([*[family for family in font.families() if family], "DejaVu Sans Mono", "monospace"])
     font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setPixelSize(SMALL)
+    font.setPixelSize(size)
     return font
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from engine import Divergence, ModelInfo, Preview, Role, Sampling, TurnStats
 
@@ -301,3 +302,38 @@ def ago(moment: float, now: float | None = None) -> str:
     if (today.date() - then.date()).days == 1:
         return "yesterday"
     return then.strftime("%d %b").lstrip("0") if then.year == today.year else then.strftime("%d %b %Y").lstrip("0")
+
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def day_group(moment: float, now: float) -> tuple[str, float, float]:
+    """Under which heading a list puts a moment ("Today", "Yesterday", "Previous 7 days", "November", "March 2025"), and
+    from when to when that holds. What lies ahead, by a clock that was set back, is of today."""
+    today = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    begins = today.timestamp()
+    if moment >= begins:
+        return "Today", begins, math.inf
+    for name, days in (("Yesterday", 1), ("Previous 7 days", 7)):
+        begins, ends = (today - timedelta(days=days)).timestamp(), begins
+        if moment >= begins:
+            return name, begins, ends
+    first = datetime.fromtimestamp(moment).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    following = (first + timedelta(days=32)).replace(day=1)
+    name = MONTHS[first.month - 1] + ("" if first.year == today.year else f" {first.year}")
+    return name, first.timestamp(), min(begins, following.timestamp())
+
+
+def day_headings(moments: Iterable[float], now: float) -> dict[int, str]:
+    """The headings between rows of a list that were last used then: each by the number of the row it stands above."""
+    headings: dict[int, str] = {}
+    name, begins, ends = "", math.inf, -math.inf
+    for number, moment in enumerate(moments):
+        if not begins <= moment < ends:
+            before, (name, begins, ends) = name, day_group(moment, now)
+            if name != before:
+                headings[number] = name
+    return headings

@@ -41,6 +41,7 @@ class Divergence:
     """Where a prompt left what was cached, and why.
 
     "new": no earlier turn of the conversation is known, so nothing was lost. "cache off": the request was not to reuse.
+    "other client": what was cached had to make room for others, for another program or for the window's chats.
     "positions": the conversation grew past a length from which on the model's position code is another one.
     `position` is the first token that differs, `message_index` the message it lies in (-1: between messages, or in
     the tools).

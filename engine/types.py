@@ -22,6 +22,7 @@ Cause = Literal[
     "tools",
     "trimmed",
     "evicted",
+    "other client",
     "positions",
     "other model",
     "cache off",
@@ -226,19 +227,22 @@ class Sampling:
 class KeptStart:
     """A start of a prompt that is to stay resident for `seconds`: up to the end of its first `messages` messages, the
     tools before them included. With 0 messages it is the tools alone, or what else stands before the first message.
+    `characters` of the message behind those belong to it, too.
 
     Raises InvalidRequestError where there are fewer than no messages, or no time.
     """
 
     messages: int
     seconds: float
+    characters: int = 0
 
     def __post_init__(self) -> None:
         _require(self.messages, int, "the number of messages to keep")
         _require(self.seconds, float, "the time to keep a start of a prompt")
-        if self.messages < 0 or not 0 < self.seconds <= MOST_KEPT_S:
+        _require(self.characters, int, "the characters to keep")
+        if self.messages < 0 or self.characters < 0 or not 0 < self.seconds <= MOST_KEPT_S:
             raise InvalidRequestError(
-                f"Keep a start of a prompt for up to {MOST_KEPT_S:,} seconds, and count messages from 0."
+                f"Keep a start of a prompt for up to {MOST_KEPT_S:,} seconds, and count messages and characters from 0."
             )
 
 
@@ -361,7 +365,10 @@ class Request:
 
     def _check_bias(self) -> None:
         object.__setattr__(self, "bias", _tuple_of(tuple, self.bias, "the bias of a request"))
-        for token, value in self.bias:
+        for pair in self.bias:
+            if len(pair) != 2:
+                raise InvalidRequestError("Let a bias be pairs of a token and what is added to its logit.")
+            token, value = pair
             _require(token, int, "a token of a bias")
             _require(value, float, "a bias")
             if not (0 <= token <= MOST_TOKEN_ID and -MOST_BIAS <= value <= MOST_BIAS):
@@ -372,6 +379,10 @@ class Request:
         return max(1, min(self.sampling.max_tokens, context_length // ANSWER_SHARE)) if self.keep_room else 1
 
 
+LEAST_CONTEXT = 1024
+"""Tokens that a conversation may have at least, whatever memory there is."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """Which model to load and how. An empty `path` means the default model, which is fetched once.
@@ -379,7 +390,8 @@ class ModelSpec:
     `path` is a folder with config.json and safetensors files, or a GGUF file. `cache_bytes` None takes a share of the
     free device memory; less than one whole conversation takes is raised to that (`ModelInfo.cache_budget_bytes`).
     `disk_bytes` is what may be kept on disk for the next start, 0 for nothing; None takes 2 GiB, but at most a tenth of
-    the free disk space.
+    the free disk space. `context_tokens` is how long a conversation may grow, at most as long as the model reads; None
+    takes what the computer's memory suggests, the same at every start.
     """
 
     path: str = ""
@@ -387,6 +399,7 @@ class ModelSpec:
     dtype: Dtype = "auto"
     cache_bytes: int | None = None
     disk_bytes: int | None = 0
+    context_tokens: int | None = None
 
     def __post_init__(self) -> None:
         _require(self.path, str, "the path of a model")
@@ -396,6 +409,71 @@ class ModelSpec:
         if self.cache_bytes is not None:
             check_budget(self.cache_bytes)
         check_disk_budget(self.disk_bytes)
+        if self.context_tokens is not None:
+            _require(self.context_tokens, int, "the length of a conversation")
+            if self.context_tokens < LEAST_CONTEXT:
+                raise InvalidRequestError(
+                    f"Let a conversation have at least {LEAST_CONTEXT:,} tokens; it is {_shown(self.context_tokens)}."
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFit:
+    """What a model will take, computed from its files before anything of it is read. All but tokens is in bytes.
+
+    `weights` and `scratch` (room to compute in) are taken at once, `token` by each token of a conversation, which may
+    grow to `context` tokens here, and to `longest` in the model. `free` and `total` are the device's memory.
+    """
+
+    name: str
+    dtype: str
+    weights: int
+    scratch: int
+    token: int
+    context: int
+    longest: int
+    free: int
+    total: int
+
+    @property
+    def conversation(self) -> int:
+        """A conversation of the whole context."""
+        return self.context * self.token
+
+    @property
+    def whole(self) -> int:
+        """All of it."""
+        return self.weights + self.scratch + self.conversation
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is room now."""
+        return self.whole <= self.free
+
+    @property
+    def sentence(self) -> str:
+        """What it takes of what there is."""
+        parts = ", ".join(
+            f"{nbytes / 1e9:.1f} {what}"
+            for nbytes, what in (
+                (self.weights, "for its weights"),
+                (self.scratch, "to compute in"),
+                (self.conversation, f"for a conversation of {self.context:,} tokens"),
+            )
+        )
+        there = (
+            f"{self.total / 1e9:.1f} GB are there" if self.whole > self.total else f"{self.free / 1e9:.1f} GB are free"
+        )
+        return f"{self.name} takes {self.whole / 1e9:.1f} GB of memory ({parts}), and {there}"
+
+    @property
+    def refusal(self) -> str:
+        """The same, and what may be done about it; "" where it fits."""
+        if self.fits:
+            return ""
+        room = (self.free - self.weights - self.scratch) // max(self.token, 1) // LEAST_CONTEXT * LEAST_CONTEXT
+        shorter = f"choose a shorter conversation (up to {room:,} tokens fit), " if room >= LEAST_CONTEXT else ""
+        return f"{self.sentence}: {shorter}close other programs, get the model in fewer bits, or choose a smaller one."
 
 
 def check_budget(nbytes: int) -> int:
@@ -477,6 +555,10 @@ class ModelInfo:
     has_tools: bool = False
 
 
+SHORT, LONG = "short", "long"
+"""The regimes of a model that has two."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReuseClass:
     """What the cache can do for a model: by itself, reuse every block. `sentence` says it to the user, `detail` is for
@@ -501,7 +583,7 @@ class ReuseClass:
         """
         if self.switch is None:
             return ""
-        return "short" if length <= self.switch else "long"
+        return SHORT if length <= self.switch else LONG
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 Without root it checks files and plays the frozen program without a display, in about five minutes. As root with
 debootstrap it also installs the .deb in a bare Debian (`--chroot bookworm`), which takes some minutes more and 2 GB in
-build/. `--twice` builds everything again and compares the sums: ten minutes more. Each is said before it starts.
+build/; `--flatpak` does the same in a sandbox. `--twice` builds everything again and compares the sums: ten minutes
+more. Each is said before it starts.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bundle import elf, smoke
 from bundle.contents import MOST_GLIBC, MOST_MB, PARTS_OF_C, SYSTEM_LIBRARIES, forbidden
+from bundle.contents import packages as needed_packages
 from linux.chroot import Chroot, earlier, everything
+from linux.sandbox import Sandbox
 
 ROOT = Path(__file__).parent.parent
 WORK, OUT = ROOT / "build" / "package", ROOT / "dist"
@@ -47,6 +50,7 @@ def main() -> int:
     parser.add_argument(
         "--chroot", action="append", default=[], metavar="SUITE", help="install the .deb in a bare Debian"
     )
+    parser.add_argument("--flatpak", action="store_true", help="build the Flatpak and play it in its sandbox")
     parser.add_argument("--twice", action="store_true", help="build again and compare")
     parser.add_argument("--files-only", action="store_true", help="run nothing")
     options = parser.parse_args()
@@ -60,6 +64,8 @@ def main() -> int:
         show("The frozen program plays, without a display: about four minutes", lambda: plays(tree))
     for suite in options.chroot:
         show(f"The .deb in a bare {suite}: some minutes, as root", lambda suite=suite: in_chroot(suite, packages))
+    if options.flatpak:
+        show("The Flatpak in its sandbox, on a runtime made of bookworm: some minutes, as root", in_sandbox)
     if options.twice:
         show("A second build is the same: about ten minutes", lambda: twice())
     print("\nAll is well." if not WRONG else "\n" + "\n".join(f"WRONG: {line}" for line in WRONG))
@@ -165,7 +171,7 @@ def libraries(tree: Path) -> str:
 
 def desktop(tree: Path) -> str:
     """Desktop file, metainfo, MIME type and icons are what desktops expect."""
-    app = tomllib.loads((ROOT / "packaging" / "app.toml").read_text(encoding="utf-8"))["id"]
+    app = app_id()
     share = tree / "usr" / "share"
     for path in (share / f"metainfo/{app}.metainfo.xml", share / f"mime/packages/{app}.xml"):
         ElementTree.parse(path)
@@ -231,6 +237,30 @@ def in_chroot(suite: str, packages: list[Path]) -> str:
     own = ("root/", "home/", "var/", "tmp/")
     WRONG.extend(f"{suite}: {name} stays after the packages are removed" for name in left if not name.startswith(own))
     return json.dumps(said, indent=1, ensure_ascii=False)
+
+
+def in_sandbox() -> str:
+    """Build the Flatpak from the trees of the packages, and play it without a network."""
+    if os.geteuid() != 0 or not (shutil.which("debootstrap") and shutil.which("flatpak-builder")):
+        WRONG.append("a Flatpak needs root, debootstrap and flatpak-builder")
+        return "not run"
+    chroot = Chroot("bookworm", WORK / "chroot")
+    with chroot.mounted():
+        chroot.apt("update")
+        chroot.apt("install", "-y", "--no-install-recommends", *needed_packages("deb"))
+    sandbox = Sandbox(WORK / "flatpak")
+    sandbox.add_runtime(chroot)
+    sandbox.build(ROOT / "packaging" / "linux" / "flatpak.yml")
+    folder = WORK / "flatpak" / "played"
+    folder.mkdir()
+    said = smoke.play(smoke.Player(sandbox.command(app_id(), folder), folder / "data"), folder)
+    WRONG.extend(f"flatpak: {line}" for line in said["wrong"])
+    return json.dumps(said, indent=1, ensure_ascii=False)
+
+
+def app_id() -> str:
+    """The name that desktops know the program by."""
+    return tomllib.loads((ROOT / "packaging" / "app.toml").read_text(encoding="utf-8"))["id"]
 
 
 def twice() -> str:

@@ -57,7 +57,7 @@ class ChartPanel(QWidget):
         self.saver = Saver(self)
         self._name, self._nothing = label(SMALL, text="What it saves", bold=True), label(SMALL)
         self._nothing.setWordWrap(True)
-        self._reading = False
+        self._reading = self._has_others = False
         self._saved = Savings(), Savings()
         self._changed: set[Card | Headline] = set()
         self._live: TurnStats | None = None
@@ -121,6 +121,11 @@ class ChartPanel(QWidget):
         self._live = None
         self.turns.load(turns)
         self._change(self.headline, self.first_token, self.tokens)
+
+    def offer_all(self) -> None:
+        """There are turns of others, so that all turns can be shown even before there is one here."""
+        self._has_others = True
+        self._change(self.headline)
 
     def show_miss(self, text: str) -> None:
         """Say when something that had been cached was last read again, and why; "" where nothing was."""
@@ -218,7 +223,7 @@ class ChartPanel(QWidget):
             self._name.setText("What it saves")
             self._nothing.setText(READING if self._reading else NOTHING)
         self._nothing.setVisible(not has_turns)
-        self.scope.setVisible(has_turns or self.scope.shows_all or bool(self._saved[1].tokens))
+        self.scope.setVisible(has_turns or self.scope.shows_all or self._has_others or bool(self._saved[1].tokens))
         for part in (self.headline, *self.cards, self.prefixes):
             part.setVisible(has_turns)
 

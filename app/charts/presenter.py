@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
 
@@ -12,12 +13,14 @@ from app.charts.words import read_again
 from app.chat.bridge import Bridge
 from app.chat.savings import SavedTotal, Savings, sum_of
 from app.chat.session import Session
-from app.chat.turn import Turn
+from app.chat.turn import ProgramTurn, Turn
 from app.history.history import History
 from app.history.records import StoredMessage
 from app.words import is_worth_saying
 from engine import HeadstartError, ModelInfo, TurnStats
 
+PROGRAM = "Program {}"
+"""The title of what another program asked."""
 MOST_TURNS = 512
 """How many of the newest turns of all conversations are shown together."""
 
@@ -48,6 +51,9 @@ class ChartPresenter(QObject):
         self._total = saved
         self._here = Savings()
         self._live: TurnStats | None = None
+        self._newest_id = 0
+        self._programs: deque[tuple[int, ShownTurn]] = deque(maxlen=MOST_TURNS)
+        """Turns of other programs, each with the newest answer of the window then: they stand between those."""
         self._say_error = say_error
         session.conversation_changed.connect(self.load)
         session.answers.stats_changed.connect(self._on_stats)
@@ -67,10 +73,18 @@ class ChartPresenter(QObject):
 
     def load(self, change: object = None) -> None:
         """Show the turns of the conversation in view, or of all conversations."""
-        self._charts.load_turns(self._all_turns() if self._charts.scope.shows_all else self._turns_in_view())
+        self._charts.load_turns(self._with_programs() if self._charts.scope.shows_all else self._turns_in_view())
         self._live = None
         self._load_saved()
         self._show_miss()
+
+    def add_programs(self, turns: Sequence[ProgramTurn]) -> None:
+        """Other programs were answered: their turns stand among those of all conversations."""
+        for turn in turns:
+            self._programs.append((self._newest_id, ShownTurn(turn.stats, 0, PROGRAM.format(turn.client))))
+        self._charts.offer_all()
+        if self._charts.scope.shows_all:
+            self.load()
 
     def show_measured(self) -> None:
         """Measured times took the place of estimates in the file, as in the demo: add all up anew from there."""
@@ -125,6 +139,13 @@ class ChartPresenter(QObject):
             self._say_error(str(error), error.detail)
             return []
 
+    def _with_programs(self) -> list[ShownTurn]:
+        """The turns of all conversations and of other programs, in the order in which they ended."""
+        turns = self._all_turns()
+        self._newest_id = max((self._newest_id, *(turn.message_id for turn in turns)))
+        placed = [*((turn.message_id, 0, turn) for turn in turns), *((at, 1, turn) for at, turn in self._programs)]
+        return [turn for _, _, turn in sorted(placed, key=lambda each: each[:2])][-MOST_TURNS:]
+
     def _on_stats(self, message_id: int, stats: TurnStats) -> None:
         title = self._session.conversation.title if self._charts.scope.shows_all else ""
         self._charts.update_turn(stats, message_id, title)
@@ -141,6 +162,7 @@ class ChartPresenter(QObject):
 
     def _on_any_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         # The session heard of it first, so that the turn is stored by now.
+        self._newest_id = max(self._newest_id, message.id)
         if self._charts.scope.shows_all:
             self.load()
 

@@ -50,6 +50,7 @@ _WHY_READ_AGAIN = {
     "tools": "other tools",
     "trimmed": "oldest turns left out",
     "evicted": "the memory was full",
+    "other client": "others needed the memory",
     "positions": "other positions, once",
     "other model": "another model",
     "cache off": "remembering was off",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
+from app.documents import Attachment, with_files
 from app.history.history import History
 from app.history.records import Conversation, StoredMessage, label_of
 from app.placeholders import Values, current_values, question_as_sent, system_as_sent, used_values
@@ -119,12 +120,13 @@ class Branch:
         )
 
     def ask(
-        self, text: str, history: History, today: date, values: Values
+        self, text: str, history: History, today: date, values: Values, files: tuple[Attachment, ...] = ()
     ) -> tuple[Conversation, StoredMessage, StoredMessage]:
         """Store a question at the end and an empty answer under it; all or nothing, and nothing changes here.
 
         The conversation is created with its first question: from then on its day is `today`. `values` are what the
-        placeholders of the system prompt stand for.
+        placeholders of the system prompt stand for. The `files` stand in front of the question, and stay there: what is
+        asked later reads them again from the cache.
         """
         with history.together():
             asked = self.conversation
@@ -132,15 +134,17 @@ class Branch:
                 title = asked.title or make_title(text)
                 own = (asked.cures, asked.template)
                 asked = history.create(asked.system_prompt, asked.sampling, today, title, *own)
-            sent, filled = self._as_sent(text, values)
-            question = history.append(asked.id, self.leaf_id, "user", text, sent, filled, self.left_out)
+            sent, filled = self._as_sent(text, values, files)
+            left_out = self.left_out
+            question = history.append(asked.id, self.leaf_id, "user", text, sent, filled, left_out, attachments=files)
             return asked, question, Branch(asked, [*self.messages, question]).append_answer(history, values)
 
     def is_sent_alike(self, values: Values) -> bool:
         """Whether the last question would be sent now as it was; not so where a placeholder was moved since then."""
         question, asked = self.messages[-1], self.conversation
         known = {**values, **dict(question.filled)}
-        now = question_as_sent(question.content, asked.system_prompt, known, asked.cures)
+        whole = with_files(question.content, question.attachments)
+        now = question_as_sent(whole, asked.system_prompt, known, asked.cures)
         return now == (question.sent or question.content)
 
     def append_answer(self, history: History, values: Values) -> StoredMessage:
@@ -153,18 +157,20 @@ class Branch:
             history.note_system_prompt(answer.id, self.system_prompt(values))
             return answer
 
-    def with_draft(self, text: str, values: Values | None = None) -> Branch:
+    def with_draft(self, text: str, values: Values | None = None, files: tuple[Attachment, ...] = ()) -> Branch:
         """The branch as it would be asked now: with this question, or with the one that still waits for an answer."""
-        if not text and self.messages and self.messages[-1].role == "user":
+        if not (text or files) and self.messages and self.messages[-1].role == "user":
             return self
-        sent, filled = self._as_sent(text, current_values() if values is None else values)
+        sent, filled = self._as_sent(text, current_values() if values is None else values, files)
         draft = StoredMessage(0, self.conversation.id, self.leaf_id, "user", text, sent=sent, filled=filled)
         return self.with_messages(draft)
 
-    def _as_sent(self, text: str, values: Values) -> tuple[str, tuple[tuple[str, str], ...]]:
+    def _as_sent(
+        self, text: str, values: Values, files: tuple[Attachment, ...]
+    ) -> tuple[str, tuple[tuple[str, str], ...]]:
         """A question as the model gets it, "" where that is `text`, and what the placeholders stand for in its turn."""
         prompt, cures = self.conversation.system_prompt, self.conversation.cures
-        sent = question_as_sent(text, prompt, values, cures)
+        sent = question_as_sent(with_files(text, files), prompt, values, cures)
         return "" if sent == text else sent, used_values(prompt, values, cures)
 
 

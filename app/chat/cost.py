@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.chat.attached import Attached
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
+from app.documents import Attachment
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
 
@@ -27,9 +29,9 @@ class Outlook:
     model: ModelInfo
     keep_room: bool
 
-    def request(self, branch: Branch, text: str) -> Request:
-        """What this branch would ask if `text` were sent."""
-        drafted = branch.with_draft(repair_text(text), self.values)
+    def request(self, branch: Branch, text: str, files: tuple[Attachment, ...] = ()) -> Request:
+        """What this branch would ask if `text` were sent with these files."""
+        drafted = branch.with_draft(repair_text(text), self.values, files)
         return drafted.request(self.use_cache, self.values, keep_room=self.keep_room)
 
     def with_system_prompt(self, text: str, cures: tuple[Cure, ...]) -> Branch:
@@ -101,25 +103,34 @@ class Previewer(QObject):
 
 
 class Cost(QObject):
-    """Keeps the cost of four prompts up to date while the session is idle, each once nothing has changed for 150 ms.
+    """Keeps the cost of five prompts up to date while the session is idle, each once nothing has changed for 150 ms.
 
-    `outlook` gives what a question would be sent with now, None while nothing can be sent. Attributes: `draft`, `edit`,
-    `prompt` and `template` are the previewers of the four.
+    `outlook` gives what a question would be sent with now, None while nothing can be sent; `attached` are the files
+    that go with drafts. Attributes: `draft`, `edit`, `prompt`, `template` and `files` are the previewers of the five.
 
     Signals: draft_previewed(Preview) of what the composer holds, edit_priced(int, Preview) of a change of the question
     with this id, prompt_previewed(Preview | None) of the draft under the system prompt that is being written; None when
     it is written no longer. template_previewed(Preview, dict[TemplateSettings, Preview]) of the draft as it is, and
-    under the settings that are thought of.
+    under the settings that are thought of. files_previewed(Preview, Preview) of the draft without its files, and with
+    them, where it has any.
     """
 
     draft_previewed = Signal(object)
     edit_priced = Signal(object, object)
     prompt_previewed = Signal(object)
     template_previewed = Signal(object, object)
+    files_previewed = Signal(object, object)
 
-    def __init__(self, bridge: Bridge, outlook: Callable[[], Outlook | None], parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        bridge: Bridge,
+        outlook: Callable[[], Outlook | None],
+        attached: Attached,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._outlook = outlook
+        self._attached = attached
         self._draft = ""
         self._edited = self._considered = 0  # ids of questions, 0 for none
         self._prompt: tuple[str, tuple[Cure, ...]] | None = None
@@ -128,6 +139,8 @@ class Cost(QObject):
         self.edit = Previewer(bridge, self._edit_request, self._on_edit_previewed, self)
         self.prompt = Previewer(bridge, self._prompt_request, self.prompt_previewed.emit, self)
         self.template = Previewer(bridge, self._template_requests, self._on_template_previewed, self)
+        self.files = Previewer(bridge, self._files_requests, self.files_previewed.emit, self)
+        attached.changed.connect(self.refresh)
         bridge.cache_view.connect(self.refresh)  # what is cached may be less or more, perhaps by another conversation
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
@@ -164,10 +177,11 @@ class Cost(QObject):
         self._schedule(self.edit, self._considered != 0)
         self._schedule(self.prompt, self._prompt is not None)
         self._schedule(self.template, bool(self._templates))
+        self._schedule(self.files, bool(self._draft_files()))
 
     def drop(self) -> None:
         """Nothing can be sent now."""
-        for previewer in (self.draft, self.edit, self.prompt, self.template):
+        for previewer in (self.draft, self.edit, self.prompt, self.template, self.files):
             previewer.drop()
 
     def request_under(self, text: str, cures: tuple[Cure, ...]) -> Request | None:
@@ -193,20 +207,31 @@ class Cost(QObject):
             return []
         return [now, *(replace(now, template=settings) for settings in self._templates)]
 
+    def _files_requests(self) -> list[Request]:
+        files = self._draft_files()
+        found = [self._request(lambda outlook: outlook.branch, each) for each in ((), files) if files]
+        return [each for each in found if each]
+
+    def _draft_files(self) -> tuple[Attachment, ...]:
+        return self._attached.files(self._edited or None)
+
     def _edit_request(self) -> list[Request]:
         if not (outlook := self._outlook()):
             return []
         before, asked = outlook.branch.before, self._considered
-        texts = [message.content for message in outlook.branch.messages if message.id == asked]
-        return [outlook.request(before(asked), text) for text in texts]
+        found = [message for message in outlook.branch.messages if message.id == asked]
+        return [outlook.request(before(asked), each.content, each.attachments) for each in found]
 
-    def _request(self, find_branch: Callable[[Outlook], Branch]) -> Request | None:
-        """What sending the draft would ask, in the branch found."""
+    def _request(
+        self, find_branch: Callable[[Outlook], Branch], files: tuple[Attachment, ...] | None = None
+    ) -> Request | None:
+        """What sending the draft would ask, in the branch found, with these files (None: those it has)."""
         if not (outlook := self._outlook()):
             return None
         branch = find_branch(outlook)
         try:
-            return outlook.request(branch.before(self._edited) if self._edited else branch, self._draft)
+            before = branch.before(self._edited) if self._edited else branch
+            return outlook.request(before, self._draft, self._draft_files() if files is None else files)
         except HeadstartError:  # the question that is being edited left the view
             return None
 

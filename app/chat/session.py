@@ -12,6 +12,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal
 
 from app.chat.answers import Answers
+from app.chat.attached import Attached
 from app.chat.branch import Branch, repair_text
 from app.chat.bridge import Bridge
 from app.chat.cost import Cost, Outlook
@@ -33,7 +34,8 @@ class Session(QObject):
     conversations go on behind the one in view.
 
     Attributes, each with signals of its own: `answers` are all that are on their way, with the model that writes them;
-    `saving` stores them; `cost` says what prompts that are not sent yet would cost.
+    `saving` stores them; `attached` are the files that go with the next questions; `cost` says what prompts
+    that are not sent yet would cost.
 
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
@@ -79,7 +81,8 @@ class Session(QObject):
         self._had_prompt: dict[int, bool] = {}
         self.saving = Saving(history, self)
         self.answers = Answers(bridge, self.saving, self)
-        self.cost = Cost(bridge, self._outlook, self)
+        self.attached = Attached(lambda: self._branch, self)
+        self.cost = Cost(bridge, self._outlook, self.attached, self)
         self._branch = self._blank()
         self._state = self.state
         self.saving.error.connect(self.error)
@@ -146,12 +149,13 @@ class Session(QObject):
     # Turns
 
     def send(self, text: str) -> bool:
-        """Ask. False when nothing was sent: the text is blank, or an `error` says why; keep it in the composer then."""
+        """Ask, with the files that are attached. False when nothing was sent: the text is blank, or an `error` says
+        why; keep it in the composer then."""
         return self._ask(text, lambda: self._branch)
 
     def edit(self, message_id: int, text: str) -> bool:
         """Ask in place of an earlier question, in a new branch. False as in `send`."""
-        return self._ask(text, lambda: self._branch.before(message_id))
+        return self._ask(text, lambda: self._branch.before(message_id), message_id)
 
     def retry(self) -> bool:
         """Answer the last question again, as a sibling of the answer it has. False as in `send`.
@@ -190,7 +194,7 @@ class Session(QObject):
         if not (outlook := self._outlook()):
             return None
         before = outlook.branch.before(edited) if edited else outlook.branch
-        branch = before.with_draft(repair_text(text), outlook.values)
+        branch = before.with_draft(repair_text(text), outlook.values, self.attached.files(edited))
         return branch, branch.request(outlook.use_cache, outlook.values, keep_room=self._keeps_room)
 
     def leave_out_before(self, message_id: int) -> None:
@@ -360,15 +364,15 @@ class Session(QObject):
 
     # How a turn begins and ends
 
-    def _ask(self, text: str, find_branch: Callable[[], Branch]) -> bool:
+    def _ask(self, text: str, find_branch: Callable[[], Branch], edited: int | None = None) -> bool:
         text = repair_text(text)
         if not text.strip():
             return False
         asked_at, values = time.perf_counter(), self._values()
         try:
             self._refuse_if_not_ready()
-            branch = find_branch()
-            conversation, question, answer = branch.ask(text, self._history, self._today(), values)
+            branch, files, before = find_branch(), self.attached.files(edited), self.conversation.id
+            conversation, question, answer = branch.ask(text, self._history, self._today(), values, files)
         except HeadstartError as error:
             self._report(error)
             return False
@@ -378,6 +382,7 @@ class Session(QObject):
         request = branch.with_messages(question).request(self.use_cache, values, keep_room=self._keeps_room)
         self._submit(Turn(answer, request, question.id), asked_at)
         self._draw(branch, question, answer)
+        self.attached.sent(before, edited)
         return True
 
     def _submit(self, turn: Turn, asked_at: float) -> None:
@@ -459,6 +464,8 @@ class Session(QObject):
             self._history.discard(question.id, leaf)
             self._show(self._read(question.conversation_id, self._branch.left_out))
         self.conversations_changed.emit()
+        if question.attachments:
+            self.attached.set_files(question.attachments, replaced)
         self.question_taken_back.emit(question.content, replaced)
         if is_refused:
             self.question_refused.emit(question.content, replaced)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from app.history.records import StoredMessage
 from engine import Divergence, Request, TurnStats
 
 Phase = Literal["waiting", "prefill", "writing", "stopping"]
+
+
+class ProgramTurn(NamedTuple):
+    """What another program asked the engine, and the figures of its answer."""
+
+    client: str
+    stats: TurnStats
 
 
 @dataclass(eq=False)

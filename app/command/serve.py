@@ -12,7 +12,7 @@ from app.command.ending import Ending, handled
 from app.command.terminal import DONE, ProgressLine
 from app.server.access import DEFAULT_PORT, Access
 from app.settings import Settings
-from engine import Engine, Failed, HeadstartError, Loaded, Loading, ModelInfo
+from engine import EitherEngine, EnginePort, Failed, HeadstartError, Loaded, Loading, ModelInfo
 
 LOOK_EVERY_S = 0.5
 """Between two looks at what the engine says by itself."""
@@ -48,7 +48,7 @@ def main(options: argparse.Namespace) -> int:
         ending.number = ending.number or number
         over.set()
 
-    engine = Engine()
+    engine = EitherEngine()
     try:
         with handled(end):
             server = Server(engine.beside, access)
@@ -77,7 +77,9 @@ def access_of(options: argparse.Namespace) -> Access:
     return Access(options.host, options.port, secrets.token_urlsafe(24), tuple(options.allow_host))
 
 
-def _load(engine: Engine, options: argparse.Namespace, line: ProgressLine, over: threading.Event) -> ModelInfo | None:
+def _load(
+    engine: EnginePort, options: argparse.Namespace, line: ProgressLine, over: threading.Event
+) -> ModelInfo | None:
     """Load the model and say how far it is; None where a signal came first. Raises HeadstartError."""
     loading = engine.load(spec_of(options, Settings.load()))
     while not over.wait(LOOK_EVERY_S / 10):
@@ -91,7 +93,7 @@ def _load(engine: Engine, options: argparse.Namespace, line: ProgressLine, over:
     return None
 
 
-def _hear(engine: Engine) -> None:
+def _hear(engine: EnginePort) -> None:
     """Take what the engine says by itself. Raises HeadstartError where it will answer nothing any more."""
     for event in engine.poll():
         if isinstance(event, Failed) and event.is_model_gone:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
@@ -19,6 +18,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import theme, words
+from app.composer.file_row import FileRow
+from app.widgets.icons import icon
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.plain import SoftLabel, tool_tip
 from engine import Preview, Sampling
@@ -26,14 +27,13 @@ from engine import Preview, Sampling
 FEWEST_LINES, MOST_LINES = 2, 10
 PARAGRAPH_END = "\u2029"
 """What Qt puts between two lines of a plain text document. Typed or pasted it becomes a line end."""
-LARGEST_FILE = 200_000
-"""Bytes of a text file up to which dropping it inserts what is in it."""
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Composer(QWidget):
-    """The field, its buttons and what they cost. Signals: send(str), stop(), draft_changed(str). `sampling` is a button
-    of it.
+    """The field, its buttons and what they cost. Signals: send(str), stop(), draft_changed(str), files_given(list) with
+    the paths of files that were dropped or pasted, editing_changed(). `sampling` and `attach` are buttons of it,
+    `files` shows the files that go with the question.
 
     `editing` is the id of the question that sending replaces, None when it asks a new one. What is typed stays until
     `clear_sent`, so that nothing is lost when sending fails.
@@ -42,15 +42,24 @@ class Composer(QWidget):
     send = Signal(str)
     stop = Signal()
     draft_changed = Signal(str)
+    files_given = Signal(list)
+    editing_changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.editing: int | None = None
         self._draft, self._busy, self._can_stop = "", False, True
+        self._is_reading = False
         self.next_prompt = NextPrompt(self)
         self.edit = PromptEdit(self)
         self.sampling = QPushButton(self)
         self.sampling.setObjectName("quiet")
+        self.attach = QPushButton("Attach", self)
+        self.attach.setObjectName("quiet")
+        self.attach.setIcon(icon("attach"))
+        self.attach.setAccessibleName("Attach files")
+        self.attach.setToolTip("Attach text, Markdown, code, PDF, DOCX or HTML. Files can be dropped here, too.")
+        self.files = FileRow(self)
         self.button = QPushButton("Send", self)
         self.button.setObjectName("primary")
         self.button.setFixedWidth(64)
@@ -64,12 +73,14 @@ class Composer(QWidget):
         self._frame = _Frame(self.edit, self)
         bottom = QHBoxLayout()
         bottom.setContentsMargins(0, 0, 0, 0)
+        bottom.addWidget(self.attach)
         bottom.addWidget(self.sampling)
         bottom.addStretch()
         bottom.addWidget(self.button)
         inside = QVBoxLayout(self._frame)
         inside.setContentsMargins(8, 12, 12, 10)
         inside.setSpacing(4)
+        inside.addWidget(self.files)
         field = QHBoxLayout()
         field.setContentsMargins(8, 0, 0, 0)
         field.addWidget(self.edit)
@@ -103,6 +114,7 @@ class Composer(QWidget):
         self.button.clicked.connect(self._on_button)
         self.edit.send.connect(self._on_send)
         self.edit.escape.connect(self._on_escape)
+        self.edit.files_given.connect(self.files_given)
         self.edit.textChanged.connect(self._on_text)
 
     @property
@@ -127,6 +139,7 @@ class Composer(QWidget):
             self._draft = self.text
         self.editing = message_id
         self._banner.show()
+        self.editing_changed.emit()
         self.set_text(text)
         self.edit.setFocus()
 
@@ -139,6 +152,11 @@ class Composer(QWidget):
         """Turn Send into Stop while an answer is on its way."""
         self._busy = busy
         self._can_stop = can_stop
+        self._update_button()
+
+    def set_reading(self, is_reading: bool) -> None:
+        """A file is being read: nothing is sent without it."""
+        self._is_reading = is_reading
         self._update_button()
 
     def show_preview(self, preview: Preview | None) -> None:
@@ -156,6 +174,7 @@ class Composer(QWidget):
     def _leave_editing(self) -> None:
         self.editing, self._draft = None, ""
         self._banner.hide()
+        self.editing_changed.emit()
 
     def _on_text(self) -> None:
         self._update_button()
@@ -169,7 +188,7 @@ class Composer(QWidget):
         self.edit.setFocus()
 
     def _on_send(self) -> None:
-        if not self._busy and self.text.strip():
+        if not self._busy and not self._is_reading and self.text.strip():
             self.send.emit(self.text)
 
     def _on_escape(self) -> None:
@@ -183,18 +202,20 @@ class Composer(QWidget):
         self.button.setText(says)
         self.button.setAccessibleName(f"{says} the answer" if self._busy else "Send the message")
         self.button.setToolTip(tool_tip("Stop (Esc)" if self._busy else "Send (Enter)"))
-        self.button.setEnabled(self._can_stop if self._busy else not self.edit.document().isEmpty())
+        can_send = not (self._is_reading or self.edit.document().isEmpty())
+        self.button.setEnabled(self._can_stop if self._busy else can_send)
 
 
 class PromptEdit(QPlainTextEdit):
     """The field a question is typed in: plain text, as tall as what is in it, within limits. Enter sends and
     Shift+Enter breaks the line, but Enter that ends a composition of an input method does neither.
 
-    Signals: send(), escape().
+    Signals: send(), escape(), files_given(list) with the paths of files that were dropped or pasted.
     """
 
     send = Signal()
     escape = Signal()
+    files_given = Signal(list)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -202,7 +223,7 @@ class PromptEdit(QPlainTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabChangesFocus(True)
-        self.setFont(theme.text_font())
+        self.setFont(theme.reading_font())
         self.setPlaceholderText("Write a message")
         self.setAccessibleName("Message")
         self.setAccessibleDescription("Enter sends, Shift+Enter breaks the line, Escape stops the answer")
@@ -228,10 +249,9 @@ class PromptEdit(QPlainTextEdit):
         return source.hasUrls() or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """A dropped file becomes what is in it where that is a text of some pages, and its path elsewhere."""
-        files = [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
-        if files:
-            self.insertPlainText("\n".join(map(text_of_file, files)))
+        """Files are given to the conversation; what they hold is not typed."""
+        if files := local_files(source):
+            self.files_given.emit(files)
         else:
             super().insertFromMimeData(source)
 
@@ -248,6 +268,11 @@ class PromptEdit(QPlainTextEdit):
             return
         super().keyPressEvent(event)
 
+    def show_size(self) -> None:
+        """Show what is written as large as messages are shown now."""
+        self.setFont(theme.reading_font())
+        self._fit_height(self.document().documentLayout().documentSize())
+
     def _fit_direction(self) -> None:
         """Text that begins right-to-left stands on the right; a plain text document aligns all its lines alike."""
         option = self.document().defaultTextOption()
@@ -263,15 +288,9 @@ class PromptEdit(QPlainTextEdit):
         self.setFixedHeight(lines * math.ceil(QFontMetricsF(self.font()).lineSpacing()) + 4)
 
 
-def text_of_file(path: str) -> str:
-    """What a file holds, or its path where it is too large, no text, or cannot be read."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-        text = data.decode("utf-8")
-    except (OSError, ValueError):
-        return path
-    return path if len(data) > LARGEST_FILE or "\0" in text else text
+def local_files(source: QMimeData) -> list[str]:
+    """The paths of the files of this computer among what is dropped or pasted."""
+    return [url.toLocalFile() for url in source.urls() if url.isLocalFile()]
 
 
 class _Frame(QWidget):

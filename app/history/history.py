@@ -10,10 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from datetime import date
 from itertools import starmap
 from pathlib import Path
 
+from app.documents import Attachment
 from app.history.file import HistoryFile
 from app.history.presets import PresetTable
 from app.history.records import (
@@ -60,7 +62,7 @@ _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}
 """There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out, m.thought, m.tool_calls, m.tool_call_id,
-    m.template, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
+    m.template, m.attachments, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
 _BRANCH = f"""
     WITH RECURSIVE branch(id) AS (
         SELECT {_LEAF} FROM conversation c WHERE c.id = ?
@@ -289,21 +291,23 @@ class History:
         filled: tuple[tuple[str, str], ...] = (),
         left_out: int = 0,
         template: TemplateSettings = NOTHING_CHOSEN,
+        attachments: tuple[Attachment, ...] = (),
     ) -> StoredMessage:
         """A new message under `parent_id` (None: the first), which becomes the leaf."""
         now = self._clock()
         insert = (
-            "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out, template)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out, template,"
+            " attachments) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        kept = (now, sent, to_json(dict(filled)), left_out, to_json(template))
+        kept = (now, sent, to_json(dict(filled)), left_out, to_json(template), to_json(attachments))
         values = (conversation_id, parent_id, role, content, *kept)
         leaf = "UPDATE conversation SET leaf_id = ?, updated = ? WHERE id = ?"
         with self.together():
             number = self.file.change(insert, *values)
             self.file.change(leaf, number, now, conversation_id)
         parts = (number, conversation_id, parent_id, role, content)
-        return StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out, template=template)
+        made = StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out, template=template)
+        return replace(made, attachments=attachments)
 
     def save_text(self, answer: StoredMessage) -> None:
         """Keep what is written so far of an answer that goes on."""

@@ -14,6 +14,7 @@ from datetime import date
 from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from app.documents import Attachment
 from app.placeholders import Cure
 from engine import NOTHING_CHOSEN, Divergence, HeadstartError, Role, Sampling, TemplateSettings, ToolCall, TurnStats
 
@@ -40,7 +41,8 @@ class StoredMessage:
     `created` is in seconds since the epoch. `sent` is a question as the model got it, "" where that is `content`;
     `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). A message
     was written without the first `left_out` messages of its branch; those after it are without them, too. `unread`
-    names the columns whose value in the file is of no use, so that it was left out.
+    names the columns whose value in the file is of no use, so that it was left out. `attachments` are the files that
+    went with a question; they stand in `sent`, in front of it.
     """
 
     id: int
@@ -61,6 +63,7 @@ class StoredMessage:
     tool_call_id: str = ""
     template: TemplateSettings = NOTHING_CHOSEN
     unread: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -183,6 +186,7 @@ def read_message(row: Row) -> StoredMessage:
         tool_calls=row.read("tool_calls", read_tool_calls, ()),
         tool_call_id=row.read("tool_call_id", read_text, ""),
         template=row.read("template", read_template, NOTHING_CHOSEN),
+        attachments=row.read("attachments", read_attachments, ()),
         unread=tuple(row.unread),
     )
 
@@ -280,6 +284,11 @@ def read_template(text: str) -> TemplateSettings:
 def read_tool_calls(text: str) -> tuple[ToolCall, ...]:
     """The functions that an answer asked for, from JSON."""
     return tuple(_made(ToolCall, values) for values in json.loads(text))
+
+
+def read_attachments(text: str) -> tuple[Attachment, ...]:
+    """The files that went with a question, from JSON."""
+    return tuple(_made(Attachment, values) for values in json.loads(text))
 
 
 def read_texts(text: str) -> tuple[str, ...]:

@@ -115,6 +115,11 @@ def drafts_of_conversations() -> tuple[str, ...]:
     )
 
 
+def files_of_questions() -> tuple[str, ...]:
+    """The files that went with a question, with their text."""
+    return ("ALTER TABLE message ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -123,6 +128,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     quick_list,
     parts_of_answers,
     drafts_of_conversations,
+    files_of_questions,
 ]
 
 ERASES_FROM = 5

@@ -1,7 +1,4 @@
-"""Anthropic's messages (docs.anthropic.com/en/api/messages), with breakpoints that keep a start of the prompt resident.
-
-A breakpoint counts to the end of its message: with one in the middle of a message, all of that message is kept.
-"""
+"""Anthropic's messages (docs.anthropic.com/en/api/messages), with breakpoints that keep starts of a prompt resident."""
 
 from __future__ import annotations
 
@@ -15,15 +12,18 @@ from starlette.requests import Request as Call
 from starlette.responses import Response
 
 from app.server.asking import (
+    NO_TOOLS,
     Body,
     call_id,
     check_model,
     client_of,
     conversation_of,
+    held_to,
     in_words,
     made_id,
     make_request,
     sampling_of,
+    schema_text,
     stops_of,
     text_of,
     tool_of,
@@ -40,6 +40,7 @@ from engine import (
     Message,
     ModelInfo,
     Request,
+    Role,
     TemplateSettings,
     TextDelta,
     Tool,
@@ -47,6 +48,7 @@ from engine import (
 )
 
 SECONDS = {"5m": 300.0, "1h": 3600.0}
+BETWEEN_TEXTS = "\n\n"
 MOST_BREAKPOINTS = 4
 REASONS = {"end": "end_turn", "length": "max_tokens", "stopped": "end_turn"}
 NO_THINKING = "This model has no switch for thinking: leave thinking out."
@@ -57,18 +59,20 @@ NO_CALLS_FROM_USER = "A block of the type tool_use or thinking belongs into a me
 
 @dataclass(slots=True)
 class Chat:
-    """Messages in the engine's form, and behind how many of them a breakpoint stands, with how long it keeps."""
+    """Messages in the engine's form, and where a breakpoint stands, with how long it keeps: behind so many of the
+    messages, and so many characters of the next one."""
 
     messages: list[Message] = field(default_factory=list)
-    breakpoints: dict[int, float] = field(default_factory=dict)
+    breakpoints: dict[tuple[int, int], float] = field(default_factory=dict)
     count: int = 0
 
-    def mark(self, block: Mapping[str, Any], before: int) -> None:
-        """Note a breakpoint where the block has one, behind the first `before` messages."""
+    def mark(self, block: Mapping[str, Any], before: int, characters: int = 0) -> None:
+        """Note a breakpoint where the block has one, behind the first `before` messages and `characters`."""
         if (control := block.get("cache_control")) is not None:
             self.count += 1
             seconds = SECONDS[control.get("ttl") or "5m"]
-            self.breakpoints[before] = max(seconds, self.breakpoints.get(before, 0.0))
+            place = before, characters
+            self.breakpoints[place] = max(seconds, self.breakpoints.get(place, 0.0))
             if self.count > MOST_BREAKPOINTS:
                 raise ApiError(400, TOO_MANY)
 
@@ -105,18 +109,37 @@ def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
         _add(chat, given)
     chat.mark(body, len(chat.messages))
     client, salt = client_of(body, call), body.get("cache_salt") or ""
+    form = (body.get("output_config") or {}).get("format") or {"type": "text"}
     return make_request(
         messages=tuple(chat.messages),
         sampling=sampling_of(body, model, body["max_tokens"]),
         conversation=conversation_of(client, salt, chat.messages),
         pin_system=False,
         stop=stops_of(body.get("stop_sequences")),
-        tools=tuple(_tool(tool) for tool in tools),
         template=TemplateSettings(_thinking(body.get("thinking"), model)),
         client=client,
         salt=salt,
-        kept=tuple(KeptStart(before, seconds) for before, seconds in sorted(chat.breakpoints.items())),
+        kept=tuple(
+            KeptStart(before, seconds, characters) for (before, characters), seconds in sorted(chat.breakpoints.items())
+        ),
+        schema=schema_text(form, form.get("schema")),
+        **_held(body),
     )
+
+
+def _held(body: Body) -> dict[str, Any]:
+    """The tools, and what holds the answer to calls of them."""
+    choice, given = body.get("tool_choice") or {"type": "auto"}, body.get("tools") or ()
+    if choice["type"] == "none":
+        return {}
+    tools = [_tool(each) for each in given]
+    must_call = [tool.name for tool in tools] if choice["type"] == "any" else []
+    if choice["type"] == "any" and not tools:
+        raise ApiError(400, NO_TOOLS)
+    if choice["type"] == "tool":
+        must_call = [choice["name"]]
+    strict = [each["name"] for each in given if each.get("strict")]
+    return held_to(tools, must_call, strict, is_one=bool(choice.get("disable_parallel_tool_use")))
 
 
 def _thinking(wish: Mapping[str, Any] | None, model: ModelInfo) -> str:
@@ -137,11 +160,19 @@ def _tool(given: Mapping[str, Any]) -> Tool:
 
 def _add_system(chat: Chat, given: Any) -> None:
     blocks = [{"text": given}] if isinstance(given, str) else list(given or ())
-    text = "\n\n".join(block["text"] for block in blocks)
+    _add_texts(chat, "system", blocks)
+
+
+def _add_texts(chat: Chat, role: Role, blocks: Sequence[Mapping[str, Any]]) -> None:
+    """One message of several texts; behind each of them there may be a breakpoint."""
+    at, before, text = 0, len(chat.messages), BETWEEN_TEXTS.join(block["text"] for block in blocks)
     if text:
-        chat.messages.append(Message("system", text))
+        chat.messages.append(Message(role, text))
     for block in blocks:
-        chat.mark(block, len(chat.messages))
+        at += len(block["text"])
+        is_whole = at == len(text)
+        chat.mark(block, len(chat.messages) if is_whole else before, 0 if is_whole else at)
+        at += len(BETWEEN_TEXTS)
 
 
 def _add(chat: Chat, given: Mapping[str, Any]) -> None:
@@ -161,27 +192,25 @@ def _add_answer(chat: Chat, blocks: Sequence[Mapping[str, Any]]) -> None:
         for block in blocks
         if block["type"] == "tool_use"
     )
+    before = len(chat.messages)
     chat.messages.append(in_words(lambda: Message("assistant", text, thought=thought, tool_calls=calls)))
+    at = 0
     for block in blocks:
-        chat.mark(block, len(chat.messages))
+        at += len(block["text"]) if block["type"] == "text" else 0
+        is_inside = block["type"] == "text" and at < len(text)
+        chat.mark(block, before if is_inside else len(chat.messages), at if is_inside else 0)
 
 
 def _add_question(chat: Chat, blocks: Sequence[Mapping[str, Any]]) -> None:
-    texts: list[str] = []
-    marked: list[Mapping[str, Any]] = []
+    texts: list[Mapping[str, Any]] = []
 
     def end_text() -> None:
-        if texts:
-            chat.messages.append(Message("user", "\n\n".join(texts)))
-        for each in marked:
-            chat.mark(each, len(chat.messages))
+        _add_texts(chat, "user", texts)
         texts.clear()
-        marked.clear()
 
     for block in blocks:
         if block["type"] == "text":
-            texts.append(block["text"])
-            marked.append(block)
+            texts.append(block)
         elif block["type"] == "tool_result":
             end_text()
             text = text_of(block.get("content"))

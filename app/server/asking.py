@@ -29,6 +29,10 @@ ID_CHARACTERS = string.ascii_letters + string.digits
 ID_LENGTH = 9
 """Of the id of a tool call, which some chat templates accept in this length only."""
 
+_SAMPLING = ("temperature", "top_p", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "seed")
+
+NO_TOOLS = "A tool has to be called, and there is none: send tools, or leave tool_choice out."
+NO_SUCH_TOOL = "tool_choice names {}, which is none of the tools. Send it with them."
 NO_SUCH_MODEL = "The model {} is not here. /v1/models says which is."
 NO_THINKING = "This model has no such switch for thinking: {}. It knows: {}."
 
@@ -60,11 +64,7 @@ def conversation_of(client: str, salt: str, messages: Sequence[Message]) -> str:
 
 def sampling_of(body: Body, model: ModelInfo, longest: int | None) -> Sampling:
     """How tokens are chosen: as the model's makers advise, in what the caller leaves open. Raises ApiError."""
-    given = {
-        name: body[name]
-        for name in ("temperature", "top_p", "min_p", "repetition_penalty", "seed")
-        if body.get(name) is not None
-    }
+    given = {name: body[name] for name in _SAMPLING if body.get(name) is not None}
     if (top_k := body.get("top_k")) is not None:
         given["top_k"] = max(0, int(top_k))
     if "seed" in given:
@@ -107,6 +107,29 @@ def tool_of(name: str, description: str | None, schema: Any) -> Tool:
     """A tool. Raises ApiError."""
     tool: Tool = in_words(lambda: Tool(name, description or "", json.dumps(schema or {}, ensure_ascii=False)))
     return tool
+
+
+def held_to(tools: Sequence[Tool], must_call: Sequence[str], strict: Sequence[str], *, is_one: bool) -> dict[str, Any]:
+    """The fields of a request that hold its answer to calls: `must_call` are the tools of which one has to be called.
+    Raises ApiError where one of them was not sent."""
+    names = {tool.name for tool in tools}
+    if unknown := [name for name in must_call if name not in names]:
+        raise ApiError(400, NO_SUCH_TOOL.format(unknown[0][:80]), param="tool_choice")
+    held = () if must_call else tuple(strict)
+    return {"tools": tuple(tools), "must_call": tuple(must_call), "held_calls": held, "one_call": is_one}
+
+
+def bias_of(given: Mapping[str, float] | None) -> tuple[tuple[int, float], ...]:
+    """What is added to the logits of tokens."""
+    return tuple((int(token), float(value)) for token, value in (given or {}).items())
+
+
+def schema_text(form: Mapping[str, Any] | None, schema: Any) -> str:
+    """The JSON Schema that the answer has to fit, "" where it may be any text: `schema` is that of a `form` of the type
+    json_schema."""
+    if form is None or form["type"] == "text":
+        return ""
+    return json.dumps(schema if form["type"] == "json_schema" else {"type": "object"})
 
 
 def call_id(call: ToolCall) -> str:

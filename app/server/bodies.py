@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema import Draft202012Validator, ValidationError
 from starlette.requests import Request as Call
 
 from app.server.access import Access
@@ -18,6 +19,7 @@ from app.server.guard import too_large
 TOO_SLOW = "The body did not arrive in time. Send it again."
 NO_OBJECT = "The body is no JSON object. Send one, as /openapi.json describes."
 NOT_KNOWN = "{} is not known here: leave it out. /openapi.json says what is."
+_SCHEMAS = "#/components/schemas/"
 LONGEST = 200
 """Characters of a validator's sentence that are repeated."""
 
@@ -67,36 +69,38 @@ def _no_number(name: str) -> None:
 def check(body: dict[str, Any], schema: str) -> None:
     """Raise ApiError for the first thing in which a body does not fit."""
     try:
-        error = next(iter(_validator(schema).iter_errors(body)), None)
-    except ValueError as problem:  # numbers that the validator cannot hold
+        error = next(_validator(schema).iter_errors(body), None)
+    except RecursionError as problem:
         raise ApiError(400, NO_OBJECT) from problem
     if error is not None:
-        raise _refusal(error)
+        raise _refusal(error, schema)
 
 
 @cache
 def _validator(schema: str) -> Draft202012Validator:
-    components = description()["components"]
-    return Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components})
+    return Draft202012Validator({"$ref": _SCHEMAS + schema, "components": description()["components"]})
 
 
-def _refusal(error: ValidationError) -> ApiError:
+def _refusal(error: ValidationError, schema: str) -> ApiError:
     """The sentence that stands in the schema for this place, or the validator's own."""
-    param = ".".join(str(part) for part in error.instance_path)
-    if sentence := _sentence_at(list(error.schema_path)):
+    param = ".".join(str(part) for part in error.absolute_path)
+    if sentence := _sentence_at(schema, error.absolute_schema_path):
         return ApiError(400, sentence, param=param or None)
-    if error.schema_path[-1:] == ["additionalProperties"]:
-        named = ", ".join(error.kind.as_dict().get("unexpected", ()))[:LONGEST]
+    if error.validator == "additionalProperties":
+        named = ", ".join(sorted(error.instance.keys() - error.schema["properties"].keys()))[:LONGEST]
         return ApiError(400, NOT_KNOWN.format(named), param=named)
     said = error.message if len(error.message) <= LONGEST else error.message[: LONGEST - 1] + "…"
     return ApiError(400, f"{param or 'The body'}: {said}.", param=param or None)
 
 
-def _sentence_at(path: list[str | int]) -> str:
-    """The innermost `x-refusal` on the way to a place in the description."""
+def _sentence_at(schema: str, path: Iterable[str | int]) -> str:
+    """The innermost `x-refusal` on the way to a place in a schema of the description."""
     found = ""
-    at: Any = description()
+    at: Any = {"$ref": _SCHEMAS + schema}
     for part in path:
+        while part not in at and "$ref" in at:  # a reference is no step of the way
+            at = description()["components"]["schemas"][at["$ref"].removeprefix(_SCHEMAS)]
+            found = at.get("x-refusal", found)
         at = at[part]
         if isinstance(at, dict):
             found = at.get("x-refusal", found)

@@ -39,13 +39,18 @@ Said = tuple[str, str, str, tuple[tuple[str, str], ...]]
 
 class Desk:
     """Asks `engine`, whose events nobody else takes, from one event loop. `most_open` requests at most are under way or
-    wait. `record` hears of every request.
+    wait. `record` hears of every request, and `heard` of each that has ended, in the thread of the loop.
 
     `wake` may be called from any thread when there are events. `model` is None until one is loaded.
     """
 
-    def __init__(self, connect: Callable[[Callable[[], None]], EnginePort], most_open: int) -> None:
-        self.record = Record()
+    def __init__(
+        self,
+        connect: Callable[[Callable[[], None]], EnginePort],
+        most_open: int,
+        heard: Callable[[Asked], None] = lambda asked: None,
+    ) -> None:
+        self.record = Record(heard)
         self.model: ModelInfo | None = None
         self._most_open = most_open
         self._loop = asyncio.get_running_loop()
@@ -136,6 +141,7 @@ class Desk:
             await self._pump
         for queue in self._waiting.values():
             queue.put_nowait(Failed(0, CLOSING))
+        await asyncio.to_thread(self._engine.close)
 
     # events
 

@@ -17,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from app.server.access import Access
 from app.server.api import build
 from app.server.desk import Desk
+from app.server.record import Asked
 from engine import EnginePort, HeadstartError, ModelInfo
 
 KEEP_ALIVE_S = 30
@@ -27,13 +28,18 @@ TAKEN = "The server cannot listen on {}: {}. Choose another port."
 
 class Server:
     """Answers calls from the moment it is made until `stop`. `connect` gives the engine, whose events nobody else may
-    take, and is told whom to wake when there are any.
+    take, and is told whom to wake when there are any. `heard` is told of each request that has ended, in the server's
+    thread.
 
     Attributes: `address`, where it listens. Raises HeadstartError where it cannot, or may not.
     """
 
     def __init__(
-        self, connect: Callable[[Callable[[], None]], EnginePort], access: Access, model: ModelInfo | None = None
+        self,
+        connect: Callable[[Callable[[], None]], EnginePort],
+        access: Access,
+        model: ModelInfo | None = None,
+        heard: Callable[[Asked], None] = lambda asked: None,
     ) -> None:
         if not access.is_local and not access.key:
             raise HeadstartError(NEEDS_KEY)
@@ -41,7 +47,7 @@ class Server:
         host, port = self._socket.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         self.address = f"http://{shown}:{port}"
-        self._connect, self._access, self._model = connect, access, model
+        self._connect, self._access, self._model, self._heard = connect, access, model, heard
         self._ready: Future[None] = Future()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="headstart-server", daemon=True)
@@ -69,7 +75,7 @@ class Server:
 
     async def _serve(self) -> None:
         limits = self._access.limits
-        self.desk = Desk(self._connect, limits.open_requests)
+        self.desk = Desk(self._connect, limits.open_requests, self._heard)
         self.desk.model = self._model
         config = uvicorn.Config(
             build(self.desk, self._access),

@@ -6,7 +6,6 @@ Thoughts go by `reasoning_content`, as vLLM has them.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -17,21 +16,26 @@ from starlette.requests import Request as Call
 from starlette.responses import Response
 
 from app.server.asking import (
+    NO_TOOLS,
     Body,
+    bias_of,
     call_id,
     check_model,
     client_of,
     conversation_of,
+    held_to,
     in_words,
     made_id,
     make_request,
     sampling_of,
+    schema_text,
     stops_of,
     text_of,
     thinking_of,
     tool_of,
 )
 from app.server.desk import Desk
+from app.server.errors import ApiError
 from app.server.record import Asked
 from app.server.streams import Piece, stream, whole
 from app.server.usage import openai_usage
@@ -70,6 +74,7 @@ def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
     """The engine's request. Raises ApiError."""
     messages = messages_of(body["messages"])
     client, salt = client_of(body, call), body.get("cache_salt") or ""
+    form = body.get("response_format") or {"type": "text"}
     scores = int(body.get("top_logprobs") or 0) if body.get("logprobs") else None
     return make_request(
         messages=messages,
@@ -77,20 +82,30 @@ def request_of(body: Body, call: Call, model: ModelInfo) -> Request:
         conversation=conversation_of(client, salt, messages),
         pin_system=False,
         stop=stops_of(body.get("stop")),
-        tools=() if body.get("tool_choice") == "none" else tools_of(body.get("tools")),
         template=TemplateSettings(thinking_of(body.get("reasoning_effort"), model)),
         client=client,
         salt=salt,
         scores=scores,
-        schema=schema_of(body.get("response_format")),
+        schema=schema_text(form, form.get("json_schema", {}).get("schema")),
+        bias=bias_of(body.get("logit_bias")),
+        **_held(body),
     )
 
 
-def schema_of(form: Mapping[str, Any] | None) -> str:
-    """The JSON Schema that the answer has to fit, "" where it may be any text."""
-    if form is None or form["type"] == "text":
-        return ""
-    return json.dumps(form["json_schema"]["schema"] if form["type"] == "json_schema" else {"type": "object"})
+def _held(body: Body) -> dict[str, Any]:
+    """The tools, and what holds the answer to calls of them."""
+    choice, given = body.get("tool_choice"), body.get("tools") or ()
+    if choice == "none":
+        return {}
+    tools = tools_of(given)
+    must_call = [tool.name for tool in tools] if choice == "required" else []
+    if choice == "required" and not tools:
+        raise ApiError(400, NO_TOOLS, param="tool_choice")
+    if isinstance(choice, Mapping):
+        named = choice["allowed_tools"]["tools"] if choice["type"] == "allowed_tools" else [choice]
+        must_call = [each["function"]["name"] for each in named]
+    strict = [each["function"]["name"] for each in given if each["function"].get("strict")]
+    return held_to(tools, must_call, strict, is_one=body.get("parallel_tool_calls") is False)
 
 
 def messages_of(given: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

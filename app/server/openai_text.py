@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from app.server.asking import (
     Body,
+    bias_of,
     check_model,
     client_of,
     conversation_of,
@@ -27,9 +28,10 @@ from app.server.openai_chat import END, REASONS, merged, together
 from app.server.record import Asked
 from app.server.streams import Piece, stream, whole
 from app.server.usage import openai_usage
-from engine import Finished, Message, ModelInfo, Request, Scored, TextDelta
+from engine import Finished, Matched, Message, ModelInfo, Request, Scored, TextDelta
 
 MOST_ANSWERS = 8
+NO_ECHO = "echo repeats a prompt that is a text, and without logprobs: the tokens of a prompt are not scored here."
 USUAL_TOKENS = 16
 """OpenAI's own default for completions."""
 
@@ -39,12 +41,15 @@ async def answer(call: Call, desk: Desk, body: Body) -> Response:
     model = desk.loaded()
     name = check_model(body, model)
     requests = requests_of(body, call, model)
+    if body.get("echo") and (body.get("logprobs") is not None or any(one.messages[0].token_ids for one in requests)):
+        raise ApiError(400, NO_ECHO, param="echo")
+    is_echoed = bool(body.get("echo"))
     asked = [desk.record.begin(one.conversation, call.url.path) for one in requests]
     head = {"id": made_id("cmpl-"), "object": "text_completion", "created": int(time.time()), "model": name}
     if body.get("stream"):
         is_counted = bool((body.get("stream_options") or {}).get("include_usage"))
-        return await stream(call, _chunks(desk, requests, asked, head, is_counted), END)
-    return await whole(call, _whole(desk, requests, asked, head))
+        return await stream(call, _chunks(desk, requests, asked, head, is_counted, is_echoed), END)
+    return await whole(call, _whole(desk, requests, asked, head, is_echoed))
 
 
 def requests_of(body: Body, call: Call, model: ModelInfo) -> list[Request]:
@@ -68,6 +73,7 @@ def requests_of(body: Body, call: Call, model: ModelInfo) -> list[Request]:
             salt=salt,
             is_plain=True,
             scores=None if scores is None else int(scores),
+            bias=bias_of(body.get("logit_bias")),
         )
         seeds = [None if sampling.seed is None else sampling.seed + number for number in range(count)]
         made += [replace(request, sampling=replace(sampling, seed=seed)) for seed in seeds]
@@ -95,13 +101,15 @@ def _usage(asked: Sequence[Asked], requests: Sequence[Request]) -> dict[str, Any
     return usage
 
 
-async def _whole(desk: Desk, requests: Sequence[Request], asked: Sequence[Asked], head: Body) -> dict[str, Any]:
-    made = await together([_choice(desk, one, asked[index], index) for index, one in enumerate(requests)])
+async def _whole(
+    desk: Desk, requests: Sequence[Request], asked: Sequence[Asked], head: Body, is_echoed: bool
+) -> dict[str, Any]:
+    made = await together([_choice(desk, one, asked[index], index, is_echoed) for index, one in enumerate(requests)])
     return {**head, "choices": made, "usage": _usage(asked, requests)}
 
 
-async def _choice(desk: Desk, request: Request, asked: Asked, index: int) -> dict[str, Any]:
-    pieces = [piece async for piece in _pieces(desk, request, asked, index)]
+async def _choice(desk: Desk, request: Request, asked: Asked, index: int, is_echoed: bool) -> dict[str, Any]:
+    pieces = [piece async for piece in _pieces(desk, request, asked, index, is_echoed)]
     text = "".join(piece["text"] for piece in pieces)
     scores = [piece["logprobs"] for piece in pieces if piece["logprobs"]]
     logprobs = {name: [value for each in scores for value in each[name]] for name in scores[0]} if scores else None
@@ -109,10 +117,10 @@ async def _choice(desk: Desk, request: Request, asked: Asked, index: int) -> dic
 
 
 async def _chunks(
-    desk: Desk, requests: Sequence[Request], asked: Sequence[Asked], head: Body, is_counted: bool
+    desk: Desk, requests: Sequence[Request], asked: Sequence[Asked], head: Body, is_counted: bool, is_echoed: bool
 ) -> AsyncGenerator[Piece, None]:
     usage = {"usage": None} if is_counted else {}
-    sources = [_pieces(desk, one, asked[index], index) for index, one in enumerate(requests)]
+    sources = [_pieces(desk, one, asked[index], index, is_echoed) for index, one in enumerate(requests)]
     async with aclosing(merged(sources)) as merging:
         async for piece in merging:
             yield "", {**head, "choices": [piece], **usage}
@@ -120,8 +128,11 @@ async def _chunks(
         yield "", {**head, "choices": [], "usage": _usage(asked, requests)}
 
 
-async def _pieces(desk: Desk, request: Request, asked: Asked, index: int) -> AsyncGenerator[dict[str, Any], None]:
-    """One answer piece by piece, with the scores of its tokens in OpenAI's older form: a list for each figure."""
+async def _pieces(
+    desk: Desk, request: Request, asked: Asked, index: int, is_echoed: bool
+) -> AsyncGenerator[dict[str, Any], None]:
+    """One answer piece by piece, behind its prompt where that `is_echoed`, with the scores of its tokens in OpenAI's
+    older form: a list for each figure."""
     scores: list[Scored] = []
     at = 0
 
@@ -144,7 +155,9 @@ async def _pieces(desk: Desk, request: Request, asked: Asked, index: int) -> Asy
 
     async with aclosing(desk.events(request, asked)) as events:
         async for event in events:
-            if isinstance(event, Scored):
+            if isinstance(event, Matched) and is_echoed:
+                yield piece(request.messages[0].content)
+            elif isinstance(event, Scored):
                 scores.append(event)
             elif isinstance(event, TextDelta):
                 yield piece(event.text)

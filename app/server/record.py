@@ -76,9 +76,12 @@ class Asked:
 class Record:
     """The last requests, and sums of all. Attributes: last (the newest at the end), sums (by name), ends (requests by
     how they ended), hosted (what all would have cost elsewhere), ttft_s and ttft_steps (sum of the waits, and how many
-    were within each of TTFT_BOUNDS)."""
+    were within each of TTFT_BOUNDS). `heard` is told of each request that has ended."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, heard: Callable[[Asked], None] = lambda asked: None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._heard = heard
         self._clock = clock
         self.last: deque[Asked] = deque(maxlen=KEPT)
         self.open = 0
@@ -101,6 +104,7 @@ class Record:
         if asked.state == "open":
             asked.state = "stopped"
         self.ends[asked.state] += 1
+        self._heard(asked)
         for name, bill in bills([Used(asked.prompt_tokens, asked.reused_tokens, asked.written_tokens)]).items():
             before = self.hosted.get(name, Bill())
             self.hosted[name] = Bill(before.with_caching + bill.with_caching, before.without + bill.without)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from datetime import time as clock_time
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QColor, QEnterEvent, QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -21,22 +24,26 @@ from app import theme
 from app.widgets.conversation_list import ConversationList, Listed
 from app.widgets.explain import Explain
 from app.widgets.plain import Label, SoftLabel, elided, tool_tip
-from app.words import size, token_cost
+from app.words import day_headings, size, token_cost
 from engine import CacheView, ModelInfo
 
-WIDTH = 232
+WIDTH, NARROWEST, WIDEST = 232, 180, 420
+"""Pixels: at first, and what a user may choose."""
 
 
 class Sidebar(QFrame):
     """New, search, the list of conversations, and the model at the foot. `model_button` opens the model menu, `explain`
-    says what the badges are. Signals: search_changed(str); those of `list` are its own."""
+    says what the badges are. Signals: search_changed(str), day_changed() at midnight, when what was "Today" no longer
+    is; those of `list` are its own."""
 
     search_changed = Signal(str)
+    day_changed = Signal()
 
     def __init__(self, new: QAction, model_menu: QMenu) -> None:
         super().__init__()
         self.setObjectName("sidebar")
-        self.setFixedWidth(WIDTH)
+        self.setMinimumWidth(NARROWEST)
+        self.setMaximumWidth(WIDEST)
         self.setAccessibleName("Conversations and model")
         self._new_button = self._make_new_button(new)
         self.search = QLineEdit(self)
@@ -51,6 +58,9 @@ class Sidebar(QFrame):
         self._nothing.setWordWrap(True)
         self._nothing.setContentsMargins(20, 8, 20, 8)
         self.model_button = ModelButton(model_menu, self)
+        self._midnight = QTimer(self)
+        self._midnight.setSingleShot(True)
+        self._midnight.timeout.connect(self.day_changed)
         self._lay_out()
 
     def _make_new_button(self, new: QAction) -> QPushButton:
@@ -109,11 +119,20 @@ class Sidebar(QFrame):
     def show_rows(self, rows: Sequence[Listed], current: int) -> None:
         """Show these conversations, or what to do where there are none."""
         searched = self.needle
-        self.list.show_rows(rows, current, searched)
+        now = time.time()
+        headings = {} if searched else day_headings((row.updated for row in rows), now)
+        self.list.show_rows(rows, current, searched, headings)
+        self._midnight.start(ms_to_midnight(now))
         self._nothing.setVisible(not rows)
         self._nothing.setText(
             f"No conversation holds “{searched}”." if searched else "Your conversations will be listed here."
         )
+
+
+def ms_to_midnight(now: float) -> int:
+    """Milliseconds to the next day, and one more."""
+    tomorrow = datetime.combine(datetime.fromtimestamp(now).date() + timedelta(days=1), clock_time())
+    return max(1, round(1000 * (tomorrow.timestamp() - now)) + 1)
 
 
 class ModelButton(QAbstractButton):

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from itertools import islice
 
 from PySide6.QtCore import QEvent, QSize, Signal
-from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QColor, QIcon, QResizeEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QTextEdit,
@@ -23,10 +23,13 @@ from app import theme
 from app.system_prompt.finding_list import FindingList
 from app.system_prompt.preset_panel import PresetPanel
 from app.widgets.explain import Explain
+from app.widgets.message_box import MessageBox
 from app.widgets.next_prompt import NextPrompt
-from app.widgets.plain import Label, message_box
-from app.widgets.room import fit
+from app.widgets.plain import Label
+from app.widgets.room import fit, scrolling
 
+LEAST_WIDTH, LEAST_TEXT = 720, 140
+"""Pixels below which the presets stand under the text, and that the text is high at least."""
 MOST_MARKS = 1_000
 """Places that are underlined; behind so many nobody looks for more."""
 
@@ -44,7 +47,7 @@ class SystemPromptEditor(QDialog):
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         self._before, self.cures_changed = text, False
-        self.question: QMessageBox | None = None
+        self.question: MessageBox | None = None
         self._places: tuple[tuple[int, int, bool], ...] = ()
         super().__init__(parent)
         self.setWindowTitle("System prompt")
@@ -52,13 +55,15 @@ class SystemPromptEditor(QDialog):
         fit(self, QSize(864, 600))
         self.edit = QPlainTextEdit(text, self)
         self.edit.setObjectName("field")
+        self.edit.setFont(theme.reading_font())
         self.edit.setAccessibleName("System prompt")
         self.edit.setPlaceholderText("For instance: You are the support assistant of a parcel service.")
         self.edit.setTabChangesFocus(True)
+        self.edit.setMinimumHeight(LEAST_TEXT)
         self.edit.textChanged.connect(self._on_text)
         self.presets = PresetPanel(self)
         self.findings = FindingList(self)
-        self.next_prompt = NextPrompt(self, "Next prompt with this text")
+        self.next_prompt = NextPrompt(self, "With this text")
         self.tokens = Label(self)
         self.tokens.setObjectName("soft")
         self._lay_out()
@@ -85,6 +90,7 @@ class SystemPromptEditor(QDialog):
         bottom = QHBoxLayout()
         bottom.addWidget(self.tokens, 1)
         bottom.addWidget(buttons)
+        content = QWidget()
         column = QVBoxLayout()
         column.setSpacing(8)
         head = QHBoxLayout()
@@ -97,12 +103,25 @@ class SystemPromptEditor(QDialog):
         column.addWidget(self.edit, 1)
         column.addWidget(self.findings)
         column.addWidget(self.next_prompt)
-        column.addLayout(bottom)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 24, 24, 24)
-        row.setSpacing(24)
-        row.addWidget(self.presets)
-        row.addLayout(column, 1)
+        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight, content)
+        self._both.setContentsMargins(16, 0, 12, 0)
+        self._both.setSpacing(24)
+        self._both.addWidget(self.presets)
+        self._both.addLayout(column, 1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 24, 0, 24)
+        whole.setSpacing(16)
+        whole.addWidget(scrolling(content), 1)
+        bottom.setContentsMargins(16, 0, 24, 0)
+        whole.addLayout(bottom)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is no room beside the text, the presets stand under it."""
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < LEAST_WIDTH
+        down, right = QBoxLayout.Direction.BottomToTop, QBoxLayout.Direction.LeftToRight
+        self._both.setDirection(down if is_narrow else right)
+        self.presets.set_wide(is_narrow)
 
     @property
     def is_changed(self) -> bool:
@@ -163,14 +182,10 @@ class SystemPromptEditor(QDialog):
             self.discard()
             return
         asked, lost = "Save the changed system prompt?", "Without saving, what was written here is lost."
-        self.question = box = message_box(self, "System prompt", asked, lost)
-        kinds = QMessageBox.StandardButton
-        box.setStandardButtons(kinds.Save | kinds.Discard | kinds.Cancel)
-        for button in box.buttons():
-            button.setIcon(QIcon())
-        box.button(kinds.Save).clicked.connect(self._save)
-        box.button(kinds.Discard).clicked.connect(self.discard)
-        box.button(kinds.Cancel).setText("Go on writing")
+        self.question = box = MessageBox(self, "System prompt", asked, lost)
+        box.add("Go on writing")
+        box.add("Discard", self.discard, "danger")
+        box.add("Save", self._save, "primary")
         box.open()
 
     def discard(self) -> None:

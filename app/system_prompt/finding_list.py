@@ -8,7 +8,7 @@ from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.plain import LINK_PADDING, SoftLabel, tool_tip
@@ -93,6 +93,8 @@ class FindingList(QScrollArea):
 
     def _fit(self) -> None:
         """As tall as its rows, and no taller than a few of them."""
+        for row in self._rows:
+            row.fit(self.viewport().width())
         self._column.activate()
         self.setFixedHeight(min(MOST_HEIGHT, max(1, self._column.totalHeightForWidth(self.viewport().width()))))
 
@@ -105,7 +107,7 @@ class _Row(QWidget):
         self.label.setWordWrap(True)
         self.label.setContentsMargins(LINK_PADDING, 0, 0, 0)
         self.buttons: dict[str, QPushButton] = {}
-        self._links = QHBoxLayout()
+        self._links = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._links.setContentsMargins(0, 0, 0, 0)
         self._links.setSpacing(12)
         self._links.addStretch(1)
@@ -115,6 +117,12 @@ class _Row(QWidget):
         column.addWidget(self.label)
         column.addLayout(self._links)
         self.show_content(content)
+
+    def fit(self, width: int) -> None:
+        """Put the buttons under each other where there is no room for them beside each other."""
+        needed = sum(button.sizeHint().width() + self._links.spacing() for button in self.buttons.values())
+        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._links.setDirection(down if needed + DOT + 10 > width else right)
 
     def show_content(self, content: FindingRow) -> None:
         """Show another finding in this row."""

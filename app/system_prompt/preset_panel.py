@@ -12,7 +12,8 @@ from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
 from app.widgets.plain import Label, SoftLabel
 
-WIDTH = 224
+WIDTH, WIDEST = 224, 16_777_215
+"""Pixels beside the text, and what Qt takes for no bound at all."""
 MANY = 8
 """From this many on there is a field to search them."""
 ESTIMATE = "estimated for what is written in the composer, under this system prompt"
@@ -32,7 +33,7 @@ class PresetPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedWidth(WIDTH)
+        self.set_wide(False)
         self._rows: tuple[ConversationRow, ...] = ()
         self._current = self._renamed = 0
         self.list = ConversationList(self, ListWords("Presets", "Use this text", "Saved", ESTIMATE))
@@ -84,6 +85,11 @@ class PresetPanel(QWidget):
         column.addWidget(self.name)
         column.addWidget(self.keep)
         column.setAlignment(self.offer, Qt.AlignmentFlag.AlignLeft)
+
+    def set_wide(self, is_wide: bool) -> None:
+        """As wide as there is room, or as a column beside the text."""
+        self.setMinimumWidth(0 if is_wide else WIDTH)
+        self.setMaximumWidth(WIDEST if is_wide else WIDTH)
 
     def show_rows(self, rows: Sequence[ConversationRow]) -> None:
         """Show these presets."""

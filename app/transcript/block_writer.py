@@ -170,7 +170,7 @@ class BlockWriter:
             if bold:
                 form.setFontWeight(QFont.Weight.DemiBold)
             if size != theme.BODY:
-                form.setProperty(QTextFormat.Property.FontPixelSize, size)
+                form.setProperty(QTextFormat.Property.FontPixelSize, theme.reading(size))
             self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
 
     def _write_formula(self, run: Run) -> bool:
@@ -212,7 +212,8 @@ def _char_format(run: Run, colour: str) -> QTextCharFormat:
     colours = theme.current()
     form = QTextCharFormat()
     form.setForeground(QColor(colour))
-    form.setFont(theme.code_font() if run.code or run.formula else theme.text_font(bold=run.bold))
+    is_code = run.code or run.formula
+    form.setFont(theme.code_font(theme.reading(theme.SMALL)) if is_code else theme.reading_font(bold=run.bold))
     form.setFontItalic(run.italic)
     form.setFontStrikeOut(run.strike)
     if run.code:

@@ -26,6 +26,7 @@ _WHY = {
     "tools": "the tools are others, or in another order",
     "trimmed": "the oldest messages were left out to make room in the context",
     "evicted": "the cache was full, and what was not used for longest had to go",
+    "other client": "the cache was full, and other programs that use this model needed the room",
     "positions": "past it, this model computes positions in another way; this happens once",
     "other model": "each model keeps a cache of its own",
     "cache off": "the cache is switched off",
@@ -35,6 +36,7 @@ _CURES = {
     "date": "A conversation keeps the date it began with; begin a new one for today's.",
     "tools": "Keep them the same from turn to turn.",
     "evicted": "A larger budget, in Preferences, keeps more.",
+    "other client": "A larger budget, in Preferences, keeps more.",
     "cache off": "“Use the cache”, in the menu, reads only what is new.",
 }
 LINK_DISTANCE = 16
@@ -45,6 +47,7 @@ _CURE_IN_PROMPT = "In the system prompt it can be frozen, or moved to the newest
 """For a date that the system prompt itself holds; any other one is the chat template's."""
 _WITHOUT_TEXT = {
     "evicted": "Evicted from token {position} on",
+    "other client": "Evicted from token {position} on",
     "positions": "This conversation outgrew a length of its model",
     "other model": "Another model has read this before",
     "cache off": "Nothing is reused",

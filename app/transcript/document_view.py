@@ -36,7 +36,7 @@ class DocumentView(QTextBrowser):
         self.setTabChangesFocus(True)
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
-        self.document().setDefaultFont(theme.text_font())
+        self.document().setDefaultFont(theme.reading_font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.document().setDefaultTextOption(option)

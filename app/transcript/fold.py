@@ -176,6 +176,11 @@ def as_code(arguments: str) -> str:
     """The arguments of a tool call as a block of code in Markdown, laid out where they are JSON."""
     with suppress(ValueError, RecursionError):  # then they are shown as the model wrote them
         arguments = json.dumps(json.loads(arguments), indent=2, ensure_ascii=False)
-    longest = max((len(run) for run in re.findall("`+", arguments)), default=0)
+    return fenced(arguments, "json")
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A text as a block of code in Markdown, whatever it holds."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}json\n{arguments}\n{fence}\n"
+    return f"{fence}{language}\n{text}\n{fence}\n"

@@ -50,7 +50,7 @@ def _format_of(kind: _TokenType) -> QTextCharFormat | None:
 
 def _format(colour: str) -> QTextCharFormat:
     made = QTextCharFormat()
-    made.setFont(theme.code_font())
+    made.setFont(theme.code_font(theme.reading(theme.SMALL)))
     made.setForeground(QColor(colour))
     return made
 

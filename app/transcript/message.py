@@ -9,10 +9,11 @@ from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QGuiApplication, QP
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme, words
+from app.documents import Attachment
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
 from app.transcript.document_view import DocumentView
-from app.transcript.fold import Fold, as_code
+from app.transcript.fold import Fold, as_code, fenced
 from app.transcript.message_actions import MessageActions, Wishes
 from app.transcript.question_view import QuestionView
 from app.transcript.reading_note import ReadingNote
@@ -29,7 +30,7 @@ class MessageContent:
     """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
     `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
     `is_first_seen`: the model does not see what stands above. `thought` and `tool_calls` are the other parts of an
-    answer.
+    answer; `files` went with a question.
     """
 
     id: int
@@ -45,6 +46,7 @@ class MessageContent:
     versions: int = 1
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    files: tuple[Attachment, ...] = ()
 
 
 Folds = dict[tuple[int, str], bool]
@@ -117,13 +119,14 @@ class MessageWidget(QWidget):
 
 
 class Question(MessageWidget):
-    """What the user asked."""
+    """What the user asked, and the files that went with it, folded."""
 
-    def __init__(self, content: MessageContent, wishes: Wishes, parent: QWidget | None = None) -> None:
+    def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
         super().__init__(content, wishes, parent)
         self.divider = Divider("The model no longer sees what stands above this line", self)
         self._column.addWidget(self.divider)
         self.bubble = QuestionView(content.text, self)
+        self.files = [self._file(number, each, wishes, folds) for number, each in enumerate(content.files)]
         row = QHBoxLayout()
         row.addSpacing(64)
         row.addWidget(self.bubble, 1, Qt.AlignmentFlag.AlignRight)
@@ -137,7 +140,20 @@ class Question(MessageWidget):
 
     @property
     def tab_stops(self) -> tuple[QWidget, ...]:
-        return (self.bubble.view, self.bubble.show_all, *self.tools.buttons)
+        return (*(file.line for file in self.files), self.bubble.view, self.bubble.show_all, *self.tools.buttons)
+
+    def _file(self, number: int, file: Attachment, wishes: Wishes, folds: Folds) -> Fold:
+        part = f"file {number}"
+        fold = _remembered(Fold(f"Text of {file.name}", self), self.content.id, part, wishes, folds)
+        fold.say(f"{words.shortened_line(file.title, 50)} · {len(file.text):,} characters")
+        fold.set_text(fenced(file.text))
+        fold.set_open(folds.get((self.content.id, part), False))
+        self._column.addWidget(fold)
+        return fold
+
+    def end(self) -> None:
+        for fold in self.files:
+            fold.stop()
 
     @property
     def shown(self) -> DocumentView:

@@ -31,7 +31,7 @@ class PlainView(DocumentView):
 
     def natural_width(self) -> int:
         """How wide it would be without wrapping, in pixels."""
-        metrics = QFontMetrics(theme.text_font())
+        metrics = QFontMetrics(theme.reading_font())
         lines = self.toPlainText().split("\n")
         return max(metrics.horizontalAdvance(line[:WIDEST_LINE].expandtabs(10)) for line in lines) + 2
 

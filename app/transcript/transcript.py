@@ -92,6 +92,11 @@ class Transcript(QScrollArea):
         return self._following
 
     @property
+    def top_id(self) -> int:
+        """The id of the message at the top of the view, 0 where the end is in view."""
+        return self._anchor[0].content.id if self._anchor and not self._following else 0
+
+    @property
     def messages(self) -> tuple[MessageWidget, ...]:
         """The messages, oldest first, without those that wait to be scrolled to. Those that are due are built now."""
         self._build(self._due)
@@ -273,7 +278,7 @@ class Transcript(QScrollArea):
             case "tool":
                 return ToolResult(content, self.wishes, self._folds)
             case _:
-                return Question(content, self.wishes)
+                return Question(content, self.wishes, self._folds)
 
     def _order_tabs(self, place: int) -> None:
         """The Tab key goes through the messages from the top down, before it leaves the transcript."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -45,7 +45,8 @@ from app.widgets.plain import tool_tip
 from app.words import LEAST_ESTIMATE_S, about_seconds, ago, from_disk, tokens
 
 ROW_HEIGHT = 52
-BADGE_ROLE, NEEDLE_ROLE = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
+HEADING_HEIGHT = 28
+BADGE_ROLE = Qt.ItemDataRole.UserRole + 1
 _AnyIndex = QModelIndex | QPersistentModelIndex
 
 
@@ -151,7 +152,7 @@ class ConversationList(QListView):
         self._words = words
         self._rows = _Rows(self, words)
         self.setModel(self._rows)
-        self.setItemDelegate(_RowDelegate(self))
+        self.setItemDelegate(_RowDelegate(self, self._rows))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setUniformItemSizes(True)
         self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
@@ -163,9 +164,13 @@ class ConversationList(QListView):
         self.clicked.connect(self._open)
         self.verticalScrollBar().valueChanged.connect(self.looked_at)
 
-    def show_rows(self, rows: Sequence[Listed], current: int, needle: str = "") -> None:
-        """Show these rows, the one with the id `current` chosen, and mark `needle` where they hold it."""
-        self._rows.needle = needle
+    def show_rows(
+        self, rows: Sequence[Listed], current: int, needle: str = "", headings: Mapping[int, str] | None = None
+    ) -> None:
+        """Show these rows, the one with the id `current` chosen, and mark `needle` where they hold it. `headings` stand
+        above rows, by their numbers."""
+        self._rows.needle, self._rows.headings = needle, headings or {}
+        self.setUniformItemSizes(not headings)
         self._rows.replace(rows)
         self.show_current(current)
         self.looked_at.emit()
@@ -186,8 +191,8 @@ class ConversationList(QListView):
         """The conversations whose rows can be seen, from the top down; none while the list is hidden."""
         if not self.isVisible():
             return ()
-        first = max(0, self.indexAt(QPoint(1, 1)).row())
-        last = self.indexAt(QPoint(1, self.viewport().height() - 1)).row()
+        first = max(0, super().indexAt(QPoint(1, 1)).row())
+        last = super().indexAt(QPoint(1, self.viewport().height() - 1)).row()
         end = len(self._rows.rows) if last < 0 else last + 1
         return tuple(row.id for row in self._rows.rows[first:end])
 
@@ -227,6 +232,13 @@ class ConversationList(QListView):
         else:
             super().keyPressEvent(event)
 
+    def indexAt(self, place: QPoint) -> QModelIndex:
+        """The row at a pixel; a heading belongs to none."""
+        index = super().indexAt(place)
+        if index.row() in self._rows.headings and place.y() < self.visualRect(index).top() + HEADING_HEIGHT:
+            return QModelIndex()
+        return index
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.looked_at.emit()
@@ -255,6 +267,7 @@ class _Rows(QStringListModel):
         self.rows: Sequence[Listed] = ()
         self.badges: dict[int, Badge] = {}
         self.needle = ""
+        self.headings: Mapping[int, str] = {}
         self._places: dict[int, int] = {}
 
     def replace(self, rows: Sequence[Listed]) -> None:
@@ -288,11 +301,10 @@ class _Rows(QStringListModel):
             return tool_tip("\n".join([row.title, *found, *said, f"{self._words.used} {ago(row.updated)}"]))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             said = [badge.text, *self._estimate(badge)] if badge and badge.text else []
-            return ", ".join([row.title, *([row.excerpt] if row.excerpt else []), *said, ago(row.updated)])
+            heading = [self.headings[index.row()]] if index.row() in self.headings else []
+            return ", ".join([*heading, row.title, *([row.excerpt] if row.excerpt else []), *said, ago(row.updated)])
         if role == BADGE_ROLE:
             return badge
-        if role == NEEDLE_ROLE:
-            return self.needle
         return row if role == Qt.ItemDataRole.UserRole else super().data(index, role)
 
     def _estimate(self, badge: Badge) -> list[str]:
@@ -304,20 +316,32 @@ class _RowDelegate(QStyledItemDelegate):
     """Paints the title and, under it, what was found in it; else whether the next turn begins warm, or else when it was
     last written in."""
 
+    def __init__(self, parent: QWidget, rows: _Rows) -> None:
+        super().__init__(parent)
+        self._rows = rows
+        self._low, self._tall = QSize(0, ROW_HEIGHT), QSize(0, ROW_HEIGHT + HEADING_HEIGHT)
+
     def sizeHint(self, option: QStyleOptionViewItem, index: _AnyIndex) -> QSize:
-        return QSize(0, ROW_HEIGHT)
+        return self._tall if index.row() in self._rows.headings else self._low
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _AnyIndex) -> None:
         row: Listed = index.data(Qt.ItemDataRole.UserRole)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
         focused = chosen and bool(option.state & QStyle.StateFlag.State_HasFocus)
-        box = option.rect.adjusted(8, 2, -8, -2)
+        whole = option.rect
         painter.save()
+        if heading := self._rows.headings.get(index.row()):
+            painter.setPen(QColor(theme.current().soft))
+            painter.setFont(theme.text_font(theme.SMALL, bold=True))
+            line = QRect(whole.left() + 20, whole.top() + 6, whole.width() - 40, HEADING_HEIGHT - 8)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, heading)
+            whole = whole.adjusted(0, HEADING_HEIGHT, 0, 0)
+        box = whole.adjusted(8, 2, -8, -2)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, box, chosen, pointed, focused)
         inside = box.adjusted(12, 6, -12, -6)
-        line, needle = QRect(inside.left(), inside.top(), inside.width(), 18), index.data(NEEDLE_ROLE)
+        line, needle = QRect(inside.left(), inside.top(), inside.width(), 18), self._rows.needle
         painter.setPen(QColor(theme.current().text))
         _paint_marked(painter, line, row.title, needle, theme.text_font(bold=chosen))
         if row.excerpt:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import words
 from app.widgets.explain import Explain
-from app.widgets.plain import Label, SoftLabel
+from app.widgets.plain import Label, SoftLabel, tool_tip
 from app.widgets.ribbon import HIGH, Ribbon
 from engine import Matched, Prefill, Preview
 
-LINE, BELOW = 20, 4
+LINE, BELOW, SPACING = 20, 4, 6
 NEXT = "Next prompt"
 
 
@@ -41,7 +42,7 @@ class NextPrompt(QWidget):
 
     def _lay_out(self) -> None:
         line = QHBoxLayout()
-        line.setSpacing(6)
+        line.setSpacing(SPACING)
         line.addWidget(self._heading)
         line.addWidget(self.explain)
         line.addStretch(1)
@@ -88,6 +89,17 @@ class NextPrompt(QWidget):
         self._is_instead = False
         self._show(*self._newest)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Cut the line where there is no room for it; pointing at it says all of it."""
+        room = self.width() - self._heading.sizeHint().width() - self.explain.sizeHint().width() - 3 * SPACING
+        metrics, whole = self._cost.fontMetrics(), self._shown[1]
+        self._cost.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, max(0, room)))
+        self._cost.setToolTip(tool_tip(whole))
+
     def sizeHint(self) -> QSize:
         return QSize(320, LINE + HIGH + 2 + BELOW)
 
@@ -98,7 +110,7 @@ class NextPrompt(QWidget):
         self.preview = preview
         self._shown = (heading, cost) if preview else ("", "")
         self._heading.setText(self._shown[0])
-        self._cost.setText(self._shown[1])
+        self._fit()
         self.explain.setVisible(preview is not None)
         self.setAccessibleName(self.text or self._name)
         self.ribbon.setAccessibleName(f"{self.text or self._name}; arrow keys go through its cells")

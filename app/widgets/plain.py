@@ -1,4 +1,4 @@
-"""Labels, tool tips and boxes that show text as it is. Qt takes what looks like HTML for HTML: `<b>` in a title would
+"""Labels and tool tips that show text as it is. Qt takes what looks like HTML for HTML: `<b>` in a title would
 be a command, and `<img>` would show a file of this computer."""
 
 from __future__ import annotations
@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtGui import QFontMetrics, Qt
-from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app import theme
 
@@ -35,18 +35,6 @@ class SoftLabel(Label):
 def tool_tip(text: str) -> str:
     """What to give to Qt so that a tool tip shows this text."""
     return f'<p style="white-space: pre-wrap">{escape(text)}</p>' if Qt.mightBeRichText(text) else text
-
-
-def message_box(
-    parent: QWidget | None, title: str, text: str, more: str = "", icon: QMessageBox.Icon = QMessageBox.Icon.NoIcon
-) -> QMessageBox:
-    """A box that says `text`, and `more` under it in small."""
-    box = QMessageBox(icon, title, text, QMessageBox.StandardButton.NoButton, parent)
-    box.setInformativeText(more)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    for label in box.findChildren(QLabel):
-        label.setTextFormat(Qt.TextFormat.PlainText)
-    return box
 
 
 def elided(metrics: QFontMetrics, text: str, tail: str, room: int) -> str:

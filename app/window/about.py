@@ -21,6 +21,7 @@ from shiboken6 import isValid
 from app import theme
 from app.widgets.icons import app_icon
 from app.widgets.plain import Label, SoftLabel
+from app.widgets.room import fit
 
 SAYS = "A desktop chat for local language models that never reads the same prompt twice, and shows what that saves."
 
@@ -78,7 +79,7 @@ class AboutDialog(QDialog):
         buttons.rejected.connect(self.reject)
         whole.addWidget(buttons)
         self.list.setCurrentRow(0)
-        self.resize(860, 560)
+        fit(self, QSize(860, 560))
 
     def _say(self, sentence: str) -> None:
         if isValid(self):  # it may have been closed before the answer came

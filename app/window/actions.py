@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.widgets.plain import tool_tip
 from app.window.preferences import THEMES
+from app.words import shortened_line
+
+LONGEST_NAME = 48
+"""Characters of a model's name in the menu."""
 
 
 class Actions:
@@ -30,6 +38,10 @@ class Actions:
         self.write = self._make("&Write a message", "Ctrl+L")
         self.show_sidebar = self._make("Show conversations", "Ctrl+B", checkable=True)
         self.show_charts = self._make("Show charts", "Ctrl+J", checkable=True)
+        self.larger = self._make("&Larger", "Ctrl++")
+        self.smaller = self._make("&Smaller", "Ctrl+-")
+        self.usual_size = self._make("&Usual size", "Ctrl+0")
+        self.larger.setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
         self.tree = self._make("Open the &tree of shared beginnings", "Ctrl+T")
         self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
@@ -49,11 +61,23 @@ class Actions:
     def model_menu(self) -> QMenu:
         """How another model is opened."""
         menu = QMenu("&Model", self._window)
+        menu.setToolTipsVisible(True)
         menu.addActions([self.open_folder, self.open_gguf])
         menu.addSeparator()
         menu.addAction(self.open_server)
         menu.addAction(self.open_default)
+        self._model_menu, self._recent = menu, menu.addSeparator()
         return menu
+
+    def show_recent(self, paths: Sequence[str], load: Callable[[str], object]) -> None:
+        """Offer these models at the end of the model menu; `load` is called with the one that is chosen."""
+        for action in self._model_menu.actions()[self._model_menu.actions().index(self._recent) + 1 :]:
+            self._model_menu.removeAction(action)
+            action.deleteLater()
+        for path in paths:
+            action = self._model_menu.addAction(shortened_line(Path(path).name, LONGEST_NAME).replace("&", "&&"))
+            action.setToolTip(tool_tip(path))
+            action.triggered.connect(lambda _=False, path=path: load(path))
 
     def main_menu(self, model_menu: QMenu) -> QMenu:
         """Everything, in groups."""
@@ -70,6 +94,8 @@ class Actions:
             menu.addSeparator()
         colours = menu.addMenu("C&olours")
         colours.addActions(list(self.themes.values()))
+        sizes = menu.addMenu("Te&xt size")
+        sizes.addActions([self.larger, self.smaller, self.usual_size])
         menu.addMenu(model_menu)
         menu.addActions([self.preferences, self.shortcuts, self.about])
         menu.addSeparator()
@@ -80,7 +106,9 @@ class Actions:
         """What can be done from the keyboard, and with which keys."""
         made = [each for each in vars(self).values() if isinstance(each, QAction) and not each.shortcut().isEmpty()]
         shown = QKeySequence.SequenceFormat.NativeText
-        return [(each.text().replace("&", "").rstrip("…"), each.shortcut().toString(shown)) for each in made]
+        sizes = {self.larger: "Larger text", self.smaller: "Smaller text", self.usual_size: "Usual size of text"}
+        named = [(each, sizes.get(each, each.text().replace("&", "").rstrip("…"))) for each in made]
+        return [(name, each.shortcut().toString(shown)) for each, name in named]
 
     def _make(self, text: str, shortcut: str, checkable: bool = False) -> QAction:
         action = QAction(text, self._window)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QFileDialog
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
@@ -22,7 +22,7 @@ from app.sidebar.badges import Badges
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
-from app.widgets.plain import message_box
+from app.widgets.message_box import MessageBox
 from app.window.about import AboutDialog
 from app.window.graphics_card import GraphicsDialog
 from app.window.preferences import PreferencesDialog, PreferenceValues
@@ -30,8 +30,13 @@ from app.window.server_dialog import ServerDialog
 from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
-from app.words import least_budget, raised_budget, size, token_cost
+from app.words import least_budget, raised_budget, shortened_line, size, token_cost
 from engine import Failed, Loaded, installed_folder, is_server, keep_key
+
+MOST_RECENT = 6
+"""Models that the menu offers again."""
+LONGEST_TITLE = 120
+"""Characters of a title that a question repeats."""
 
 _SHOWN = tuple(field.name for field in fields(PreferenceValues))
 """The settings that the preferences show."""
@@ -100,6 +105,7 @@ class Dialogs(QObject):
         actions.use_cache.triggered.connect(self._on_use_cache)
         actions.use_cache.setChecked(self._session.use_cache)
         window.sidebar.model_button.show_cache_on(self._session.use_cache)
+        self._show_recent()
 
     def edit_system_prompt(self) -> None:
         """Show the system prompt of the conversation in view, to be changed."""
@@ -117,12 +123,10 @@ class Dialogs(QObject):
         titles = [each.title for each in self._session.conversations() if each.id == conversation_id]
         if not titles:
             return
-        asked = f"Delete “{titles[0]}”?"
-        box = message_box(self._window, "Delete conversation", asked, "Its messages are removed for good.")
-        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
-        delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._session.delete(conversation_id))
+        asked = f"Delete “{shortened_line(titles[0], LONGEST_TITLE)}”?"
+        box = MessageBox(self._window, "Delete conversation", asked, "Its messages are removed for good.")
+        box.add("Delete", lambda: self._session.delete(conversation_id), "danger")
+        box.add("Cancel", kind="safe")
         self._open(box)
 
     def edit_preferences(self) -> None:
@@ -162,11 +166,9 @@ class Dialogs(QObject):
         more = (
             f"{listed}\n\nHeadstart closes and deletes it for good. Models that you opened from elsewhere stay there."
         )
-        box = message_box(self._window, "Delete all my data", asked, more)
-        box.setStandardButtons(QMessageBox.StandardButton.Cancel)
-        delete = box.addButton("Delete and close", QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        delete.clicked.connect(lambda: self._delete_data())
+        box = MessageBox(self._window, "Delete all my data", asked, more)
+        box.add("Delete and close", self._delete_data, "danger")
+        box.add("Cancel", kind="safe")
         self._open(box)
 
     def save_preferences(self, values: PreferenceValues) -> None:
@@ -221,7 +223,18 @@ class Dialogs(QObject):
         self._say_budget(self._session.answers.asked_cache_bytes)
         if event.request_id in self._paths:
             self._settings.model_path = self._paths.pop(event.request_id)
+            self._note_recent(self._settings.model_path)
             self._save_settings()
+
+    def _note_recent(self, path: str) -> None:
+        """Offer the model at this path first from now on; the default one has an entry of its own."""
+        if path:
+            others = [each for each in self._settings.recent_models.splitlines() if each != path]
+            self._settings.recent_models = "\n".join([path, *others][:MOST_RECENT])
+        self._show_recent()
+
+    def _show_recent(self) -> None:
+        self._window.commands.show_recent(self._settings.recent_models.splitlines(), self.load)
 
     def _on_failed(self, event: Failed) -> None:
         self._paths.pop(event.request_id, None)

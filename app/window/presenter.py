@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
+from app.documents import with_files
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
 from app.sidebar.list_search import ListSearch
@@ -86,6 +86,7 @@ class Presenter(QObject):
         window.transcript.wishes.edit.connect(self._on_edit_wanted)
         window.transcript.wishes.sibling.connect(session.choose_version)
         window.sidebar.search_changed.connect(self._on_list)
+        window.sidebar.day_changed.connect(self._on_list)
         window.sidebar.list.opened.connect(self.open)
         window.sidebar.list.rename_wanted.connect(self._on_rename_wanted)
         window.empty.chosen.connect(self._on_chosen)
@@ -149,6 +150,15 @@ class Presenter(QObject):
         self._session.set_system_prompt(text, cures)
         self._refresh_header()
         self._refresh_empty()
+
+    def show_text_size(self) -> None:
+        """Show messages, and what is written, as large as the theme says now."""
+        transcript, top_id = self._window.transcript, self._window.transcript.top_id
+        transcript.show_messages([])
+        self._on_conversation(self._session.conversation)
+        if top_id:
+            transcript.show_message(top_id)
+        self._window.composer.edit.show_size()
 
     def _on_edit_wanted(self, message_id: int) -> None:
         for message in self._session.messages:
@@ -240,8 +250,6 @@ class Presenter(QObject):
             self._window.transcript.mark_newest()
         if message.finish_reason in ("end", "length"):
             self._end_error()
-            if not self._window.isActiveWindow():
-                QApplication.alert(self._window)  # an answer is ready, and somebody looks at something else
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():
@@ -349,10 +357,11 @@ class Presenter(QObject):
             divergence=message.divergence,
             finish_reason=message.finish_reason,
             is_first_seen=is_first_seen,
-            added=message.sent.removeprefix(message.content).strip(),
+            added=message.sent.removeprefix(with_files(message.content, message.attachments)).strip(),
             divergence_place=self._session.place_of_divergence(message),
             version=versions.index(message.id) + 1,
             versions=len(versions),
             thought=message.thought,
             tool_calls=message.tool_calls,
+            files=message.attachments,
         )

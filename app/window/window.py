@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMainWindow, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMainWindow,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
 from app.charts.panel import ChartPanel
-from app.composer.composer import Composer
+from app.composer.composer import Composer, local_files
 from app.sidebar.sidebar import WIDTH as SIDEBAR_WIDTH
 from app.sidebar.sidebar import Sidebar
 from app.transcript.transcript import COLUMN_WIDTH, SIDE, Transcript
@@ -22,7 +31,8 @@ from app.window.notice_bar import NoticeBar
 
 FIRST_SIZE = QSize(1280, 800)
 """Pixels of a first window where the screen has room."""
-CHARTS_WIDTH = 360
+CHARTS_WIDTH, NARROWEST_CHARTS, WIDEST_CHARTS = 360, 320, 640
+LEAST_MIDDLE = 220
 LEAST_TEXT = 520
 """Pixels the conversation keeps; a column that leaves it less is folded, the charts first."""
 BARE_TEXT = 420
@@ -43,6 +53,7 @@ class Window(QMainWindow):
         self.setWindowTitle("Headstart")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(640, 420)
+        self.setAcceptDrops(True)
         self.resize(FIRST_SIZE)
         self.commands = Actions(self)
         model_menu = self.commands.model_menu()
@@ -53,6 +64,7 @@ class Window(QMainWindow):
         self.composer = Composer()
         self.charts = ChartPanel(theme.current())
         self._wants_sidebar, self._wants_charts = True, True
+        self._sidebar_width, self._charts_width = SIDEBAR_WIDTH, CHARTS_WIDTH
         self._lay_out()
         self._connect()
 
@@ -60,23 +72,24 @@ class Window(QMainWindow):
         self._middle = QStackedWidget()
         self._middle.addWidget(self.empty)
         self._middle.addWidget(self.transcript)
-        self._sidebar_line, self._charts_line = _line(), _line()
-        self.charts.setFixedWidth(CHARTS_WIDTH)
-        whole = QWidget()
-        row = QHBoxLayout(whole)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.sidebar)
-        row.addWidget(self._sidebar_line)
-        row.addLayout(self._conversation_column(), 1)
-        row.addWidget(self._charts_line)
-        row.addWidget(self.charts)
-        self.setCentralWidget(whole)
+        self.charts.setMinimumWidth(NARROWEST_CHARTS)
+        self.charts.setMaximumWidth(WIDEST_CHARTS)
+        self._columns = columns = QSplitter()
+        columns.setChildrenCollapsible(False)
+        columns.setHandleWidth(1)  # Qt takes a few pixels beside it for the mouse, too
+        for column in (self.sidebar, self._conversation_column(), self.charts):
+            columns.addWidget(column)
+        columns.setStretchFactor(1, 1)
+        columns.splitterMoved.connect(self._on_moved)
+        self.setCentralWidget(columns)
 
-    def _conversation_column(self) -> QVBoxLayout:
-        column = QVBoxLayout()
+    def _conversation_column(self) -> QWidget:
+        middle = QWidget()
+        middle.setMinimumWidth(LEAST_MIDDLE)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self.header, _line(horizontal=True), self.loading_bar, self.notice):
+        for widget in (self.header, _line(), self.loading_bar, self.notice):
             column.addWidget(widget)
         column.addWidget(self._middle, 1)
         self._column = column
@@ -87,7 +100,7 @@ class Window(QMainWindow):
         below.addWidget(self.composer, 1000)
         below.addStretch(1)
         column.addLayout(below)
-        return column
+        return middle
 
     def _connect(self) -> None:
         actions = self.commands
@@ -108,7 +121,18 @@ class Window(QMainWindow):
     def set_wishes(self, sidebar: bool, charts: bool) -> None:
         """What the user wants to see."""
         self._wants_sidebar, self._wants_charts = sidebar, charts
-        self._show_columns(*columns(self.width(), sidebar, charts))
+        self._show_columns(*self._room_for(sidebar, charts))
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Pixels that the user gave to the conversations and to the charts."""
+        return self._sidebar_width, self._charts_width
+
+    def set_widths(self, sidebar: int, charts: int) -> None:
+        """Give the columns at the sides this room, within what each can do with."""
+        self._sidebar_width = min(max(sidebar, self.sidebar.minimumWidth()), self.sidebar.maximumWidth())
+        self._charts_width = min(max(charts, self.charts.minimumWidth()), self.charts.maximumWidth())
+        self._show_columns(*self._room_for(*self.wishes))
 
     def show_transcript(self, has_messages: bool) -> None:
         """The transcript, or what to do where there is none."""
@@ -134,7 +158,16 @@ class Window(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
-            self._show_columns(*columns(self.width(), *self.wishes))
+            self._show_columns(*self._room_for(*self.wishes))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if local_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Files may be dropped anywhere; they go with the next question."""
+        self.composer.files_given.emit(local_files(event.mimeData()))
+        event.acceptProposedAction()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.hide()  # storing everything and ending the engine may take a moment
@@ -143,22 +176,33 @@ class Window(QMainWindow):
 
     def _on_sidebar_wish(self, wanted: bool) -> None:
         self._wants_sidebar = wanted
-        self._show_columns(*columns(self.width(), wanted, self._wants_charts, asked="sidebar"))
+        self._show_columns(*self._room_for(wanted, self._wants_charts, asked="sidebar"))
 
     def _on_charts_wish(self, wanted: bool) -> None:
         self._wants_charts = wanted
-        self._show_columns(*columns(self.width(), self._wants_sidebar, wanted, asked="charts"))
+        self._show_columns(*self._room_for(self._wants_sidebar, wanted, asked="charts"))
         if wanted and self.charts.isHidden():
             self.notice.show_notice("The window is too narrow for the charts. They open as soon as it is wider.")
 
+    def _room_for(self, sidebar: bool, charts: bool, asked: str = "") -> tuple[bool, bool]:
+        return columns(self.width(), sidebar, charts, asked, self.widths)
+
     def _show_columns(self, sidebar: bool, charts: bool) -> None:
-        for widget, line, shown, action in (
-            (self.sidebar, self._sidebar_line, sidebar, self.commands.show_sidebar),
-            (self.charts, self._charts_line, charts, self.commands.show_charts),
+        for widget, shown, action in (
+            (self.sidebar, sidebar, self.commands.show_sidebar),
+            (self.charts, charts, self.commands.show_charts),
         ):
             widget.setVisible(shown)
-            line.setVisible(shown)
             action.setChecked(shown)
+        left, right = self._sidebar_width * sidebar, self._charts_width * charts
+        self._columns.setSizes([left, max(1, self.width() - left - right - sidebar - charts), right])
+
+    def _on_moved(self) -> None:
+        """The user chose other widths; a column that is folded keeps its own."""
+        if self.sidebar.isVisible():
+            self._sidebar_width = self.sidebar.width()
+        if self.charts.isVisible():
+            self._charts_width = self.charts.width()
 
     def _on_renaming_ended(self) -> None:
         """The field is gone: go on writing, unless the user pressed something else meanwhile."""
@@ -172,23 +216,27 @@ class Window(QMainWindow):
         self.sidebar.search.selectAll()
 
 
-def columns(width: int, sidebar: bool, charts: bool, asked: str = "") -> tuple[bool, bool]:
-    """Which of the wanted columns there is room for; one that was just `asked` for makes the other fold if need be."""
-    room = width - LEAST_TEXT
-    if asked == "charts" and charts and width >= BARE_TEXT + CHARTS_WIDTH:
-        return sidebar and room >= SIDEBAR_WIDTH + CHARTS_WIDTH, True
+def columns(
+    width: int,
+    sidebar: bool,
+    charts: bool,
+    asked: str = "",
+    widths: tuple[int, int] = (SIDEBAR_WIDTH, CHARTS_WIDTH),
+) -> tuple[bool, bool]:
+    """Which of the wanted columns there is room for; one that was just `asked` for makes the other fold if need be.
+    `widths` are those of sidebar and charts."""
+    room, (left, right) = width - LEAST_TEXT, widths
+    if asked == "charts" and charts and width >= BARE_TEXT + right:
+        return sidebar and room >= left + right, True
     if asked == "sidebar" and sidebar:
-        return True, charts and room >= SIDEBAR_WIDTH + CHARTS_WIDTH
-    sidebar = sidebar and room >= SIDEBAR_WIDTH
-    return sidebar, charts and room >= CHARTS_WIDTH + SIDEBAR_WIDTH * sidebar
+        return True, charts and room >= left + right
+    sidebar = sidebar and room >= left
+    return sidebar, charts and room >= right + left * sidebar
 
 
-def _line(horizontal: bool = False) -> QFrame:
+def _line() -> QFrame:
     line = QFrame()
     line.setObjectName("line")
-    if horizontal:
-        line.setFixedHeight(1)
-        line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    else:
-        line.setFixedWidth(1)
+    line.setFixedHeight(1)
+    line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     return line

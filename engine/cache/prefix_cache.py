@@ -15,6 +15,7 @@ from torch import Tensor
 from engine.cache.blocks import Key, block_keys, chain
 from engine.cache.contract import Reuse, Run, lane_capacity, salted
 from engine.cache.disk_tier import DiskTier, no_disk
+from engine.cache.evictions import Evictions
 from engine.cache.lanes import Lanes, common_tokens
 from engine.cache.memory_tier import MemoryTier
 from engine.cache.picture import Picture, memory_view
@@ -62,6 +63,7 @@ class PrefixCache:
         self.context_length = context_length
         self.regime = regime
         self.evicted_bytes = 0
+        self.evictions = Evictions()
         self._clock = clock
         self._lane_step = lane_step
         self._lanes = Lanes(store, max_lanes, self._evict_for)
@@ -262,6 +264,7 @@ class PrefixCache:
     def drop_block(self, block: int) -> None:
         """Drop the stretch of `block` and all behind it, on disk too, except what a running request needs. Unknown
         blocks are ignored: the stretch may be gone since the window was drawn."""
+        self.evictions.note_otherwise()
         node, digest = self.tree.find(block), self._picture.disk_name(block)
         if node is not None:
             first = self._picture.run_start(node)
@@ -283,6 +286,7 @@ class PrefixCache:
         """Change the budget, not below one whole lane or what running requests hold; what no longer fits is evicted at
         once. Raises InvalidRequestError for a budget that no computer has."""
         self.store.budget_bytes = max(check_budget(nbytes), self._lane_room)
+        self.evictions.note_otherwise()
         self._bound_kept()
         if self.make_room(0):
             return
@@ -305,6 +309,7 @@ class PrefixCache:
 
     def clear(self, *, is_kept_too: bool = True) -> None:
         """Drop every block and lane in memory that no running request needs; kept ones stay where not `is_kept_too`."""
+        self.evictions.note_otherwise()
         for owner in self.tree.kept() if is_kept_too else ():
             self.tree.release(owner)
         self._evict(len(self.tree))

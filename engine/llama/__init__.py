@@ -1,1 +1,1 @@
-"""Our own forward pass for Llama-like models: Llama, Mistral, Qwen2 and Qwen3 with plain attention."""
+"""Our own forward pass for Llama and the families of models that differ from it in what `family` describes."""

@@ -1,33 +1,38 @@
-"""Opens a plain Llama-like checkpoint without transformers' model classes, whose import alone takes seconds.
+"""Opens a checkpoint of one of our families without transformers' model classes, whose import alone takes seconds.
 
-Whether a checkpoint is plain is decided from its config.json: full attention, plain rotary positions, and every number
-written out. All others are opened through transformers (`engine.models.from_transformers`), which knows every class.
+Whether one is plain is decided from its config.json: full attention, plain rotary positions, and every number written
+out. The configurations of all others are read through transformers, which knows what a class takes for granted
+(`engine.models.decoders`); those that no family of ours fits are opened by it (`engine.models.from_transformers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from engine.cache.store import Lane
-from engine.library.check import read_json, weight_files
+from engine.library.check import MOST_COUNTED, read_json, weight_files
+from engine.library.child_process import Progress
+from engine.library.places import model_name
+from engine.llama.family import FAMILIES, Decoder, LayerKind, Rope, decoder, shapes
 from engine.llama.forward import LlamaForward
-from engine.llama.weights import PlainRotary, Rotary, Sizes, Tensors, Weights, plain_frequencies
+from engine.llama.weights import Tensors, Weights, plain_frequencies
 from engine.types import ModelError, ReuseClass
+from engine.weights.from_safetensors import Stored, read_packed, stored
+from engine.weights.packed import PackedMatrix
 from engine.weights.quantise import Bits
 
-CLASSES = {
-    "llama": "LlamaForCausalLM",
-    "mistral": "MistralForCausalLM",
-    "qwen2": "Qwen2ForCausalLM",
-    "qwen3": "Qwen3ForCausalLM",
-}
+EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+STAGE = "Reading the weights"
+
+PLAIN = ("llama", "mistral", "qwen2", "qwen3")
+"""Classes whose config.json says all that there is to say about most of their models."""
+
 NUMBERS = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
 
@@ -36,98 +41,66 @@ class NotPlainError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PlainConfig:
-    """What our forward pass needs of a config.json.
+class Checkpoint:
+    """The model that a folder holds, and the number type `dtype` that its weights are stored in."""
 
-    `width` is the size of the residual stream, `inner` that of the feed-forward layers, `vocabulary` the number of
-    tokens. `theta` is the base of the rotary frequencies. `dtype` is the checkpoint's own number type.
-    """
-
-    architecture: str
-    sizes: Sizes
-    width: int
-    inner: int
-    vocabulary: int
-    theta: float
-    context_length: int
+    decoder: Decoder
     dtype: torch.dtype
-    is_tied: bool
-    has_attention_bias: bool
-    has_mlp_bias: bool
-    end_ids: frozenset[int]
 
 
-def read_config(folder: Path) -> PlainConfig | None:
+def read_config(folder: Path) -> Checkpoint | None:
     """The configuration of a plain model, or None for every other model.
 
     None also stands for a file that leaves something open or makes no sense: transformers then says what is wrong.
     """
     try:
         config = read_json(folder / "config.json")
-        generation = folder / "generation_config.json"
-        sources = [config, read_json(generation)] if generation.is_file() else [config]
-        ends = frozenset().union(*(end_ids(source.get("eos_token_id")) for source in sources))
-        return parsed(config, ends) if _is_plain(config) else None
+        found = plain_decoder(config, ends_of(folder)) if _is_plain(config) else None
+        dtype = NUMBERS[config.get("dtype") or config["torch_dtype"]]
+        return None if found is None else Checkpoint(found, dtype)
     except (ModelError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         return None
 
 
+def plain_decoder(config: Mapping[str, Any], ends: frozenset[int]) -> Decoder | None:
+    """The decoder that a configuration describes whose classes need no more than what it says, and whose positions are
+    turned by plain frequencies; None for all others. Raises as `decoder` does."""
+    rope = config.get("rope_parameters") or {"rope_theta": config.get("rope_theta"), "rope_type": "default"}
+    kind = config["model_type"]
+    if kind not in PLAIN or set(rope) != {"rope_theta", "rope_type"} or rope["rope_type"] != "default":
+        return None
+    dim = int(config.get("head_dim") or int(config["hidden_size"]) // int(config["num_attention_heads"]))
+    if not 0 < dim <= MOST_COUNTED["head_dim"]:
+        raise ValueError(f"heads of {dim} numbers")
+    frequencies = plain_frequencies(dim, float(rope["rope_theta"]))
+    made = decoder(_without_unused_window(config), {"": Rope(tuple(frequencies.tolist()))}, ends)
+    return made if made is not None and set(made.layers) == {LayerKind()} else None
+
+
+def _without_unused_window(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The configuration; one of Mistral's that does not say whether it has a window has one: KeyError. The Qwens' has
+    one on request only, in layers that transformers' class would list."""
+    if config["model_type"] == "mistral":
+        return {**config, "sliding_window": config["sliding_window"]}
+    if config.get("use_sliding_window") and config.get("sliding_window", "the default one") is not None:
+        raise ValueError("layers with a window are not listed")
+    return config
+
+
 def _is_plain(config: Mapping[str, Any]) -> bool:
-    rope = config.get("rope_parameters") or {"rope_theta": config["rope_theta"], "rope_type": "default"}
     return (
-        has_plain_layers(config)
-        and config["architectures"] == [CLASSES[config["model_type"]]]
-        and config.get("is_causal", True) is True
+        config["architectures"] == [FAMILIES[config["model_type"]].architecture]
         and not any(config.get(key) for key in ("is_encoder_decoder", "use_bidirectional_attention"))
-        and set(rope) == {"rope_theta", "rope_type"}
-        and rope["rope_type"] == "default"
         and not any(config.get(key) for key in ("rope_scaling", "quantization_config", "adapter_path", "auto_map"))
         and not config.get("transformers_weights")
         and config.get("partial_rotary_factor", 1) == 1
     )
 
 
-def has_plain_layers(config: Mapping[str, Any]) -> bool:
-    """Whether a configuration describes decoder layers as our forward pass computes them: of one of the four classes,
-    with SiLU, and with attention to all earlier tokens in every layer."""
-    return (
-        config.get("model_type") in CLASSES
-        and config.get("hidden_act") == "silu"
-        and set(config.get("layer_types") or ["full_attention"]) == {"full_attention"}
-        and _looks_back_without_end(config)
-    )
-
-
-def _looks_back_without_end(config: Mapping[str, Any]) -> bool:
-    """Whether no layer has a window. Mistral's class has one unless told otherwise, the Qwens' only on request."""
-    if "sliding_window" in config and config["sliding_window"] is None:
-        return True
-    return config["model_type"] != "mistral" and not config.get("use_sliding_window")
-
-
-def parsed(config: Mapping[str, Any], ends: frozenset[int]) -> PlainConfig:
-    """What a configuration with plain layers says. Raises KeyError, ValueError or TypeError where it leaves something
-    open or makes no sense."""
-    rope = config.get("rope_parameters") or config
-    heads, width = int(config["num_attention_heads"]), int(config["hidden_size"])
-    dim = int(config["head_dim"] if config["model_type"] == "qwen3" else config.get("head_dim") or width // heads)
-    layers, kv_heads = int(config["num_hidden_layers"]), int(config["num_key_value_heads"])
-    if heads % kv_heads or dim % 2:
-        raise ValueError(f"{heads} heads cannot share {kv_heads} of {dim} numbers")
-    return PlainConfig(
-        architecture=config["architectures"][0],
-        sizes=Sizes(heads, kv_heads, dim, float(config["rms_norm_eps"]), layers),
-        width=width,
-        inner=int(config["intermediate_size"]),
-        vocabulary=int(config["vocab_size"]),
-        theta=float(rope["rope_theta"]),
-        context_length=int(config["max_position_embeddings"]),
-        dtype=NUMBERS[config.get("dtype") or config["torch_dtype"]],
-        is_tied=bool(config["tie_word_embeddings"]),
-        has_attention_bias=bool(config.get("attention_bias")),
-        has_mlp_bias=bool(config.get("mlp_bias")),
-        end_ids=ends,
-    )
+def ends_of(folder: Path) -> frozenset[int]:
+    """The tokens that end an answer, as the configurations of a folder give them. Raises ModelError."""
+    files = [file for name in ("config.json", "generation_config.json") if (file := folder / name).is_file()]
+    return frozenset().union(*(end_ids(read_json(file).get("eos_token_id")) for file in files))
 
 
 def end_ids(value: object) -> frozenset[int]:
@@ -135,27 +108,24 @@ def end_ids(value: object) -> frozenset[int]:
     return frozenset(each for each in (value if isinstance(value, list) else [value]) if type(each) is int)
 
 
-class PlainNetwork:
-    """A plain model as a `Network`: our own forward pass over its weights. `rotary` is None for plain positions."""
-
-    reuse = ReuseClass()
+class LeanNetwork:
+    """A model as a `Network`: our own forward pass over its weights."""
 
     def __init__(
         self,
-        config: PlainConfig,
+        decoder: Decoder,
         tensors: Tensors,
         bits: Bits | None,
-        rotary: Rotary | None = None,
         *,
         keeps_full: bool = False,
+        reuse: ReuseClass | None = None,
     ) -> None:
-        self.architecture = config.architecture
-        self.context_length = config.context_length
-        self.vocabulary = config.vocabulary
-        self.end_ids = config.end_ids
-        sizes, device = config.sizes, tensors["model.norm.weight"].device
-        rotary = rotary or PlainRotary(plain_frequencies(sizes.dim, config.theta), device)
-        self._forward = LlamaForward(Weights(sizes, tensors, rotary, bits, keeps_full=keeps_full))
+        self.architecture = decoder.family.architecture
+        self.context_length = decoder.context_length
+        self.vocabulary = decoder.vocabulary
+        self.end_ids = decoder.end_ids
+        self.reuse = reuse or ReuseClass()
+        self._forward = LlamaForward(Weights(decoder, tensors, bits, keeps_full=keeps_full))
         self.layout = self._forward.layout
 
     @property
@@ -171,67 +141,61 @@ class PlainNetwork:
 
 
 def open_folder(
-    config: PlainConfig, folder: Path, dtype: torch.dtype, device: torch.device, bits: Bits | None
-) -> PlainNetwork:
-    """The plain model in a folder. Raises NotPlainError where the weights do not fit the configuration."""
-    return PlainNetwork(config, _checked(_read_tensors(folder, dtype, device), config), bits)
+    checkpoint: Checkpoint,
+    folder: Path,
+    dtype: torch.dtype,
+    device: torch.device,
+    bits: Bits | None,
+    reuse: ReuseClass | None = None,
+    *,
+    packs: bool = False,
+    progress: Progress = lambda stage, fraction: None,
+) -> LeanNetwork:
+    """The model in a folder, read tensor by tensor. With `packs` its matrices are kept in `bits` only, else in full,
+    beside copies in `bits` where there are any.
 
-
-def _read_tensors(folder: Path, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
-    tensors: dict[str, Tensor] = {}
-    for file in weight_files(folder):
-        # A copy: the file may be written to while the model is in use.
-        tensors |= {name: tensor.to(device, dtype, copy=True) for name, tensor in load_file(file).items()}
-    return tensors
-
-
-def _checked(tensors: Mapping[str, Tensor], config: PlainConfig) -> dict[str, Tensor]:
-    """The tensors that the configuration asks for, and no others: a bias it does not know is not used.
-
-    Raises NotPlainError where one is missing or has another shape, or where tied matrices are stored as two.
+    Raises NotPlainError where the weights do not fit the configuration, ModelError where the files change meanwhile.
     """
-    expected = dict(shapes(config))
-    if missing := sorted(set(expected) - set(tensors)):
+    files = weight_files(folder)
+    before, decoder = identities(files), checkpoint.decoder
+    expected, found = dict(shapes(decoder)), stored(files)
+    _check(found, decoder, expected)
+    whole, done = sum(found[name].numbers for name in expected), 0
+    tensors: dict[str, Tensor | PackedMatrix] = {}
+    for name in expected:
+        progress(STAGE, done / whole)
+        is_packed = packs and len(found[name].shape) == 2
+        tensors[name] = _packed(found[name], name, bits) if is_packed else _full(found[name], dtype, device)
+        done += found[name].numbers
+    if identities(files) != before:
+        raise ModelError(f"{model_name(folder)} changed while it was read: open it again when nothing writes to it.")
+    return LeanNetwork(decoder, tensors, None if packs else bits, reuse=reuse)
+
+
+def identities(files: Sequence[Path]) -> list[tuple[int, int]]:
+    """What becomes another when one of some files is changed or replaced."""
+    return [(status.st_size, status.st_mtime_ns) for status in (path.stat() for path in files)]
+
+
+def _full(tensor: Stored, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return tensor.read().to(device, dtype)
+
+
+def _packed(tensor: Stored, name: str, bits: Bits | None) -> PackedMatrix:
+    """A matrix in few bits; those of the vocabulary in 8, since each of their rows is used by itself."""
+    is_outer = name in (EMBEDDING, HEAD)
+    return read_packed(tensor, "int8" if is_outer or bits is None else bits)
+
+
+def _check(found: Mapping[str, Stored], decoder: Decoder, expected: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise NotPlainError where a tensor that the configuration asks for is missing, of another shape or no plain
+    numbers, or where tied matrices are stored as two. Others are not used: a bias that it does not know, say."""
+    if missing := sorted(set(expected) - set(found)):
         raise NotPlainError("missing: " + ", ".join(missing))
-    if wrong := [each for each, shape in expected.items() if tuple(tensors[each].shape) != shape]:
-        raise NotPlainError("of another shape: " + ", ".join(wrong))
-    own_head = tensors.get("lm_head.weight")
-    if config.is_tied and own_head is not None and not torch.equal(own_head, tensors["model.embed_tokens.weight"]):
-        raise NotPlainError("tied, with two matrices")
-    return {each: tensors[each] for each in expected}
-
-
-def shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The tensors of a plain model by their names, tied ones once, and their shapes."""
-    yield "model.embed_tokens.weight", (config.vocabulary, config.width)
-    yield "model.norm.weight", (config.width,)
-    if not config.is_tied:
-        yield "lm_head.weight", (config.vocabulary, config.width)
-    for index in range(config.sizes.num_layers):
-        for name, shape in _layer_shapes(config):
-            yield f"model.layers.{index}.{name}", shape
-
-
-def _layer_shapes(config: PlainConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
-    sizes, width, inner = config.sizes, config.width, config.inner
-    kind = config.architecture
-    attention_bias = config.has_attention_bias and kind in (CLASSES["llama"], CLASSES["qwen3"])
-    mlp_bias = config.has_mlp_bias and kind == CLASSES["llama"]
-    yield "input_layernorm.weight", (width,)
-    yield "post_attention_layernorm.weight", (width,)
-    for name, outputs in (("q", sizes.heads), ("k", sizes.kv_heads), ("v", sizes.kv_heads)):
-        yield f"self_attn.{name}_proj.weight", (outputs * sizes.dim, width)
-        if attention_bias or kind == CLASSES["qwen2"]:
-            yield f"self_attn.{name}_proj.bias", (outputs * sizes.dim,)
-    for name, rows, columns, has_bias in (
-        ("self_attn.o", width, sizes.heads * sizes.dim, attention_bias),
-        ("mlp.gate", inner, width, mlp_bias),
-        ("mlp.up", inner, width, mlp_bias),
-        ("mlp.down", width, inner, mlp_bias),
-    ):
-        yield f"{name}_proj.weight", (rows, columns)
-        if has_bias:
-            yield f"{name}_proj.bias", (rows,)
-    if kind == CLASSES["qwen3"]:
-        yield "self_attn.q_norm.weight", (sizes.dim,)
-        yield "self_attn.k_norm.weight", (sizes.dim,)
+    if wrong := [name for name, shape in expected.items() if found[name].shape != shape or found[name].dtype is None]:
+        raise NotPlainError("of another shape or type: " + ", ".join(wrong))
+    own_head = found.get(HEAD)
+    if decoder.is_tied and own_head is not None:
+        embedding = found[EMBEDDING]
+        if own_head.shape != embedding.shape or not torch.equal(own_head.read(), embedding.read()):
+            raise NotPlainError("tied, with two matrices")

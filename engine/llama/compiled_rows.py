@@ -9,7 +9,7 @@ from torch import Tensor
 
 from engine.cache.store import Lane
 from engine.llama.torch_rows import Angles
-from engine.llama.weights import Layer, Weights
+from engine.llama.weights import Layer, Rotary, Weights
 from engine.native import library as native_library
 
 
@@ -25,12 +25,13 @@ class NativeRows:
         self._like = torch.zeros(1, 1, 1, dtype=torch.float32)
         self._addresses = native_library.Addresses()
 
-    def angles(self, start: int, n: int) -> Angles:
+    def angles(self, rotary: Rotary, start: int, n: int, *, is_long: bool = False) -> Angles:
         """`[n, dim]` each, in fp32."""
-        cos, sin = self._weights.rotary(self._like, torch.arange(start, start + n)[None])
+        cos, sin = rotary(self._like, torch.arange(start, start + n)[None], is_long=is_long)
         return cos[0].float().contiguous(), sin[0].float().contiguous()
 
-    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
+    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor | None) -> Tensor:
+        assert weight is not None  # the layers are plain
         normed = torch.empty_like(hidden)
         self._library.headstart_normalise(
             hidden.data_ptr(),
@@ -43,7 +44,8 @@ class NativeRows:
         )
         return normed
 
-    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
+    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles | None) -> Tensor:
+        assert angles is not None
         sizes = self._weights.sizes
         keys, values = lane.layers[index]
         heads = native_library.Heads(

@@ -1,4 +1,4 @@
-"""The forward pass for Llama-like models: what transformers' classes compute, in fewer and larger products.
+"""The forward pass of a decoder: what transformers' classes compute, in fewer and larger products.
 
 `LlamaForward` chooses between the compiled part and torch, and between one token at a time and many at once. Prompts
 are read with the full weights, however many tokens a piece has: the same prompt must not be answered otherwise because
@@ -10,20 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
+from engine.cache.contract import without_salt
 from engine.cache.store import KVLayout, Lane, LayerGroup
-from engine.llama.attention import attend, attend_by_torch
+from engine.llama.attention import attend, attend_by_torch, in_window
 from engine.llama.compiled_rows import NativeRows
 from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
 from engine.llama.torch_rows import Rows, TorchRows
 from engine.llama.weights import Weights
 from engine.stopping import between_layers
+from engine.types import LONG
+from engine.weights.row_products import in_vectors
 
 
 class LlamaForward:
-    """The forward pass over the weights of a Llama-like model. `layout` is that of the lanes it writes to."""
+    """The forward pass over the weights of a decoder. `layout` is that of the lanes it writes to."""
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
@@ -43,9 +47,9 @@ class LlamaForward:
         if self._native is not None:
             self._check(lane, start, len(ids))
             if is_answer:
-                return self._native(ids, lane, start)
+                return self._logits(self._native(ids, lane, start))
         if self._step is not None and is_answer and len(ids) == 1:
-            return self._step(ids[0], lane, start)
+            return self._logits(self._step(ids[0], lane, start))
         return self._read(ids, lane, start)
 
     def _check(self, lane: Lane, start: int, count: int) -> None:
@@ -60,24 +64,56 @@ class LlamaForward:
         token's key and value is needed, and only the last token's output: there it is always a single row."""
         weights, rows = self.weights, self._rows
         hidden = weights.embed(ids)
-        angles = rows.angles(start, len(ids))
+        is_long = without_salt(lane.regime) == LONG
+        angles = {
+            name: rows.angles(rotary, start, len(ids), is_long=is_long) for name, rotary in weights.rotaries.items()
+        }
+        growth = grown(weights.decoder.query_growth, start, hidden)
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
             between_layers()
             fused = layer.qkv.of_each(rows.normalise(hidden, added, layer.input_norm))
-            query = rows.place(index, layer, fused, lane, start, angles)
+            rope = layer.kind.rope
+            query = rows.place(index, layer, fused, lane, start, None if rope is None else angles[rope])
+            query = query if growth is None else query * growth
             output, gate_up, down = layer.output.of_each, layer.gate_up.of_each, layer.down.of_each
             if index == len(weights.layers) - 1:
                 query, hidden = query[-1:], hidden[-1:]
                 output, gate_up, down = layer.output, layer.gate_up, layer.down
-            mixed = output(self._attend(query, index, lane, start + len(ids)))
-            added = down(rows.gate(gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
-        return weights.head.in_few_bits(rows.normalise(hidden, added, weights.norm))[0]
+            mixed = self._ready(output(self._attend(query, index, lane, start + len(ids))), layer.mixed_norm)
+            fed = down(rows.gate(gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
+            added = self._ready(fed, layer.added_norm)
+        return self._logits(weights.head.in_few_bits(rows.normalise(hidden, added, weights.norm))[0])
+
+    def _ready(self, part: Tensor, norm: Tensor | None) -> Tensor:
+        """What half of a layer gives, `[n, width]`, as it is added to the stream."""
+        part = part if norm is None else self._rows.normalise(part, None, norm)
+        scale = self.weights.decoder.residual_scale
+        return part if scale == 1 else part * scale
+
+    def _logits(self, logits: Tensor) -> Tensor:
+        decoder = self.weights.decoder
+        logits = logits if decoder.logits_scale == 1 else logits / decoder.logits_scale
+        cap = decoder.final_softcap
+        return logits if cap is None else torch.tanh(logits / cap) * cap
 
     def _attend(self, query: Tensor, index: int, lane: Lane, end: int) -> Tensor:
         """Attention of the newest tokens' queries `[n, heads, dim]` over the lane's first `end`; `[n, heads * dim]`."""
-        keys, values = (part.narrow(2, 0, end) for part in lane.layers[index])
-        scale = self.weights.sizes.dim**-0.5
+        decoder = self.weights.decoder
+        first, seen = in_window(decoder.layers[index].window, len(query), end, query.device)
+        keys, values = (part.narrow(2, first, end - first) for part in lane.layers[index])
         attention = attend if self._on_cpu else attend_by_torch
-        out = attention(query.transpose(0, 1)[None].to(keys.dtype), keys, values, scale)
+        rows = query.transpose(0, 1)[None].to(keys.dtype)
+        out = attention(rows, keys, values, decoder.attention_scale, seen=seen, softcap=decoder.softcap)
         return out[0].transpose(0, 1).reshape(len(query), -1)
+
+
+def grown(growth: tuple[float, int] | None, start: int, hidden: Tensor) -> Tensor | None:
+    """What the queries of the tokens `hidden` `[n, width]` from `start` on are multiplied with, `[n, 1, 1]`, where a
+    model has them grow with their position; None where it has not."""
+    if growth is None:
+        return None
+    beta, length = growth
+    positions = torch.arange(start, start + len(hidden), device=hidden.device)
+    factors = 1 + beta * in_vectors(torch.log, 1 + torch.floor(positions / length))
+    return factors.to(hidden.dtype)[:, None, None]

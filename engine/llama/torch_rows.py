@@ -6,6 +6,8 @@ numbers for each token, hence the name. `engine.llama.compiled_rows` does the sa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 import torch
@@ -13,8 +15,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.cache.store import Lane
-from engine.llama.weights import Layer, Weights
+from engine.llama.weights import Layer, Rotary, Weights
 from engine.weights.row_products import in_vectors
+
+ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "silu": functional.silu,
+    "gelu": functional.gelu,
+    "gelu_pytorch_tanh": partial(functional.gelu, approximate="tanh"),
+}
+"""By the names that configurations have for them."""
 
 Angles = tuple[Tensor, Tensor]
 """Cosines and sines of some tokens' positions, for the rotary position code."""
@@ -26,21 +35,23 @@ class Rows(Protocol):
     `width` is the size of the residual stream, `inner` that of the feed-forward layers, `dim` that of a head.
     """
 
-    def angles(self, start: int, n: int) -> Angles:
+    def angles(self, rotary: Rotary, start: int, n: int, *, is_long: bool = False) -> Angles:
         """The angles of the positions `start` to `start + n`, in the shape that `place` wants them in."""
 
-    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
-        """Add `added` to `hidden` in place (both `[n, width]`), and return its root-mean-square norm with `weight`."""
+    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor | None) -> Tensor:
+        """Add `added` to `hidden` in place (both `[n, width]`), and return its root-mean-square norm with `weight`;
+        without a weight, `hidden` itself."""
 
-    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
-        """Take queries, keys and values of layer `index` apart, and give queries and keys their rotary positions.
+    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles | None) -> Tensor:
+        """Take queries, keys and values of layer `index` apart, and give queries and keys their rotary positions, if
+        there are angles.
 
         Keys and values are written into the lane from token `start` on; the queries `[n, heads, dim]` are returned.
         `fused` `[n, (heads + 2 * kv_heads) * dim]` is the product that holds all three. It may be overwritten.
         """
 
     def gate(self, gate_up: Tensor) -> Tensor:
-        """SwiGLU, `[n, 2 * inner]` -> `[n, inner]`: SiLU of the first half times the second."""
+        """`[n, 2 * inner]` -> `[n, inner]`: the model's activation of the first half times the second."""
 
 
 class TorchRows:
@@ -50,35 +61,50 @@ class TorchRows:
         self._weights = weights
         self._like = torch.zeros(1, 1, 1, dtype=weights.dtype, device=weights.device)
 
-    def angles(self, start: int, n: int) -> Angles:
-        """`[n, 1, dim]` each, in the number type of the weights."""
+    def angles(self, rotary: Rotary, start: int, n: int, *, is_long: bool = False) -> Angles:
+        """`[n, 1, turned numbers]` each, in the number type of the weights."""
         positions = torch.arange(start, start + n, device=self._like.device)[None]
-        cos, sin = (part[0, :, None] for part in self._weights.rotary(self._like, positions))
+        cos, sin = (part[0, :, None] for part in rotary(self._like, positions, is_long=is_long))
         return cos, sin
 
-    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor) -> Tensor:
+    def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor | None) -> Tensor:
         if added is not None:
             hidden += added
-        return functional.rms_norm(hidden, weight.shape, weight, self._weights.sizes.epsilon)
+        return hidden if weight is None else normalised(hidden, weight, self._weights.sizes.epsilon)
 
-    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles) -> Tensor:
+    def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles | None) -> Tensor:
         w = self._weights.sizes
         heads = fused.view(len(fused), -1, w.dim)
         query, key, value = torch.split(heads, [w.heads, w.kv_heads, w.kv_heads], dim=1)
+        turning = heads[:, : w.heads + w.kv_heads]
         if layer.query_norm is not None and layer.key_norm is not None:
-            query, key = self.normalise(query, None, layer.query_norm), self.normalise(key, None, layer.key_norm)
-            turned = _rotate(torch.cat([query, key], dim=1), *angles)
-        else:
-            turned = _rotate(heads[:, : w.heads + w.kv_heads], *angles)
+            norms = (query, layer.query_norm), (key, layer.key_norm)
+            turning = torch.cat([normalised_heads(part, norm, w.epsilon) for part, norm in norms], dim=1)
+        turned = turning if angles is None else _rotate(turning, *angles)
         lane.write(index, start, turned[:, w.heads :].transpose(0, 1)[None], value.transpose(0, 1)[None])
         return turned[:, : w.heads]
 
     def gate(self, gate_up: Tensor) -> Tensor:
         gate, up = gate_up.chunk(2, dim=-1)
-        return in_vectors(functional.silu, gate) * up
+        return in_vectors(ACTIVATIONS[self._weights.decoder.activation], gate) * up
+
+
+def normalised(numbers: Tensor, weight: Tensor, epsilon: float) -> Tensor:
+    """Root-mean-square norm over the last dimension, in the numbers' type; in fp32 where the weight is."""
+    if weight.dtype is numbers.dtype:
+        return functional.rms_norm(numbers, weight.shape, weight, epsilon)
+    return functional.rms_norm(numbers.float(), weight.shape, weight, epsilon).to(numbers.dtype)
+
+
+def normalised_heads(heads: Tensor, weight: Tensor, epsilon: float) -> Tensor:
+    """The norm of each head of `[n, heads, dim]`, or of all heads of a token together, as long as the weight is."""
+    return normalised(heads.reshape(len(heads), -1, len(weight)), weight, epsilon).view(heads.shape)
 
 
 def _rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """The rotary position code on heads `[n, heads, dim]`, whose halves are paired as in transformers' Llama."""
-    first, second = heads.chunk(2, dim=-1)
-    return heads * cos + torch.cat([-second, first], dim=-1) * sin
+    """The rotary position code on heads `[n, heads, dim]`, whose halves are paired as in transformers' Llama. Numbers
+    past those that have angles stay as they are."""
+    turning, kept = heads[..., : cos.shape[-1]], heads[..., cos.shape[-1] :]
+    first, second = turning.chunk(2, dim=-1)
+    turned = turning * cos + torch.cat([-second, first], dim=-1) * sin
+    return torch.cat([turned, kept], dim=-1) if kept.shape[-1] else turned

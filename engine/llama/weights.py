@@ -1,15 +1,16 @@
-"""The weights of a Llama-like model: matrices that have one input are fused. They are there in full, in few bits, or
+"""The weights of a decoder: matrices that have one input are fused. They are there in full, in few bits, or
 both."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.llama.family import Decoder, LayerKind, Rope, gate_up_names, norm_names, qkv_names
 from engine.native import library as native_library
 from engine.weights.compiled_matrix import can_compile
 from engine.weights.few_bits import Packed, pack
@@ -101,31 +102,21 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One decoder layer. The norms' weights are `[width]`; `query_norm` and `key_norm` `[dim]` are Qwen3's only."""
+    """One decoder layer. The norms' weights are `[width]`, and None where the family has no norm there: before and
+    after attention, before and after the feed-forward part. `query_norm` and `key_norm` are `[dim]`, for each head, or
+    as long as all heads together."""
 
+    kind: LayerKind
     qkv: Projection
     output: Projection
     gate_up: Projection
     down: Projection
-    input_norm: Tensor
-    post_norm: Tensor
+    input_norm: Tensor | None
+    mixed_norm: Tensor | None
+    post_norm: Tensor | None
+    added_norm: Tensor | None
     query_norm: Tensor | None
     key_norm: Tensor | None
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """A model's query heads and KV heads, the size `dim` of each, the epsilon of its norms, and its layers."""
-
-    heads: int
-    kv_heads: int
-    dim: int
-    epsilon: float
-    num_layers: int
-
-
-Rotary = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""Positions `[1, n]` to cosines and sines `[1, n, dim]`, in the number type of the first argument."""
 
 
 def plain_frequencies(dim: int, theta: float) -> Tensor:
@@ -133,17 +124,20 @@ def plain_frequencies(dim: int, theta: float) -> Tensor:
     return 1.0 / theta ** (torch.arange(0, dim, 2, dtype=torch.int64).float() / dim)
 
 
-class PlainRotary:
-    """Rotary position codes (https://arxiv.org/abs/2104.09864) whose `frequencies` `[dim / 2]` are the same at every
-    length. The halves of a head are paired, as in Llama. Cosines and sines are `scaled`, which YaRN asks for."""
+class Rotary:
+    """Rotary position codes (https://arxiv.org/abs/2104.09864). The halves of the turned numbers of a head are paired,
+    as in Llama."""
 
-    def __init__(self, frequencies: Tensor, device: torch.device, scaled: float = 1.0) -> None:
-        self._frequencies = frequencies.float().to(device)
-        self._scaled = scaled
+    def __init__(self, rope: Rope, device: torch.device) -> None:
+        self._short = torch.tensor(rope.frequencies, device=device)
+        self._long = None if rope.long is None else torch.tensor(rope.long, device=device)
+        self._scaled = rope.scaled
 
-    def __call__(self, like: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """Cosines and sines `[1, n, dim]` of positions `[1, n]`, in the number type of `like`."""
-        angles = positions[..., None].float() * self._frequencies
+    def __call__(self, like: Tensor, positions: Tensor, *, is_long: bool = False) -> tuple[Tensor, Tensor]:
+        """Cosines and sines `[1, n, turned numbers]` of positions `[1, n]`, in the number type of `like`. `is_long`:
+        the sequence grows past the length at which the frequencies change."""
+        frequencies = self._long if is_long and self._long is not None else self._short
+        angles = positions[..., None].float() * frequencies
         both = torch.cat([angles, angles], dim=-1)
         cos, sin = (in_vectors(function, both) * self._scaled for function in (torch.cos, torch.sin))
         return cos.to(like.dtype), sin.to(like.dtype)
@@ -161,26 +155,34 @@ class Weights:
     `keeps_full` those of the layers are there in full as well, for reading. `bits` adds few-bit copies of the full ones
     for decoding. With packed matrices the compiled part is in use where it can run the model (`is_native`)."""
 
-    def __init__(
-        self, sizes: Sizes, tensors: Tensors, rotary: Rotary, bits: Bits | None, *, keeps_full: bool = False
-    ) -> None:
-        self.sizes = sizes
-        self.rotary = rotary
-        self.norm = _full(tensors, "model.norm.weight")
-        self.dtype, self.device = self.norm.dtype, self.norm.device
+    def __init__(self, decoder: Decoder, tensors: Tensors, bits: Bits | None, *, keeps_full: bool = False) -> None:
+        self.decoder, self.sizes = decoder, decoder.sizes
+        norm = _full(tensors, "model.norm.weight")
+        self.dtype, self.device = norm.dtype, norm.device
+        self.rotaries = {name: Rotary(rope, self.device) for name, rope in decoder.ropes.items()}
         self._scratch = Scratch(self.dtype)
         is_packed = any(isinstance(tensor, PackedMatrix) for tensor in tensors.values())
-        self.is_native = (bits is not None or is_packed) and _runs_compiled(sizes, tensors, rotary)
-        make = _Maker(tensors, bits, self.is_native, keeps_full, self._scratch)
+        self.is_native = (bits is not None or is_packed) and _runs_compiled(decoder, tensors)
+        is_compiled = native_library.library() is not None and can_compile(_matrices(tensors))
+        make = _Maker(decoder, tensors, bits, is_compiled, keeps_full, self._scratch)
+        self.norm = make.norm("model.norm")
         self.embedding = tensors["model.embed_tokens.weight"]
         self._embedding = Stack([self.embedding])
-        self.layers = [make.layer(f"model.layers.{index}") for index in range(sizes.num_layers)]
+        self._embedding_scale = torch.tensor(decoder.embedding_scale, dtype=self.dtype, device=self.device)
+        self.layers = [make.layer(f"model.layers.{index}", kind) for index, kind in enumerate(decoder.layers)]
         self.head = make.head("lm_head.weight" if "lm_head.weight" in tensors else "model.embed_tokens.weight")
         self.width = self._embedding.columns
 
+    @property
+    def rotary(self) -> Rotary:
+        """The position code of a model that has one for all layers."""
+        (only,) = self.rotaries.values()
+        return only
+
     def embed(self, ids: Sequence[int]) -> Tensor:
         """What the tokens are to the first layer, `[n, width]`."""
-        return self._embedding.rows_at(placed(ids, self.device), self.dtype)
+        rows = self._embedding.rows_at(placed(ids, self.device), self.dtype)
+        return rows if self.decoder.embedding_scale == 1 else rows * self._embedding_scale
 
     @property
     def packed(self) -> Iterator[Packed]:
@@ -192,7 +194,7 @@ class Weights:
         """What most of the few-bit weights are: "int4", "int8", or "" without them. Codes that are the model's own
         lose nothing: computed with in fp32, they are as good as full weights and not told."""
         is_whole = self.dtype is torch.float32
-        kinds = [each.kind for each in self.packed if each.kind and not (is_whole and isinstance(each, Stack))]
+        kinds = [each.kind for each in self.packed if each.kind and not (is_whole and each.exact)]
         return max(set(kinds), key=kinds.count, default="")
 
     @property
@@ -200,7 +202,8 @@ class Weights:
         """Bytes of all weights, few-bit ones, and the scratch; tied ones count once."""
         full: list[Tensor | None] = [self.norm]
         for layer in self.layers:
-            full += [layer.input_norm, layer.post_norm, layer.query_norm, layer.key_norm]
+            full += [layer.input_norm, layer.mixed_norm, layer.post_norm, layer.added_norm]
+            full += [layer.query_norm, layer.key_norm]
         others = 0
         for projection in self._projections():
             full += [projection.weight, projection.bias]
@@ -226,20 +229,23 @@ def placed(ids: Sequence[int], device: torch.device) -> Tensor:
     return torch.tensor(ids, device=device)
 
 
-def _runs_compiled(sizes: Sizes, tensors: Tensors, rotary: Rotary) -> bool:
+def _runs_compiled(decoder: Decoder, tensors: Tensors) -> bool:
     """Whether the compiled part is here and can run a model.
 
     It needs full weights of one type, fp32 or bf16, on the CPU. It reads eight numbers at a time, so every width is a
-    multiple of eight. And it knows rotary positions over the whole of a head only, not over a part of it.
+    multiple of eight. And it knows plain layers only.
     """
     kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values() if isinstance(tensor, Tensor)}
     if native_library.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
         return False
-    matrices = [tensor for tensor in tensors.values() if isinstance(tensor, PackedMatrix) or tensor.dim() == 2]
+    sizes, matrices = decoder.sizes, _matrices(tensors)
     widths = (sizes.dim, *(width for matrix in matrices for width in _shape(matrix)[1:]))
-    fits = not any(width % 8 for width in widths) and sizes.heads % sizes.kv_heads == 0 and can_compile(matrices)
-    cos, _ = rotary(torch.zeros(1, 1, 1), torch.tensor([[0]]))
-    return fits and cos.shape[-1] == sizes.dim <= native_library.WIDEST_HEAD
+    fits = not any(width % 8 for width in widths) and sizes.dim <= native_library.WIDEST_HEAD
+    return decoder.is_plain and fits and can_compile(matrices)
+
+
+def _matrices(tensors: Tensors) -> list[Part]:
+    return [tensor for tensor in tensors.values() if isinstance(tensor, PackedMatrix) or tensor.dim() == 2]
 
 
 def _shape(matrix: Part) -> tuple[int, ...]:
@@ -256,29 +262,39 @@ def _full(tensors: Tensors, name: str) -> Tensor:
 class _Maker:
     """Makes the parts of a model from its tensors."""
 
+    decoder: Decoder
     tensors: Tensors
     bits: Bits | None
-    is_native: bool
+    is_compiled: bool
     keeps_full: bool
     scratch: Scratch
 
-    def layer(self, name: str) -> Layer:
-        def projection(part: str, *names: str) -> Projection:
-            return self.projection([f"{name}.{part}.{each}_proj" for each in names])
+    def layer(self, name: str, kind: LayerKind) -> Layer:
+        family = self.decoder.family
 
-        def norm(part: str) -> Tensor | None:
-            return _full(self.tensors, full) if (full := f"{name}.{part}.weight") in self.tensors else None
+        def projection(*parts: str) -> Projection:
+            return self.projection([f"{name}.{part}" for part in parts])
 
+        before, mixed, after, added = (self.norm(f"{name}.{norm}") if norm else None for norm in norm_names(family))
+        has_head_norms = family.head_norms != "none"
         return Layer(
-            qkv=projection("self_attn", "q", "k", "v"),
-            output=projection("self_attn", "o"),
-            gate_up=projection("mlp", "gate", "up"),
-            down=projection("mlp", "down"),
-            input_norm=_full(self.tensors, f"{name}.input_layernorm.weight"),
-            post_norm=_full(self.tensors, f"{name}.post_attention_layernorm.weight"),
-            query_norm=norm("self_attn.q_norm"),
-            key_norm=norm("self_attn.k_norm"),
+            kind=kind,
+            qkv=projection(*qkv_names(family)),
+            output=projection("self_attn.o_proj"),
+            gate_up=projection(*gate_up_names(family)),
+            down=projection("mlp.down_proj"),
+            input_norm=before,
+            mixed_norm=mixed,
+            post_norm=after,
+            added_norm=added,
+            query_norm=self.norm(f"{name}.self_attn.q_norm") if has_head_norms else None,
+            key_norm=self.norm(f"{name}.self_attn.k_norm") if has_head_norms else None,
         )
+
+    def norm(self, name: str) -> Tensor:
+        """A norm's weight: where the family adds one to it, in fp32, in which that loses nothing."""
+        weight = _full(self.tensors, f"{name}.weight")
+        return weight.float() + 1 if self.decoder.family.norms_add_one else weight
 
     def projection(self, names: list[str]) -> Projection:
         """Several linear layers that have one input, as one. Full tensors become views of the fused one."""
@@ -307,7 +323,7 @@ class _Maker:
         return Projection(weight, bias, stack, self.scratch)
 
     def _copy(self, weight: Tensor) -> Packed | None:
-        return pack(weight, self.bits, self.is_native) if self.bits else None
+        return pack(weight, self.bits, self.is_compiled) if self.bits else None
 
 
 def _fused(parts: list[Tensor]) -> Tensor:

@@ -14,7 +14,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import causal_mask_function, sdpa_mask
 
 from engine.llama.attention import attend as attend_exactly
-from engine.llama.attention import attend_by_torch, attend_packed
+from engine.llama.attention import attend_by_torch
 from engine.models.row_by_row import is_reading
 from engine.stopping import between_layers
 
@@ -46,15 +46,9 @@ def attend(
     """
     between_layers()
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    if is_reading() and query.device.type == "cpu":
-        seen = None if attention_mask is None else attention_mask[0, 0]
-        out = attend_exactly(query, key, value, scale, seen=seen, softcap=softcap, sinks=s_aux)
-    elif softcap is not None or s_aux is not None:
-        out = _attend_plainly(query, key, value, attention_mask, scale, softcap, s_aux)
-    elif attention_mask is None:
-        out = attend_by_torch(query, key, value, scale)
-    else:
-        out = attend_packed(query, key, value, _additive(attention_mask, query.dtype), scale)
+    seen = None if attention_mask is None else attention_mask[0, 0]
+    attention = attend_exactly if is_reading() and query.device.type == "cpu" else attend_by_torch
+    out = attention(query, key, value, scale, seen=seen, softcap=softcap, sinks=s_aux)
     return out.transpose(1, 2).contiguous(), None
 
 
@@ -85,33 +79,3 @@ def make_mask(
     )
     assert seen is not None
     return seen
-
-
-def _additive(seen: Tensor, dtype: torch.dtype) -> Tensor:
-    return torch.zeros((), dtype=dtype, device=seen.device).masked_fill(~seen, float("-inf"))
-
-
-def _attend_plainly(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    scale: float,
-    softcap: float | None,
-    sinks: Tensor | None,
-) -> Tensor:
-    """Attention with every step written out, for soft-capped scores (Gemma-2) and attention sinks (GPT-OSS)."""
-    _, heads, q, dim = query.shape
-    kv_heads, n = key.shape[1], key.shape[2]
-    rows = query.reshape(1, kv_heads, heads // kv_heads * q, dim)
-    scores = ((rows @ key.transpose(2, 3)).float() * scale).reshape(1, heads, q, n)
-    if softcap is not None:
-        scores = torch.tanh(scores / softcap) * softcap
-    if mask is None:
-        mask = torch.ones(q, n, dtype=torch.bool, device=query.device).tril(n - q)
-    scores = scores.masked_fill(~mask, float("-inf"))
-    if sinks is not None:
-        scores = torch.cat([scores, sinks.float().reshape(1, heads, 1, 1).expand(1, heads, q, 1)], dim=-1)
-    weights = torch.softmax(scores, dim=-1)[..., :n].to(value.dtype)
-    out = weights.reshape(1, kv_heads, heads // kv_heads * q, n) @ value
-    return out.reshape(1, heads, q, value.shape[-1])

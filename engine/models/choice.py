@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import psutil
@@ -12,22 +12,24 @@ import torch
 from torch import Tensor
 
 from engine.library.check import weight_files
-from engine.types import BLOCK_TOKENS, Device, Dtype, ModelError, OutOfMemoryError
+from engine.types import BLOCK_TOKENS, LEAST_CONTEXT, Device, Dtype, ModelError, ModelFit, OutOfMemoryError
 from engine.weights.fastest import fastest
 from engine.weights.few_bits import few_bits_are_faster
 from engine.weights.quantise import Bits
 
 NUMBER_TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+NAMES = {dtype: name for name, dtype in NUMBER_TYPES.items()}
 
-FP32_SHARE = 0.5
-"""fp32 weights may take this share of the free memory: the cache, few-bit copies and other programs need the rest."""
+FP32_SHARE, COPIES_SHARE = 1 / 3, 1 / 2
+"""fp32 weights may take this share of the computer's memory, and weights with few-bit copies that one: the cache and
+other programs need the rest. What is free at the moment decides nothing that changes an answer."""
 
 CPU_FULL_SHARE, GPU_FULL_SHARE = 0.05, 0.5
 """Packed weights may be kept in full as well up to this share of the free memory. On a GPU, where torch widens them,
 that makes a large difference."""
 
-LEAST_CONTEXT = 1024
-"""Tokens of a conversation for which there must be room beside a model, whatever other room there is."""
+CONTEXT_SHARE = 1 / 8
+"""A conversation may grow to this share of the device's memory by itself; a user may ask for more."""
 
 WIDEST_MEASURED = 8192
 """The measurement of number types uses a layer of at most this width. Wider ones would take gigabytes, and would not
@@ -68,6 +70,9 @@ def choose_dtype(
     if device.type != "cpu":
         return own if own is torch.float16 else torch.bfloat16 if _has_bf16(device) else torch.float16, None
     number = cpu_dtype(width, own, checkpoint_bytes)
+    with_copies = checkpoint_bytes // own.itemsize * (number.itemsize + 1)
+    if with_copies > COPIES_SHARE * total_bytes(device):
+        return number, None
     # "fitting" chooses int4 or int8 for each matrix: see engine/weights/quantise.py.
     return number, "fitting" if few_bits_are_faster(number) else None
 
@@ -80,9 +85,9 @@ def _has_bf16(device: torch.device) -> bool:
 
 
 def cpu_dtype(width: int, own: torch.dtype, checkpoint_bytes: int) -> torch.dtype:
-    """bf16 or fp32, whichever multiplies faster here; bf16 where fp32 weights would take most of the free memory."""
+    """bf16 or fp32, whichever multiplies faster here; bf16 where fp32 weights would take much of the memory."""
     in_fp32 = checkpoint_bytes * torch.float32.itemsize // own.itemsize
-    if in_fp32 > FP32_SHARE * psutil.virtual_memory().available:
+    if in_fp32 > FP32_SHARE * psutil.virtual_memory().total:
         return torch.bfloat16
     return _fastest_dtype(width)
 
@@ -101,11 +106,17 @@ def bytes_behind(device: torch.device) -> int:
     return int(min(psutil.virtual_memory().available // 4, DEFAULT_CACHE_LIMIT)) if device.type == "cuda" else 0
 
 
-def cache_sizes(device: torch.device, token_bytes: int, context_length: int, wish: int | None) -> tuple[int, int]:
-    """The budget of the cache in bytes, `wish` where there is one, and how many tokens of a context can be served, of
-    which each takes `token_bytes`."""
+def cache_sizes(
+    device: torch.device, token_bytes: int, longest: int, wish: int | None, context: int | None = None
+) -> tuple[int, int]:
+    """The budget of the cache in bytes, `wish` where there is one, and how many tokens a conversation may have
+    (`context_of`), each of `token_bytes`. On a GPU no more than there is room for beside the model, unless a context
+    was asked for."""
     own = default_cache_bytes(device, token_bytes * BLOCK_TOKENS)
-    return own if wish is None else wish, min(context_length, max(own // token_bytes, LEAST_CONTEXT))
+    length = context_of(longest, context, token_bytes, device)
+    if device.type != "cpu" and context is None:
+        length = min(length, max(own // token_bytes, LEAST_CONTEXT))
+    return own if wish is None else wish, length
 
 
 def taken_for_block(nbytes: int, device: torch.device) -> int:
@@ -148,30 +159,39 @@ class Need:
     token: int
 
 
-def require_memory(need: Need, device: torch.device, name: str) -> None:
+def context_of(longest: int, wish: int | None, token: int, device: torch.device) -> int:
+    """How many tokens a conversation may have with a model that reads up to `longest`, of `token` bytes each: as many
+    as were asked for, else as take a share of the device's memory. The same at every start."""
+    room = int(CONTEXT_SHARE * total_bytes(device)) // max(token, 1)
+    if room < longest:
+        room = max(room // LEAST_CONTEXT, 1) * LEAST_CONTEXT
+    return min(longest, room if wish is None else wish)
+
+
+def fit_of(need: Need, name: str, number: str, longest: int, wish: int | None, device: torch.device) -> ModelFit:
+    """What a model takes, of what there is. `number` names its number type, `wish` is the context asked for."""
+    return ModelFit(
+        name=name,
+        dtype=number,
+        weights=need.weights,
+        scratch=need.scratch,
+        token=need.token,
+        context=context_of(longest, wish, need.token, device),
+        longest=longest,
+        free=free_bytes(device),
+        total=total_bytes(device),
+    )
+
+
+def require_memory(fit: ModelFit) -> None:
     """Raise OutOfMemoryError where a model does not fit into the memory that is free now, and ModelError where it would
     not even if all of it was: then there is no use in closing another model for it."""
-    free, total = free_bytes(device), _total_bytes(device)
-    conversation = LEAST_CONTEXT * need.token
-    whole = need.weights + need.scratch + conversation
-    if whole <= free:
-        return
-    parts = ", ".join(
-        f"{nbytes / 1e9:.1f} {what}"
-        for nbytes, what in (
-            (need.weights, "for its weights"),
-            (need.scratch, "to compute in"),
-            (conversation, f"for a conversation of {LEAST_CONTEXT:,} tokens"),
-        )
-    )
-    there = f"{total / 1e9:.1f} GB are there" if whole > total else f"{free / 1e9:.1f} GB are free"
-    raise (ModelError if whole > total else OutOfMemoryError)(
-        f"{name} takes {whole / 1e9:.1f} GB of memory ({parts}), and {there}: close other programs, get the model in "
-        "fewer bits, or choose a smaller one."
-    )
+    if not fit.fits:
+        raise (ModelError if fit.whole > fit.total else OutOfMemoryError)(fit.refusal)
 
 
-def _total_bytes(device: torch.device) -> int:
+def total_bytes(device: torch.device) -> int:
+    """The memory of a device. Apple's GPUs may have a part of the computer's."""
     if device.type == "mps":
         return int(torch.mps.recommended_max_memory())
     return int(torch.cuda.mem_get_info(device)[1] if device.type == "cuda" else psutil.virtual_memory().total)
@@ -182,6 +202,7 @@ def checkpoint_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in weight_files(folder))
 
 
+@lru_cache
 def _fastest_dtype(width: int) -> torch.dtype:
     """bf16 or fp32, whichever multiplies faster here: products as prefill does them, 256 tokens through one layer."""
     width = min(width, WIDEST_MEASURED)

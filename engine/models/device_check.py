@@ -14,17 +14,19 @@ from torch import Tensor
 
 from engine.cache.copies import copies_for
 from engine.cache.store import KVStore, Lane
-from engine.llama.checkpoint import PlainConfig, PlainNetwork, shapes
-from engine.llama.weights import Sizes
+from engine.llama.checkpoint import LeanNetwork, plain_decoder
+from engine.llama.family import shapes
 from engine.machine import DeviceCheck
 from engine.models.choice import choose_device, choose_dtype
 from engine.runtimes.trial import fault
 from engine.types import BLOCK_TOKENS, Device
 
-SIZES = Sizes(heads=8, kv_heads=2, dim=64, epsilon=1e-5, num_layers=4)
-CONFIG = PlainConfig(
-    "LlamaForCausalLM", SIZES, 512, 1024, 1000, 1e4, 1024, torch.float32, True, False, False, frozenset()
-)
+CONFIG = {
+    "model_type": "llama", "hidden_act": "silu", "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 3,
+    "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 64, "rms_norm_eps": 1e-5, "vocab_size": 1000,
+    "max_position_embeddings": 1024, "rope_theta": 1e4, "tie_word_embeddings": True,
+}  # fmt: skip
+VOCABULARY = 1000
 TOKENS, CUT, WRITTEN = 300, 133, 16
 """Of a made-up prompt, after how many of them it is cut, and how many tokens are written behind it."""
 
@@ -35,7 +37,7 @@ NEAR = {torch.float32: 2e-3, torch.bfloat16: 0.1, torch.float16: 0.02}
 def check_device(wish: Device = "auto") -> Iterator[DeviceCheck]:
     """Compare a device with the CPU, one thing after the other. What torch raises is a finding, too."""
     device = choose_device(wish)
-    number, _ = choose_dtype("auto", device, CONFIG.width, torch.bfloat16) if device.type != "cpu" else (None, None)
+    number, _ = choose_dtype("auto", device, 256, torch.bfloat16) if device.type != "cpu" else (None, None)
     types = dict.fromkeys((torch.float32, number or torch.bfloat16))
     steps: list[tuple[str, Callable[[], tuple[bool, str]]]] = [("products in fp32", partial(_products, device))]
     for dtype in types:
@@ -55,22 +57,24 @@ def _products(device: torch.device) -> tuple[bool, str]:
     return not found, found or "as in fp64"
 
 
-def _network(device: torch.device, dtype: torch.dtype) -> PlainNetwork:
+def _network(device: torch.device, dtype: torch.dtype) -> LeanNetwork:
     """The made-up model, the same numbers on every device."""
+    decoder = plain_decoder(CONFIG, frozenset())
+    assert decoder is not None
     chance = torch.Generator().manual_seed(7)
     tensors = {
         name: (torch.ones(shape) if len(shape) == 1 else torch.randn(shape, generator=chance) * shape[-1] ** -0.5)
-        for name, shape in shapes(CONFIG)
+        for name, shape in shapes(decoder)
     }
-    return PlainNetwork(CONFIG, {name: tensor.to(device, dtype) for name, tensor in tensors.items()}, None)
+    return LeanNetwork(decoder, {name: tensor.to(device, dtype) for name, tensor in tensors.items()}, None)
 
 
 def _prompt() -> list[int]:
-    return [(31 * index + 7) % CONFIG.vocabulary for index in range(TOKENS)]
+    return [(31 * index + 7) % VOCABULARY for index in range(TOKENS)]
 
 
 @torch.inference_mode()
-def _read(network: PlainNetwork, pieces: list[list[int]]) -> tuple[Tensor, Lane]:
+def _read(network: LeanNetwork, pieces: list[list[int]]) -> tuple[Tensor, Lane]:
     """The logits after a prompt, on the CPU, and the lane."""
     lane, start = Lane(network.layout, TOKENS + BLOCK_TOKENS + WRITTEN, fill=float("nan")), 0
     logits = torch.empty(0)

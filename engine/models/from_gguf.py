@@ -6,7 +6,7 @@ transformers' own forward pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -23,67 +23,121 @@ from engine.gguf.tokenizer import read_tokenizer
 from engine.library.check_gguf import check_gguf, refuse_gguf
 from engine.library.child_process import Progress
 from engine.library.places import model_name
-from engine.llama.checkpoint import CLASSES, PlainConfig, PlainNetwork, end_ids, has_plain_layers, parsed, shapes
-from engine.llama.weights import PlainRotary, Rotary
-from engine.models.choice import NUMBER_TYPES, Need, choose_dtype, full_is_cheap, require_memory
+from engine.llama.checkpoint import STAGE, LeanNetwork, end_ids, identities, plain_decoder
+from engine.llama.family import Decoder, shapes
+from engine.models.choice import NAMES, NUMBER_TYPES, Need, choose_dtype, fit_of, full_is_cheap, require_memory
 from engine.native import library as native_library
-from engine.types import Dtype, ModelError
+from engine.types import Dtype, ModelError, ModelFit, ReuseClass
 from engine.weights.from_gguf import read_numbers, read_packed
 from engine.weights.packed import PackedMatrix
+from engine.weights.quantise import Bits
 from engine.weights.row_products import TILE
 
 Shapes = Mapping[str, tuple[int, ...]]
 
-STAGE = "Reading the weights"
-STEADY_ROPE = {"default", "linear", "llama3", "yarn"}
-"""Kinds of position codes with the same frequencies at every length."""
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a file is going to be opened, and what the model takes, by its header alone.
+
+    `decoder` and `reuse` are for our own forward pass, None where transformers computes the model. `made` says how
+    each tensor of `expected` becomes of the file's; with `is_packed` matrices stay as they are, all others are read in
+    `number`, and copied in `bits` where there are any.
+    """
+
+    header: GgufHeader
+    config: Mapping[str, Any]
+    decoder: Decoder | None
+    reuse: ReuseClass
+    expected: Shapes
+    made: Mapping[str, Recipe]
+    number: torch.dtype
+    bits: Bits | None
+    is_packed: bool
+    fit: ModelFit
+
+
+def plan(
+    path: Path, where: torch.device, dtype: Dtype, context: int | None, wait: Callable[[], object] = lambda: None
+) -> Plan:
+    """`wait` is called before transformers is imported here. Raises ModelError where the file is not whole, or holds a
+    model that cannot be opened."""
+    header = check_gguf(path)
+    try:
+        return _planned(header, where, dtype, context, wait)
+    except (GgufForeignError, GgufDamagedError) as error:
+        raise refuse_gguf(path, error) from error
 
 
 def open_network(
-    path: Path, where: torch.device, dtype: Dtype, progress: Progress, wait: Callable[[], object] = lambda: None
+    path: Path,
+    where: torch.device,
+    dtype: Dtype,
+    progress: Progress,
+    wait: Callable[[], object] = lambda: None,
+    context: int | None = None,
 ) -> Any:
-    """The network of a GGUF file. `wait` is called before transformers is imported here. Raises ModelError where the
-    file is not whole, or there is no memory for it."""
-    header = check_gguf(path)
-    before = _identity(header)
+    """The network of a GGUF file, for conversations of up to `context` tokens. Raises ModelError where the file is not
+    whole, OutOfMemoryError where there is no memory for it."""
+    before = identities([path])
+    made = plan(path, where, dtype, context, wait)
+    before += identities(made.header.paths)
+    require_memory(made.fit)
     try:
-        network = _open(header, where, dtype, progress, wait)
+        network = _lean(made, where, progress) if made.decoder is not None else _widened(made, where, progress)
     except (GgufForeignError, GgufDamagedError) as error:
         raise refuse_gguf(path, error) from error
-    if _identity(header) != before:
+    if identities([path, *made.header.paths]) != before:
         raise ModelError(f"{path.name} changed while it was read: open it again when nothing writes to it.", str(path))
     return network
 
 
-def _open(header: GgufHeader, where: torch.device, dtype: Dtype, progress: Progress, wait: Callable[[], object]) -> Any:
+def _planned(
+    header: GgufHeader, where: torch.device, dtype: Dtype, context: int | None, wait: Callable[[], object]
+) -> Plan:
     config = configuration(header)
     own = NUMBER_TYPES[header.dtype]
-    plain = _plain_config(config, own)
-    if plain is None or config["rope_parameters"]["rope_type"] != "default":
+    decoder, reuse = plain_decoder(_as_plain(config), end_ids(config["eos_token_id"])), ReuseClass()
+    if decoder is None:
         wait()
-    if plain is None:
-        return _open_widened(header, config, where, dtype, progress)
-    made = recipes(header, config, dict(shapes(plain)))
+        found = _described(config)
+        if found is None:
+            return _planned_in_full(header, config, where, dtype, context)
+        decoder, reuse = found
+    expected = dict(shapes(decoder))
+    made = recipes(header, config, expected)
     is_packed = _stays_packed(made, where, dtype)
-    numbers = sum(map(prod, dict(shapes(plain)).values()))
-    size = 0 if is_packed else numbers * own.itemsize
-    number, bits = choose_dtype(dtype, where, plain.width, own, size)
-    need = _need(made, plain, number, is_packed, copies=bits is not None)
-    require_memory(need, where, model_name(header.paths[0]))
-    tensors = _Reader(number, where, is_packed, progress).read(made, dict(shapes(plain)))
-    keeps = is_packed and full_is_cheap(numbers * number.itemsize, where)
-    return PlainNetwork(plain, tensors, bits, _rotary(config, plain, where), keeps_full=keeps)
+    size = 0 if is_packed else sum(map(prod, expected.values())) * own.itemsize
+    number, bits = choose_dtype(dtype, where, decoder.width, own, size)
+    need = _need(made, decoder, number, is_packed, copies=bits is not None)
+    fit = _fit(header, need, number, decoder.context_length, context, where)
+    return Plan(header, config, decoder, reuse, expected, made, number, bits, is_packed, fit)
 
 
-def _need(made: Mapping[str, Recipe], plain: PlainConfig, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
+def _fit(
+    header: GgufHeader, need: Need, number: torch.dtype, longest: int, context: int | None, where: torch.device
+) -> ModelFit:
+    return fit_of(need, model_name(header.paths[0]), NAMES[number], longest, context, where)
+
+
+def _lean(plan: Plan, where: torch.device, progress: Progress) -> LeanNetwork:
+    """A model that our own forward pass computes."""
+    assert plan.decoder is not None
+    tensors = _Reader(plan.number, where, plan.is_packed, progress).read(plan.made, plan.expected)
+    in_full = sum(map(prod, plan.expected.values())) * plan.number.itemsize
+    keeps = plan.is_packed and full_is_cheap(in_full, where)
+    return LeanNetwork(plan.decoder, tensors, plan.bits, keeps_full=keeps, reuse=plan.reuse)
+
+
+def _need(made: Mapping[str, Recipe], decoder: Decoder, number: torch.dtype, is_packed: bool, copies: bool) -> Need:
     """What the model will take, by the header. `copies`: what is not packed gets a copy of 8 bits for decoding."""
     weights = 0
-    for name, shape in shapes(plain):
+    for name, shape in shapes(decoder):
         found, count = made[name].rows(), prod(shape)
         form = FORMATS.get(found[0].kind) if is_packed and found is not None else None
         full = count * number.itemsize + (count if copies and len(shape) > 1 else 0)
         weights += full if form is None else form.bytes_for(count)
-    sizes = plain.sizes
+    sizes = decoder.sizes
     token = 2 * sizes.num_layers * sizes.kv_heads * sizes.dim * number.itemsize
     return Need(weights, TILE * number.itemsize if is_packed else 0, token)
 
@@ -122,25 +176,16 @@ class _Reader:
         return (read_numbers(recipe, shape, self.number) if packed is None else packed).to(self.where)
 
 
-def _plain_config(config: Mapping[str, Any], own: torch.dtype) -> PlainConfig | None:
-    """What our own forward pass needs to know; None for a model that it does not fit."""
-    kind, rope = str(config["model_type"]), config.get("rope_parameters") or {}
-    said = {"hidden_act": "silu", "sliding_window": None, **config, "architectures": [CLASSES.get(kind)]}
-    if not has_plain_layers(said) or rope.get("rope_type") not in STEADY_ROPE:
-        return None
-    names = {dtype: name for name, dtype in (("bfloat16", torch.bfloat16), ("float16", torch.float16))}
-    return parsed({**said, "dtype": names.get(own, "float32")}, end_ids(config["eos_token_id"]))
+def _as_plain(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A file's configuration with what classes whose config.json says everything take for granted."""
+    return {"hidden_act": "silu", "sliding_window": None, **config}
 
 
-def _rotary(config: Mapping[str, Any], plain: PlainConfig, where: torch.device) -> Rotary | None:
-    """The position codes where they are scaled; None where they are plain."""
-    kind = config["rope_parameters"]["rope_type"]
-    if kind == "default":
-        return None
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+def _described(config: Mapping[str, Any]) -> tuple[Decoder, ReuseClass] | None:
+    """The decoder of a model that is not plain, by its class's configuration in transformers."""
+    from engine.models.decoders import described
 
-    frequencies, scaled = ROPE_INIT_FUNCTIONS[kind](_transformers_config(config), torch.device("cpu"))
-    return PlainRotary(frequencies, where, scaled)
+    return described(_transformers_config(config), end_ids(config["eos_token_id"]))
 
 
 def _transformers_config(config: Mapping[str, Any]) -> Any:
@@ -149,31 +194,38 @@ def _transformers_config(config: Mapping[str, Any]) -> Any:
     return CONFIG_MAPPING[config["model_type"]](**{key: value for key, value in config.items() if key != "model_type"})
 
 
-def _open_widened(
-    header: GgufHeader, config: Mapping[str, Any], where: torch.device, dtype: Dtype, progress: Progress
-) -> Any:
-    """A model that our own forward pass does not fit: by its class in transformers, with weights in full."""
+def _planned_in_full(
+    header: GgufHeader, config: Mapping[str, Any], where: torch.device, dtype: Dtype, context: int | None
+) -> Plan:
+    """For a model that our own forward pass does not compute: by its class in transformers, with weights in full."""
     from engine.models import from_transformers  # only here: importing transformers' model classes takes seconds
 
-    made = _transformers_config(config)
-    kind, expected = from_transformers.describe(made)
-    own = NUMBER_TYPES[header.dtype]
-    ways = recipes(header, config, expected)
-    numbers = sum(map(prod, expected.values()))
-    number, _ = choose_dtype(dtype, where, made.get_text_config().hidden_size, own, numbers * own.itemsize)
     if dtype in ("int4", "int8"):
         raise ModelError(
             f"{model_name(header.paths[0])} can be run in bf16 or fp32 only. Choose one of these number types."
         )
-    text = made.get_text_config()
-    kv_heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
-    dim = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
-    token = 2 * text.num_hidden_layers * kv_heads * dim * number.itemsize
-    require_memory(Need(numbers * number.itemsize, 0, token), where, model_name(header.paths[0]))
-    tensors = _Reader(number, torch.device("cpu"), False, progress).read(ways, expected)
+    own, made = NUMBER_TYPES[header.dtype], _transformers_config(config)
+    _, expected = from_transformers.describe(made)
+    numbers = sum(map(prod, expected.values()))
+    number, _ = choose_dtype(dtype, where, made.get_text_config().hidden_size, own, numbers * own.itemsize)
+    need = Need(numbers * number.itemsize, 0, from_transformers.numbers_in_token(made) * number.itemsize)
+    longest = from_transformers.longest(made)
+    fit = _fit(header, need, number, longest, context, where)
+    return Plan(
+        header, config, None, ReuseClass(), expected, recipes(header, config, expected), number, None, False, fit
+    )
+
+
+def _widened(plan: Plan, where: torch.device, progress: Progress) -> Any:
+    """A model by its class in transformers."""
+    from engine.models import from_transformers
+
+    made = _transformers_config(plan.config)
+    kind, _ = from_transformers.describe(made)
+    tensors = _Reader(plan.number, torch.device("cpu"), False, progress).read(plan.made, plan.expected)
     full = {name: tensor for name, tensor in tensors.items() if isinstance(tensor, Tensor)}
     del tensors
-    return from_transformers.network_of(kind, made, full, number, where)
+    return from_transformers.network_of(kind, made, full, plan.number, where)
 
 
 def open_tokenizer(path: Path) -> Any:
@@ -194,8 +246,3 @@ def _with_tokens(entries: Mapping[str, Any]) -> dict[str, Any]:
         return AddedToken(**{key: said for key, said in value.items() if key != "__type"}) if is_described else value
 
     return {key: token(value) for key, value in entries.items()}
-
-
-def _identity(header: GgufHeader) -> Sequence[tuple[int, int]]:
-    """What becomes another when one of the files is changed or replaced."""
-    return [(status.st_size, status.st_mtime_ns) for status in (path.stat() for path in header.paths)]

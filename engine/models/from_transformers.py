@@ -11,15 +11,17 @@ import torch
 import transformers
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
+from transformers.quantizers.auto import AutoHfQuantizer
 
 from engine.cache.contract import without_salt
-from engine.cache.store import KVLayout, Lane
+from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import numbers_in_weights, without_marks
 from engine.library.places import model_name
-from engine.llama.checkpoint import CLASSES, end_ids, has_plain_layers
+from engine.llama.checkpoint import end_ids
 from engine.llama.forward import LlamaForward
-from engine.llama.weights import Sizes, Weights, placed
+from engine.llama.weights import Weights, placed
 from engine.models import attention_hook as interface
+from engine.models.decoders import described
 from engine.models.lane_cache import LaneCache, check_reuse, probe_layout
 from engine.models.row_by_row import RowByRow
 from engine.models.support import check_reusable, classify
@@ -32,7 +34,7 @@ GROUPED_BYTES = 16
 class TransformersNetwork:
     """A model of a transformers class as a `Network`, which writes its keys and values into our lanes.
 
-    The forward pass is the class's own. Where ours for Llama-like models fits, and `is_fast`, it takes its place.
+    The forward pass is the class's own. Where ours fits, and `is_fast`, it takes its place.
     `bits` adds few-bit copies of the weights for decoding, which only ours uses.
     """
 
@@ -42,7 +44,7 @@ class TransformersNetwork:
         self.layout: KVLayout = probe_layout(model)
         config = model.config.get_text_config()
         self.architecture = type(model).__name__
-        self.context_length = int(getattr(config, "max_position_embeddings", 0) or 2048)
+        self.context_length = longest(model.config)
         self.vocabulary = int(config.vocab_size)
         self.end_ids = _end_ids(model)
         self.reuse: ReuseClass = classify(model.config)
@@ -149,7 +151,30 @@ def read_config(folder: Path) -> PreTrainedConfig:
     with without_marks(folder) as readable:
         config = AutoConfig.from_pretrained(readable, local_files_only=True, trust_remote_code=False)
     check_reusable(config)
+    if quantised := _quantised(config):
+        try:
+            AutoHfQuantizer.from_config(quantised, pre_quantized=True).validate_environment(device_map=None)
+        except Exception as error:  # whatever a method's own code raises where something that it needs is not here
+            raise _refuse_quantised(folder, quantised, error) from error
     return config
+
+
+def _quantised(config: PreTrainedConfig) -> Any:
+    """How the weights of a folder are quantised; None where they are not."""
+    return getattr(config, "quantization_config", None) or getattr(
+        config.get_text_config(), "quantization_config", None
+    )
+
+
+def _refuse_quantised(folder: Path, quantised: Any, error: Exception) -> ModelError:
+    """The error for weights that were quantised in a way that transformers cannot compute here."""
+    method = quantised.get("quant_method", "an unknown way") if isinstance(quantised, dict) else "an unknown way"
+    why = str(error).strip().partition("\n")[0].rstrip(".")
+    return ModelError(
+        f"{model_name(folder)} is quantised ({str(method)[:40]}), which cannot be computed on this computer: get the "
+        "model as a GGUF file (Q4_K_M or Q8_0), or its folder in 16 bits.",
+        f"{type(error).__name__}: {why}",
+    )
 
 
 def open_network(
@@ -160,18 +185,25 @@ def open_network(
     Raises ModelError where some are missing, or where a test shows that prompts read in pieces come out differently.
     """
     interface.register()
-    _refuse_larger(config, folder)
-    with without_marks(folder) as readable:
-        model, found = AutoModelForCausalLM.from_pretrained(
-            readable,
-            config=config,
-            dtype=dtype,
-            attn_implementation=interface.NAME,
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+    quantised = _quantised(config)
+    if not quantised:  # there, one number is a part of a byte
+        _refuse_larger(config, folder)
+    try:
+        with without_marks(folder) as readable:
+            model, found = AutoModelForCausalLM.from_pretrained(
+                readable,
+                config=config,
+                dtype=dtype,
+                attn_implementation=interface.NAME,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+    except Exception as error:
+        if not quantised or is_out_of_memory(error):
+            raise
+        raise _refuse_quantised(folder, quantised, error) from error
     if missing := sorted(found["missing_keys"]):
         raise ModelError(f"{model_name(folder)} lacks some of its weights. Download it again.", ", ".join(missing))
     return _checked(model, device, bits)
@@ -213,6 +245,28 @@ def network_of(
     return _checked(model, device, None)
 
 
+def longest(config: PreTrainedConfig) -> int:
+    """How many tokens a model reads."""
+    return int(getattr(config.get_text_config(), "max_position_embeddings", 0) or 2048)
+
+
+def numbers_in_token(config: PreTrainedConfig) -> int:
+    """How many numbers the keys and values of a token are, as far as a configuration tells: where layers share them or
+    compress them, it is less."""
+    text = config.get_text_config()
+    kv_heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
+    dim = _said(text, "head_dim") or text.hidden_size // text.num_attention_heads
+    return int(2 * text.num_hidden_layers * kv_heads * dim)
+
+
+def _said(config: PreTrainedConfig, name: str) -> Any:
+    """An entry of a configuration; None where it is not there, or another one for each layer."""
+    try:
+        return getattr(config, name, None)
+    except RuntimeError:
+        return None
+
+
 def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:
     """Raise ModelError where the class would make more numbers than the files can hold, before it does.
 
@@ -231,21 +285,16 @@ def _refuse_larger(config: PreTrainedConfig, folder: Path) -> None:
 
 
 def fits(model: PreTrainedModel) -> bool:
-    """Whether our forward pass for Llama-like models computes what the model's own does."""
-    return type(model).__name__ in CLASSES.values() and has_plain_layers(model.config.to_dict())
+    """Whether our own forward pass computes what the model's own does."""
+    found = described(model.config)
+    return found is not None and type(model).__name__ == found[0].family.architecture
 
 
 def weights_of(model: Any, bits: Bits | None) -> Weights:
     """The weights of a model that our forward pass fits. The model's own become views of the fused ones."""
-    config = model.config
-    sizes = Sizes(
-        config.num_attention_heads,
-        config.num_key_value_heads,
-        getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads,
-        config.rms_norm_eps,
-        config.num_hidden_layers,
-    )
-    return Weights(sizes, dict(model.named_parameters()), model.model.rotary_emb, bits)
+    found = described(model.config)
+    assert found is not None
+    return Weights(found[0], dict(model.named_parameters()), bits)
 
 
 def _end_ids(model: PreTrainedModel) -> frozenset[int]:

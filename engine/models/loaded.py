@@ -1,7 +1,6 @@
 """A model in memory: its weights, its tokenizer, and one `forward(ids, lane, start)` for the rest of the engine.
 
-`load` opens a folder. Plain Llama-like models go the short way (`engine.llama.checkpoint`), all others through
-transformers (`engine.models.from_transformers`).
+`load` opens a folder (`engine.models.from_folder`) or a GGUF file (`engine.models.from_gguf`).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,14 +23,12 @@ from engine.cache.store import KVLayout, Lane, is_out_of_memory
 from engine.library.check import LEAST_POSITIONS, read_json, tokenizer_class, without_marks
 from engine.library.child_process import Progress
 from engine.library.places import model_name
-from engine.llama import checkpoint
-from engine.models import from_gguf
-from engine.models.choice import NUMBER_TYPES, checkpoint_bytes, choose_device, choose_dtype
+from engine.models import from_folder, from_gguf
+from engine.models.choice import NAMES, choose_device
 from engine.models.support import NO_NUMBERS
 from engine.prompt.token_text import TokenText
 from engine.types import Device, Dtype, HeadstartError, ModelError, ReuseClass
 
-NAMES = {dtype: name for name, dtype in NUMBER_TYPES.items()}
 FAST_TOKENIZERS = {"PreTrainedTokenizerFast", "TokenizersBackend"}
 MISTRALS = {"mistral", "mistral3", "ministral", "ministral3", "pixtral", "voxtral"}
 WRONG_SPLIT = json.dumps(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|")[1:-1]
@@ -161,13 +158,23 @@ def _special_ids(tokenizer: Any) -> frozenset[int]:
     return frozenset(getattr(tokenizer, "all_special_ids", ())) | {id for id, token in added.items() if token.special}
 
 
-def load(path: Path, device: Device, dtype: Dtype, progress: Progress = lambda stage, fraction: None) -> LoadedModel:
-    """Load a checked model folder or GGUF file. `progress` hears what is being read, and what it raises ends it. Raises
-    ModelError for what cannot be opened or cached exactly; a fault of Headstart's own is raised as it is."""
+def load(
+    path: Path,
+    device: Device,
+    dtype: Dtype,
+    progress: Progress = lambda stage, fraction: None,
+    context: int | None = None,
+) -> LoadedModel:
+    """Load a checked model folder or GGUF file, for conversations of up to `context` tokens. `progress` hears what is
+    being read, and what it raises ends it.
+
+    Raises ModelError for what cannot be opened or cached exactly, OutOfMemoryError where it does not fit into memory; a
+    fault of Headstart's own is raised as it is.
+    """
     where = choose_device(device)
     try:
         with _LOADING:
-            network, tokenizer = _open(path, where, dtype, progress)
+            network, tokenizer = _open(path, where, dtype, progress, context)
             if network.context_length < LEAST_POSITIONS:
                 raise ModelError(
                     f"{model_name(path)} reads {network.context_length} tokens only. Choose another model."
@@ -191,57 +198,29 @@ def _is_our_fault(error: Exception) -> bool:
     return isinstance(error, OUR_MISTAKES) and bool(frames) and ENGINE in Path(frames[-1].filename).parents
 
 
-def _open(path: Path, where: torch.device, dtype: Dtype, progress: Progress) -> tuple[Network, Any]:
-    """Network and tokenizer.
+def _open(
+    path: Path, where: torch.device, dtype: Dtype, progress: Progress, context: int | None
+) -> tuple[Network, Any]:
+    """Network and tokenizer, read side by side: the tokenizer is Python's work, the weights are torch's.
 
-    A plain model's are read side by side: the tokenizer is Python's work, the weights are torch's. Only the tokenizer's
-    thread uses transformers then. Two threads must never import it at the same time: it replaces itself by another
-    module when its import ends, and the second thread sees half of it.
+    Only the tokenizer's thread uses transformers until it is done. Two threads must never import it at the same time:
+    it replaces itself by another module when its import ends, and the second thread sees half of it.
     """
-    if path.is_file():
-        with ThreadPoolExecutor(1) as beside:
-            tokenizer = beside.submit(from_gguf.open_tokenizer, path)
+    opened, open_tokenizer = (
+        (from_gguf.open_network, from_gguf.open_tokenizer)
+        if path.is_file()
+        else (from_folder.open_network, _open_tokenizer)
+    )
+    with ThreadPoolExecutor(1) as beside:
+        tokenizer = beside.submit(open_tokenizer, path)
 
-            def told(stage: str, fraction: float | None) -> None:
-                if tokenizer.done():
-                    tokenizer.result()  # where it cannot be made, weights need not be read
-                progress(stage, fraction)
+        def told(stage: str, fraction: float | None) -> None:
+            if tokenizer.done():
+                tokenizer.result()  # where it cannot be made, weights need not be read
+            progress(stage, fraction)
 
-            network = from_gguf.open_network(path, where, dtype, told, tokenizer.result)
-        return network, tokenizer.result()
-    if (config := checkpoint.read_config(path)) is not None:
-        with ThreadPoolExecutor(1) as beside:
-            tokenizer = beside.submit(_open_tokenizer, path)
-            network = _open_plain_network(config, path, where, dtype)
-        if network is not None:
-            return network, tokenizer.result()
-    return _open_network(path, where, dtype), _open_tokenizer(path)
-
-
-def _open_plain_network(
-    config: checkpoint.PlainConfig, path: Path, where: torch.device, dtype: Dtype
-) -> checkpoint.PlainNetwork | None:
-    """None where the weights are not what the config promises: then transformers opens it, or says why not."""
-    number, bits = choose_dtype(dtype, where, config.width, config.dtype, checkpoint_bytes(path))
-    try:
-        return checkpoint.open_folder(config, path, number, where, bits)
-    except checkpoint.NotPlainError:
-        return None
-
-
-def _open_network(path: Path, where: torch.device, dtype: Dtype) -> Network:
-    """Any other model, by its class in transformers."""
-    from engine.models import from_transformers  # only here: importing transformers' model classes takes seconds
-
-    config = from_transformers.read_config(path)
-    text = config.get_text_config()
-    own = text.dtype if isinstance(getattr(text, "dtype", None), torch.dtype) else torch.float32
-    number, bits = choose_dtype(dtype, where, text.hidden_size, own, checkpoint_bytes(path))
-    if not checkpoint.has_plain_layers(config.to_dict()):
-        if dtype in ("int4", "int8"):
-            raise ModelError(f"{model_name(path)} can be run in bf16 or fp32 only. Choose one of these number types.")
-        bits = None
-    return from_transformers.open_network(config, path, number, where, bits)
+        network = opened(path, where, dtype, told, lambda: wait([tokenizer]), context)
+    return network, tokenizer.result()
 
 
 def _open_tokenizer(path: Path) -> Any:

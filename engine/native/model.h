@@ -82,8 +82,8 @@ typedef struct {
     float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial;
 } Scratch;
 
-enum { PAIR = 2 * STRETCH };
-static inline int padded(int columns) { return (columns + PAIR - 1) / PAIR * PAIR; }
+/* Columns with zeros behind them up to eight groups of the larger size: scales are read in eights. */
+static inline int padded(int columns) { return (columns + 255) / 256 * 256; }
 
 /* How many floats the first four parts of a scratch need, for rows of so many numbers. */
 static inline size_t row_scratch(int columns) { return 2 * padded(columns) + padded(columns) / 16 + padded(columns) / 32; }

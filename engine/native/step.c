@@ -30,7 +30,7 @@ static void multiply_heads(const Model *model, int index, const Token *token, co
 #pragma omp for schedule(dynamic, 1)
     for (int head = 0; head < model->heads + 2 * model->kv_heads; head++) {
         float *own = s->fused + head * model->dim;
-        for (int i = 0; i < model->dim; i++) own[i] = row_times(&layer->qkv, head * model->dim + i, s);
+        rows_times(&layer->qkv, head * model->dim, model->dim, s, own);
         place_head(&heads, head, own, token->position, token->cos, token->sin);
     }
 }

@@ -40,7 +40,8 @@ class Past:
     """The last turn of a conversation: `prompt` with its answer as the last message, and the cache's namespace then.
 
     The first `reusable` tokens could be reused when the turn ended, or after what it wrote was read once more. `length`
-    is the number of tokens that the turn ended with. `client` and `salt` are those of its request.
+    is the number of tokens that the turn ended with. `client` and `salt` are those of its request. `evicted` is what
+    the cache had evicted by then.
     """
 
     prompt: Prompt
@@ -49,6 +50,7 @@ class Past:
     length: int = 0
     client: str = ""
     salt: str = ""
+    evicted: object = None
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -143,7 +145,7 @@ def _divergence(
     past: Past, prompt: Prompt, position: int, cause: Cause, again: int, decode: Callable[[Sequence[int]], str]
 ) -> Divergence:
     start, end = max(0, position - CONTEXT_TOKENS // 2), position + CONTEXT_TOKENS
-    moved = cause in ("evicted", "positions", "other model")
+    moved = cause in ("evicted", "other client", "positions", "other model")
     index = _message_at(prompt.spans, position)
     if cause in _BY_FORM:
         index = _place(past.prompt, position)

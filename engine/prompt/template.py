@@ -12,7 +12,7 @@ import json
 import logging
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -100,13 +100,24 @@ class Prompt:
     settings: TemplateSettings = NOTHING_CHOSEN
     has_own_text: bool = False
 
-    def end_of(self, messages: int) -> int:
-        """Tokens from the start to the end of the first `messages` messages. Templates write tools around the system
-        prompt, so both end together, at the later one."""
+    def end_of(self, messages: int, characters: int, decode: Callable[[Sequence[int]], str]) -> int:
+        """Tokens from the start to the end of the first `messages` messages, and of the first `characters` of the next
+        one, by the texts that `decode` gives for ids; to the end of that message where its text stands otherwise in
+        the prompt. Templates write tools around the system prompt, so whole ones end together, at the later one."""
+        if characters and (span := next((span for span in self.spans if span.message_index == messages), None)):
+            return span.start + self._tokens_of(span, characters, decode)
         has_system = bool(self.spans) and self.spans[0].role == "system"
         if messages <= has_system and (messages or self.tools):
             return self.system_tokens
         return max((span.end for span in self.spans if span.message_index < messages), default=0)
+
+    def _tokens_of(self, span: TokenSpan, characters: int, decode: Callable[[Sequence[int]], str]) -> int:
+        """Whole tokens of a message that hold nothing behind its first `characters`."""
+        ids, said = self.ids[span.start : span.end], self.messages[span.message_index].content[:characters].strip()
+        at = decode(ids).find(said)
+        if at < 0:
+            return len(ids)
+        return bisect_right(range(1, len(ids) + 1), at + len(said), key=lambda count: len(decode(ids[:count])))
 
     @property
     def system_tokens(self) -> int:

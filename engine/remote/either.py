@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded
 from engine.port import EnginePort
@@ -13,18 +14,31 @@ from engine.types import ModelSpec, Request
 from engine.worker.engine import Engine
 
 
+@dataclass(slots=True)
+class Side:
+    """Which of the two answers now: shared by all who use them, so that a program follows what the window opens."""
+
+    is_remote: bool = False
+
+
 class EitherEngine:
     """Asks `local` or `remote`. A load whose path is the address of a server goes there; requests go where the newest
-    load that ended well was. `EnginePort` says what each method promises."""
+    load that ended well was. `EnginePort` says what each method promises. `side` is for `beside`."""
 
-    def __init__(self, local: EnginePort | None = None, remote: EnginePort | None = None) -> None:
+    def __init__(
+        self, local: EnginePort | None = None, remote: EnginePort | None = None, side: Side | None = None
+    ) -> None:
         self._local: EnginePort = local or Engine()
         self._remote: EnginePort = remote or RemoteEngine()
-        self._present = self._local
+        self._side = side or Side()
         self._loads: dict[int, EnginePort] = {}
         self._ordered: deque[EnginePort] = deque()
         """Whose turn it is to answer an order: they are answered in the order in which they were given."""
         self._answers: dict[int, deque[Event]] = {id(self._local): deque(), id(self._remote): deque()}
+
+    @property
+    def _present(self) -> EnginePort:
+        return self._remote if self._side.is_remote else self._local
 
     def load(self, spec: ModelSpec) -> int:
         engine = self._remote if is_server(spec.path) else self._local
@@ -70,7 +84,7 @@ class EitherEngine:
         return self._present.cache_view()
 
     def beside(self, wake: Callable[[], None] = lambda: None) -> EnginePort:
-        return self._present.beside(wake)
+        return EitherEngine(self._local.beside(wake), self._remote.beside(wake), self._side)
 
     def poll(self, limit: int = 256) -> list[Event]:
         taken: list[Event] = []
@@ -97,5 +111,6 @@ class EitherEngine:
         """An event that ends a load says who answers from now on."""
         if isinstance(event, Loaded | Failed):
             engine = self._loads.pop(event.request_id, self._present)
-            self._present = engine if isinstance(event, Loaded) else self._present
+            if isinstance(event, Loaded):
+                self._side.is_remote = engine is self._remote
         return event

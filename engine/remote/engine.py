@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.events import (
@@ -57,23 +57,31 @@ class LostError(Exception):
     """The connection broke."""
 
 
+@dataclass(slots=True)
+class Chosen:
+    """The model that was loaded last, None before."""
+
+    model: RemoteModel | None = None
+
+
 class RemoteEngine:
     """A server with OpenAI's chat completions; `EnginePort` says what each method promises. Nothing is cached here: the
     cache's figures are nothing, and what was reused is what the server says.
 
-    The thread starts with the first load. `clock` gives seconds. `box` and `model` are for `beside`.
+    The thread starts with the first request. `clock` gives seconds. `box` and `chosen` are for `beside`: whoever asks
+    beside asks the model that was loaded last.
     """
 
     def __init__(
         self,
         clock: Callable[[], float] = time.perf_counter,
         box: Mailbox | None = None,
-        model: RemoteModel | None = None,
+        chosen: Chosen | None = None,
     ) -> None:
         self._clock = clock
         self._requests = OpenRequests(FIRST_ID)
         self._box = box or self._requests.own
-        self._model = model
+        self._own = chosen or Chosen()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -124,7 +132,7 @@ class RemoteEngine:
         return NOTHING_HERE
 
     def beside(self, wake: Callable[[], None] = lambda: None) -> RemoteEngine:
-        return RemoteEngine(self._clock, Mailbox(wake), self._model)
+        return RemoteEngine(self._clock, Mailbox(wake), self._own)
 
     def poll(self, limit: int = 256) -> list[Event]:
         return self._box.take(limit)
@@ -200,9 +208,9 @@ class RemoteEngine:
         self._requests.report(Loading(request_id, "Asking the server"))
         place = Place.of(spec.path)
         listed = await self._get(place, "/models")
-        self._model = RemoteModel.of(place, listed)
+        self._own.model = model = RemoteModel.of(place, listed)
         self._requests.report(replace(NOTHING_HERE, request_id=request_id))
-        self._requests.report(Loaded(request_id, self._model.info(spec.path)))
+        self._requests.report(Loaded(request_id, model.info(spec.path)))
 
     async def _preview(self, request_id: int, request: Request) -> None:
         model = self._chosen()
@@ -319,9 +327,9 @@ class RemoteEngine:
         return self._client
 
     def _chosen(self) -> RemoteModel:
-        if self._model is None:
+        if self._own.model is None:
             raise ModelError(NO_SERVER)
-        return self._model
+        return self._own.model
 
     @staticmethod
     def _not_reached(place: Place) -> str:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from engine.events import Divergence, FinishReason
-from engine.types import Cause, InvalidRequestError, Message, ModelError, ModelInfo, Request, ToolCall
+from engine.types import Cause, InvalidRequestError, Message, ModelError, ModelInfo, Request, Tool, ToolCall
 
 TAKE_MORE = ("vllm", "sglang", "llamacpp", "headstart")
 """Servers, by what they call the owner of their models, that know more ways of sampling than OpenAI."""
@@ -110,6 +110,10 @@ def body_of(request: Request, model: RemoteModel) -> dict[str, Any]:
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
     }
+    if sampling.presence_penalty or sampling.frequency_penalty:
+        body |= {"presence_penalty": sampling.presence_penalty, "frequency_penalty": sampling.frequency_penalty}
+    if request.bias:
+        body["logit_bias"] = {str(token): value for token, value in request.bias}
     if sampling.seed is not None:
         body["seed"] = sampling.seed
     if request.salt:
@@ -120,7 +124,8 @@ def body_of(request: Request, model: RemoteModel) -> dict[str, Any]:
     if request.stop:
         body["stop"] = list(request.stop)
     if request.tools:
-        body["tools"] = [_tool(tool.name, tool.description, tool.parameters) for tool in request.tools]
+        body["tools"] = [_tool(tool, is_strict=tool.name in request.held_calls) for tool in request.tools]
+        body |= _choice_of_tools(request)
     if model.owner in TAKE_MORE:
         body |= {"top_k": sampling.top_k or -1, "min_p": sampling.min_p}
         body["repetition_penalty"] = sampling.repetition_penalty
@@ -152,9 +157,21 @@ def _message(message: Message) -> dict[str, Any]:
     return said
 
 
-def _tool(name: str, description: str, parameters: str) -> dict[str, Any]:
-    function = {"name": name, "description": description, "parameters": json.loads(parameters)}
-    return {"type": "function", "function": function}
+def _tool(tool: Tool, *, is_strict: bool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": json.loads(tool.parameters)}
+    return {"type": "function", "function": {**function, **({"strict": True} if is_strict else {})}}
+
+
+def _choice_of_tools(request: Request) -> dict[str, Any]:
+    """Which calls have to come, and how many may."""
+    named = [{"type": "function", "function": {"name": name}} for name in request.must_call]
+    choice: Any = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": named}}
+    if len(named) == len(request.tools):
+        choice = "required"
+    elif len(named) == 1:
+        choice = named[0]
+    chosen = {"tool_choice": choice} if named else {}
+    return {**chosen, **({"parallel_tool_calls": False} if request.one_call else {})}
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engine.turn.constrained import Constraint, Constraints
 
 
+NO_TOKEN = "The bias names the token {}; this model has {:,} tokens. Leave it out."
 NO_FORM = (
     "No answer of this model can be held to a call: its chat template writes calls in a form of its own. Leave the "
     "choice of tools to the model, or choose another one."
@@ -45,6 +46,9 @@ class Choices:
 
     def of(self, request: Request) -> Choice:
         """How the answer to a request is chosen. Raises HeadstartError where it cannot be held to what is asked."""
+        unknown = [token for token, _ in request.bias if token >= self._model.vocabulary]
+        if unknown:
+            raise InvalidRequestError(NO_TOKEN.format(unknown[0], self._model.vocabulary))
         return Choice(self._model, request, self._known, self._spared, self._end_ids, self._constraint(request))
 
     def _constraint(self, request: Request) -> Constraint | None:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.cache.contract import Run
+from engine.cache.evictions import Evicted, was_another
 from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.salted import SaltedCache
@@ -175,6 +176,9 @@ class Responder:
         except StoppedError:
             yield from self._end(turn, NOTHING)
             return
+        turn.kept_ends = tuple(
+            turn.prompt.end_of(start.messages, start.characters, self.model.decode) for start in request.kept
+        )
         turn.choice = self._choices.of(request)
         check_prompt(turn.prompt, request, self.cache.context_length, self.model.vocabulary)
         with lack_in_words():
@@ -201,11 +205,13 @@ class Responder:
             yield turn.matched(self._divergence(turn))
             logits = run.logits
             if logits is None and (logits := (yield from self._prefill(turn, run))) is not None:
+                self.cache.evictions.working_for = turn.request.client
                 turn.cache.keep_logits(run, logits)
             answer = NOTHING
             if logits is not None:
                 answer = yield from self._decode(turn, run, logits)
         finally:
+            self.cache.evictions.working_for = turn.request.client
             turn.cache.finish(run)
         if not run.is_forgotten:
             self._remember(turn, answer, run.lane)
@@ -218,6 +224,7 @@ class Responder:
         ids, new_tokens = turn.prompt.ids, self._new_tokens(turn.request, turn.prompt)
 
         def begin() -> Run:
+            self.cache.evictions.working_for = turn.request.client
             with turn.clock.part("lookup"):
                 return turn.cache.begin(ids, new_tokens, turn.request.conversation)
 
@@ -239,8 +246,8 @@ class Responder:
             return
         if request.pin_system and request.conversation:
             self.cache.keep(prompt.ids[: prompt.system_tokens], request.conversation, length, request.salt)
-        for start in request.kept:
-            self.cache.keep_for(prompt.ids[: prompt.end_of(start.messages)], start.seconds, length, request.salt)
+        for start, end in zip(request.kept, turn.kept_ends, strict=True):
+            self.cache.keep_for(prompt.ids[:end], start.seconds, length, request.salt)
 
     def _prefill(self, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """Compute the missing part of the prompt; the last token's logits, or None when cancelled."""
@@ -323,6 +330,7 @@ class Responder:
         """The answer grew past the length from which on the position code is another one: compute all that there is in
         that one, as a prompt of this length would be. The last logits, or None when cancelled."""
         whole = replace(turn.prompt, ids=turn.prompt.ids + tuple(turn.ids))
+        self.cache.evictions.working_for = turn.request.client
         turn.cache.enter_regime(run, regime)
         run.prefix.clear()
         own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
@@ -358,7 +366,7 @@ class Responder:
             )
         past = self.last_turns.of(turn.request.conversation) if turn.request.conversation else None
         same = past is None or self.cache.regime(past.length) == self.cache.regime(len(prompt.ids))
-        return explain(
+        told = explain(
             past,
             prompt,
             turn.reused,
@@ -368,6 +376,14 @@ class Responder:
             relative=self.last_turns.relative(turn.request) if past is None else None,
             rebuild=partial(self.building.now, turn.request),
         )
+        if told and told.cause == "evicted" and past and self._was_another(past):
+            return replace(told, cause="other client")
+        return told
+
+    def _was_another(self, past: Past) -> bool:
+        """Whether all that has gone from the cache since a turn made room for others."""
+        then = past.evicted
+        return isinstance(then, Evicted) and was_another(then, self.cache.evictions.now(past.client))
 
     def _stats(self, turn: Turn) -> TurnStats:
         ids, ttft = turn.prompt.ids, turn.clock.ttft_s
@@ -386,7 +402,8 @@ class Responder:
         """Keep the turn as its conversation's newest, to explain the next one."""
         if turn.request.use_cache and (turn.reason != "stopped" or turn.ids):
             request, whole = turn.request, with_answer(turn.prompt, answer)
-            past = Past(whole, self.cache.namespace, lane.settled, len(lane.ids), request.client, request.salt)
+            evicted = self.cache.evictions.now(request.client)
+            past = Past(whole, self.cache.namespace, lane.settled, len(lane.ids), request.client, request.salt, evicted)
             self.last_turns.remember(request.conversation, past)
 
     def _new_tokens(self, request: Request, prompt: Prompt) -> int:
@@ -473,6 +490,7 @@ class Responder:
         if past is None or past.namespace != self.cache.namespace:
             return
         note = partial(self.last_turns.note_reusable, conversation, past)
+        self.cache.evictions.working_for = past.client
         chunks = self.chunk_tokens, self.rate.estimate
         yield from settle(self.model, self._cache_of(past.salt), conversation, past, note, listen, *chunks)
         if self.last_turns.of(conversation) != past:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import torch
 from torch import Tensor
 
-from engine.types import InvalidRequestError, Sampling
+from engine.types import Sampling
 
 UNLIKELY = 1 / 3000
 """Tokens below this share of the best one's probability are looked at only where top-p is not reached without them."""
@@ -114,17 +114,13 @@ class Penalty:
 
 
 def biased(logits: Tensor, bias: Sequence[tuple[int, float]]) -> Tensor:
-    """Logits `[vocabulary]` with so much added to those of some tokens. Raises InvalidRequestError where one of them is
-    none of the model's."""
-    if not bias:
+    """Logits `[vocabulary]` with so much added to those of some tokens. Rows that stand for no token have none."""
+    known = [(token, value) for token, value in bias if token < len(logits)]
+    if not known:
         return logits
-    tokens = torch.tensor([token for token, _ in bias])
-    if int(tokens.max()) >= len(logits):
-        raise InvalidRequestError(
-            f"The logit bias names the token {int(tokens.max())}; this model has {len(logits):,}."
-        )
-    added = torch.tensor([value for _, value in bias], dtype=logits.dtype)
-    return logits.index_add(0, tokens.to(logits.device), added.to(logits.device))
+    tokens = torch.tensor([token for token, _ in known], device=logits.device)
+    added = torch.tensor([value for _, value in known], dtype=logits.dtype, device=logits.device)
+    return logits.index_add(0, tokens, added)
 
 
 def margin(logits: Tensor) -> float:

@@ -38,6 +38,7 @@ class Turn:
     listen: Listen
     longest_chunk_s: Callable[[], float] = lambda: CHUNK_S
     choice: Choice | None = None
+    kept_ends: tuple[int, ...] = ()
     reused: int = 0
     from_disk: int = 0
     from_memory: int = 0
@@ -57,7 +58,7 @@ class Turn:
             disk_tokens=self.from_disk,
             memory_tokens=self.from_memory,
             notices=self.prompt.notices,
-            kept_ends=tuple(self.prompt.end_of(start.messages) for start in self.request.kept),
+            kept_ends=self.kept_ends,
         )
 
     def deltas(self, parts: Iterable[Part]) -> Iterator[TextDelta]:

@@ -87,11 +87,16 @@ def pack(weight: Tensor, bits: Bits, is_native: bool) -> Packed | None:
     None where those cannot take the matrix. Then the full weights are used.
     """
     if is_native:
-        return Stack([_grouped(weight) if takes_int4(weight, bits) else _by_rows(weight)])
+        return Stack([quantised(weight, bits)])
     rows, columns = weight.shape
     if columns % VECTOR:
         return None
     return Int4(weight) if rows % VECTOR == 0 and takes_int4(weight, bits) else Int8(weight)
+
+
+def quantised(weight: Tensor, bits: Bits) -> PackedMatrix:
+    """A weight matrix `[out, in]` in few bits, which are not its own."""
+    return _grouped(weight) if takes_int4(weight, bits) else _by_rows(weight)
 
 
 def _grouped(weight: Tensor) -> PackedMatrix:

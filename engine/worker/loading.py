@@ -39,7 +39,7 @@ def open_model(
     progress("Loading the model", None)
     make_room()
     try:
-        model = load(path, spec.device, spec.dtype, progress)
+        model = load(path, spec.device, spec.dtype, progress, spec.context_tokens)
         responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
         progress("Measuring the reading speed", None)
         recall_products()
@@ -87,7 +87,8 @@ def switch_model(
 
 
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
-    sizes = cache_sizes(model.device, model.layout.bytes_per_token, model.context_length, spec.cache_bytes)
+    token = model.layout.bytes_per_token
+    sizes = cache_sizes(model.device, token, model.context_length, spec.cache_bytes, spec.context_tokens)
     budget, context_length = sizes
     namespace = namespace_of(model, content_digest(Path(model.path), progress))
     return PrefixCache(

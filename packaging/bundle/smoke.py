@@ -20,14 +20,14 @@ PATIENCE_S = 900
 
 
 class Player:
-    """Starts a program with an environment as bare as that of a service: no HOME, no LANG. `wrong` collects what went
-    wrong, `wrapped` is what stands before the program, such as chroot."""
+    """Starts a program (its path, or a command of several words) with an environment as bare as that of a service: no
+    HOME, no LANG. `wrong` collects what went wrong, `wrapped` stands before that environment: chroot, for example."""
 
-    def __init__(self, program: str, data: Path, wrapped: Sequence[str] = ()) -> None:
+    def __init__(self, program: str | Sequence[str], data: Path, wrapped: Sequence[str] = ()) -> None:
         self.wrong: list[str] = []
         self._command = [*without_network(), *wrapped, "env", "-i", "PATH=/usr/bin:/bin", "QT_QPA_PLATFORM=offscreen"]
         self._command += [f"XDG_{kind}_HOME={data / kind.lower()}" for kind in ("CONFIG", "STATE", "CACHE")]
-        self._command += [f"HEADSTART_DATA_DIR={data}", program]
+        self._command += [f"HEADSTART_DATA_DIR={data}", *([program] if isinstance(program, str) else program)]
 
     def run(self, *arguments: object) -> tuple[str, float]:
         """What the program prints, and the seconds it took; where it fails, that is noted."""

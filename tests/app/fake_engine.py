@@ -86,7 +86,7 @@ class FakeEngine:
         self.model = model
         self.load_failure = load_failure
         self.budget_bytes = model.cache_budget_bytes
-        self._scripts = scripts or (Script(),)
+        self.scripts = scripts or (Script(),)
         self._tokens_per_poll = tokens_per_poll
         self._manual = manual
         self._next_id = 1
@@ -187,7 +187,7 @@ class FakeEngine:
 
     def beside(self, wake: Callable[[], None] = lambda: None) -> FakeEngine:
         """An engine of its own with the same scripts."""
-        return FakeEngine(*self._scripts, model=self.model)
+        return FakeEngine(*self.scripts, model=self.model)
 
     def poll(self, limit: int = 256) -> list[Event]:
         """What is there now. With `tokens_per_poll` every second call is empty, so that a drain ends."""
@@ -273,7 +273,7 @@ class FakeEngine:
         yield Loaded(job.request_id, self.model)
 
     def _answer(self, job: _Job, request: Request) -> Iterator[Event]:
-        script = self._scripts[min(self._turns, len(self._scripts) - 1)]
+        script = self.scripts[min(self._turns, len(self.scripts) - 1)]
         self._turns += 1
         turn = _Turn(job.request_id, request, script, *self._count(request))
         for event in self._play(turn):

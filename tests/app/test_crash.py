@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QTimer, qWarning
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.crash import MOST_DETAILS, CrashHooks
@@ -77,11 +76,10 @@ def test_one_dialog_holds_all_reports(hooks: CrashHooks, qtbot: QtBot, monkeypat
     qtbot.waitUntil(lambda: hooks.dialog is not None)
     dialog = hooks.dialog
     report(hooks, "second")
-    qtbot.waitUntil(lambda: "second" in dialog.detailedText())
+    qtbot.waitUntil(lambda: "second" in dialog.details)
     assert hooks.dialog is dialog
-    assert "first" in dialog.detailedText()
-    copy = next(button for button in dialog.findChildren(QPushButton) if button.text() == "Copy details")
-    copy.click()
+    assert "first" in dialog.details
+    dialog.press("Copy details")
     assert "second" in QGuiApplication.clipboard().text()
     assert dialog.isVisible(), "copying does not close it"
     dialog.close()

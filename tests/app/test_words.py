@@ -243,3 +243,19 @@ def test_what_a_change_costs() -> None:
 @pytest.mark.parametrize(("value", "said"), [(0.0004, "0.01 s"), (0.104, "0.1 s"), (1.68, "1.7 s"), (1234.5, "21 min")])
 def test_estimated_seconds(value: float, said: str) -> None:
     assert words.about_seconds(value) == said
+
+
+MOMENTS = st.floats(0, 4e9)
+
+
+@given(MOMENTS, MOMENTS)
+def test_the_group_of_a_day_holds_it(moment: float, now: float) -> None:
+    _, begins, ends = words.day_group(moment, now)
+    assert begins <= moment < ends
+
+
+def test_rows_stand_under_the_day_or_month_they_are_of() -> None:
+    now = datetime(2026, 12, 1, 9).timestamp()
+    days = (0, 1, 6, 9, 11, 360)
+    headings = words.day_headings((now - each * 86_400 for each in days), now)
+    assert headings == {0: "Today", 1: "Yesterday", 2: "Previous 7 days", 3: "November", 5: "December 2025"}

@@ -11,29 +11,32 @@ from engine.models.support import CHOOSE, check_reusable, classify
 from engine.types import ModelError, ReuseClass
 from tests.engine.model_zoo import CASES, REFUSED, ROPE_CASES, ModelCase
 
-HEADER = ("Model class", "Reuse", "What to know")
+HEADER = ("Model class", "Computed by", "Reuse", "What to know")
+OURS, THEIRS = "Headstart", "transformers"
 OTHERS = (
     "Any other decoder with attention layers only",
+    THEIRS,
     "checked when it is loaded",
     "A test prompt is read in two pieces and at once; a model that gives two answers is refused.",
 )
-RULER = ("---", "---", "---")
+RULER = ("---",) * len(HEADER)
 
 
 def table() -> str:
-    """Markdown. The middle column is what `classify` says of the very configs that the tests run."""
+    """Markdown. What is reused is what `classify` says of the very configs that the tests run."""
     lines = [HEADER, RULER, *_reused(CASES), OTHERS, *_reused(ROPE_CASES), *_refused()]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _reused(cases: list[ModelCase]) -> Iterator[tuple[str, str, str]]:
+def _reused(cases: list[ModelCase]) -> Iterator[tuple[str, str, str, str]]:
     """One line for all classes that get and need to know the same."""
-    names: dict[tuple[str, str], list[str]] = {}
+    names: dict[tuple[str, str, str], list[str]] = {}
     for case in cases:
         found = _offered(case.config())
-        names.setdefault((found.name, case.note or found.sentence), []).append(case.name)
-    for (reuse, note), same in names.items():
-        yield ", ".join(same), reuse, note
+        by = OURS if case.is_fast else THEIRS
+        names.setdefault((by, found.name, case.note or found.sentence), []).append(case.name)
+    for cells, same in names.items():
+        yield ", ".join(same), *cells
 
 
 def _offered(config: PreTrainedConfig) -> ReuseClass:
@@ -46,13 +49,13 @@ def _offered(config: PreTrainedConfig) -> ReuseClass:
     return found
 
 
-def _refused() -> Iterator[tuple[str, str, str]]:
+def _refused() -> Iterator[tuple[str, str, str, str]]:
     names: dict[str, list[str]] = {}
     for case in REFUSED:
         sentence = classify(case.config()).sentence.removesuffix(CHOOSE).strip()
         names.setdefault(sentence, []).append(case.name)
     for sentence, same in names.items():
-        yield ", ".join(same), "refused", sentence
+        yield ", ".join(same), "–", "refused", sentence
 
 
 if __name__ == "__main__":

@@ -148,7 +148,6 @@ LONGROPE = {
 LONG = {"rope_parameters": LONGROPE, "original_max_position_embeddings": SWITCH}
 GRANITE = {"attention_multiplier": 0.3, "residual_multiplier": 0.5, "embedding_multiplier": 2.0, "logits_scaling": 2.0}
 
-SOFT_CAP = "Scores are soft-capped, so attention is written out: slower than for other classes."
 ALL_KEPT = "Layers with a window keep every token, so a cached token costs what it would without windows."
 LATENTS = "What is cached is the compressed latent, a fraction of other classes' keys and values."
 SHARES = "Layers that share keys and values with an earlier one cost nothing in the cache."
@@ -158,10 +157,14 @@ CASES = [
     ModelCase("Qwen2", "qwen2", GROUPED, is_fast=True),
     ModelCase("Qwen3", "qwen3", HEADS, is_fast=True),
     ModelCase("Mistral", "mistral", HEADS | {"sliding_window": None}, is_fast=True),
-    ModelCase("Mistral with sliding window", "mistral", HEADS | WINDOWED, SLIDING, ALL_KEPT),
-    ModelCase("Gemma", "gemma", HEADS),
-    ModelCase("Gemma-2", "gemma2", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 12}, SLIDING, SOFT_CAP),
-    ModelCase("Gemma-3", "gemma3_text", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 12}, SLIDING, ALL_KEPT),
+    ModelCase("Mistral with sliding window", "mistral", HEADS | WINDOWED, SLIDING, ALL_KEPT, is_fast=True),
+    ModelCase("Gemma", "gemma", HEADS, is_fast=True),
+    ModelCase(
+        "Gemma-2", "gemma2", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 12}, SLIDING, ALL_KEPT, is_fast=True
+    ),
+    ModelCase(
+        "Gemma-3", "gemma3_text", MIXED | {"head_dim": 8, "query_pre_attn_scalar": 12}, SLIDING, ALL_KEPT, is_fast=True
+    ),
     ModelCase(
         "Gemma-3 with images",
         "gemma3_text",
@@ -180,7 +183,7 @@ CASES = [
         "Text only; the part for images is loaded and takes memory.",
         wrapper="gemma4",
     ),
-    ModelCase("Phi-3", "phi3", GROUPED | WINDOWED, SLIDING, ALL_KEPT),
+    ModelCase("Phi-3", "phi3", GROUPED | WINDOWED, SLIDING, ALL_KEPT, is_fast=True),
     ModelCase(
         "GPT-OSS",
         "gpt_oss",
@@ -188,13 +191,15 @@ CASES = [
         SLIDING,
         "Every head has an attention sink, so attention is written out: slower than for other classes.",
     ),
-    ModelCase("OLMo-2", "olmo2", GROUPED),
-    ModelCase("OLMo-3", "olmo3", MIXED, SLIDING, ALL_KEPT),
-    ModelCase("Granite", "granite", GROUPED | GRANITE),
-    ModelCase("SmolLM3", "smollm3", GROUPED | {"no_rope_layers": [1, 0, 1]}),
+    ModelCase("OLMo-2", "olmo2", GROUPED, is_fast=True),
+    ModelCase("OLMo-3", "olmo3", MIXED, SLIDING, ALL_KEPT, is_fast=True),
+    ModelCase("Granite", "granite", GROUPED | GRANITE, is_fast=True),
+    ModelCase("SmolLM3", "smollm3", GROUPED | {"no_rope_layers": [1, 0, 1]}, is_fast=True),
     ModelCase("Cohere-2", "cohere2", MIXED | {"logit_scale": 1.0}, SLIDING, ALL_KEPT),
     ModelCase("GLM-4", "glm4", HEADS | {"partial_rotary_factor": 0.5}),
-    ModelCase("Ministral-3", "ministral3", HEADS | {"rope_parameters": YARN | {"llama_4_scaling_beta": 0.5}}),
+    ModelCase(
+        "Ministral-3", "ministral3", HEADS | {"rope_parameters": YARN | {"llama_4_scaling_beta": 0.5}}, is_fast=True
+    ),
     ModelCase("Mixtral", "mixtral", HEADS | {"num_local_experts": 4}),
     ModelCase("Qwen2-MoE", "qwen2_moe", GROUPED | EXPERTS | {"shared_expert_intermediate_size": 24}),
     ModelCase("Qwen3-MoE", "qwen3_moe", HEADS | EXPERTS),
@@ -231,6 +236,7 @@ ROPE_CASES = [
         GROUPED | LONG,
         TWO_SIDES,
         "Read anew once when a chat outgrows the first length.",
+        is_fast=True,
     ),
 ]
 

@@ -17,6 +17,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, SignalInstance
 from app.chat.bridge import Bridge
 from app.chat.cost import Previewer
 from app.chat.session import Session
+from app.documents import Attachment
 from app.history.history import History
 from app.history.records import StoredMessage
 from app.settings import Settings
@@ -197,3 +198,18 @@ def test_the_prediction_holds_where_the_working_buffer_grows() -> None:
     foreseen = responder.preview(9, longer)
     assert foreseen.prompt_tokens > LANE_STEP
     assert finish(responder, longer)[0].reused_tokens == foreseen.reused_tokens
+
+
+def test_a_file_is_read_once_whatever_is_asked_about_it(program: Program) -> None:
+    session = program.session
+    session.new_conversation()
+    session.attached.set_files((Attachment("tent.txt", "The tent is green. " * 30),))
+    session.cost.draft_changed("Is it here?")
+    whole = program.foresee(session.cost.files, session.cost.files_previewed)
+    first = program.do(lambda: session.send("Is it here?"))
+    assert (first.prompt_tokens, first.computed_tokens > 100) == (whole.prompt_tokens, True)
+    assert session.attached.files() == ()
+    for question in ("Is it green?", "And the stove?"):
+        before = first.prompt_tokens
+        first = program.do(lambda question=question: session.send(question))
+        assert first.reused_tokens >= before - BLOCK_TOKENS, "the file and all that was said about it"

@@ -69,7 +69,7 @@ def test_a_prompt_that_parted_behind_the_system_prompt_has_another_cause(index: 
     assert find_culprit(conversation(""), questions, parted()) is None
 
 
-@pytest.mark.parametrize("cause", ["new", "evicted", "positions", "other model", "cache off"])
+@pytest.mark.parametrize("cause", ["new", "evicted", "other client", "positions", "other model", "cache off"])
 def test_what_is_nobodys_change_is_not_blamed_on_a_clock(cause: Any) -> None:
     """A pasted date in the system prompt had nothing to do with it."""
     found = Divergence(3, 0, cause, "", "", 2600)

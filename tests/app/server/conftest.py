@@ -66,7 +66,7 @@ def serve() -> Iterator[Serve]:
 
     def start(engine: EnginePort | None = None, **access: Any) -> Caller:
         engine = engine or FakeEngine()
-        server = Server(lambda wake: engine, Access(port=0, **access), MODEL)
+        server = Server(access.pop("connect", lambda wake: engine), Access(port=0, **access), MODEL)
         callers.append(Caller(server, engine, access.get("key", "")))
         return callers[-1]
 

@@ -79,6 +79,43 @@ def test_breakpoints_keep_starts_of_the_prompt(caller: Caller) -> None:
     assert caller.engine.requests[0].kept == (KeptStart(0, 3600.0), KeptStart(1, 300.0), KeptStart(4, 300.0))
 
 
+def test_a_breakpoint_in_the_middle_of_a_message_keeps_what_is_before_it(caller: Caller) -> None:
+    caller.message(
+        system=[text("Rules.", cache_control=LONG), text("Today is Monday.")],
+        messages=[
+            {"role": "user", "content": [text("A book.", cache_control=SHORT), text("A question")]},
+            {"role": "assistant", "content": [text("One", cache_control=SHORT), text("Two")]},
+            {"role": "user", "content": "Three"},
+        ],
+    )
+    assert caller.engine.requests[0].kept == (
+        KeptStart(0, 3600.0, len("Rules.")),
+        KeptStart(1, 300.0, len("A book.")),
+        KeptStart(2, 300.0, len("One")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "must_call", "is_one"),
+    [
+        ({"type": "any"}, ("find",), False),
+        ({"type": "tool", "name": "find", "disable_parallel_tool_use": True}, ("find",), True),
+        ({"type": "auto", "disable_parallel_tool_use": True}, (), True),
+    ],
+)
+def test_a_call_can_be_asked_for(
+    caller: Caller, choice: dict[str, object], must_call: tuple[str, ...], is_one: bool
+) -> None:
+    caller.message(tools=[TOOL], tool_choice=choice)
+    assert (caller.engine.requests[0].must_call, caller.engine.requests[0].one_call) == (must_call, is_one)
+
+
+def test_an_answer_is_held_to_a_schema(caller: Caller) -> None:
+    form = {"type": "json_schema", "schema": {"type": "object"}}
+    caller.message(extra_body={"output_config": {"format": form}})
+    assert caller.engine.requests[0].schema == '{"type": "object"}'
+
+
 def test_more_than_four_breakpoints_are_refused(caller: Caller) -> None:
     with pytest.raises(anthropic.BadRequestError, match="up to 4 blocks"):
         caller.message(system=[text("x", cache_control=SHORT)] * 5)
@@ -93,7 +130,9 @@ def test_tokens_are_counted(caller: Caller) -> None:
 
 REFUSED = [
     ({"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]}, "no images"),
-    ({"tool_choice": {"type": "any"}, "tools": [TOOL]}, "cannot force a call"),
+    ({"tool_choice": {"type": "any"}}, "there is none"),
+    ({"tool_choice": {"type": "tool", "name": "x"}, "tools": [TOOL]}, "names x, which is none"),
+    ({"extra_body": {"output_config": {"effort": "high"}}}, "output_config may have a format"),
     ({"thinking": {"type": "enabled", "budget_tokens": 2000}}, "no switch for thinking"),
     ({"extra_body": {"foo": 1}}, "foo is not known here"),
     ({"messages": [{"role": "user", "content": [{"type": "thinking", "thinking": "x", "signature": ""}]}]}, "belongs"),

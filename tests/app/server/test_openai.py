@@ -173,6 +173,63 @@ def test_a_text_is_gone_on_with_as_it_is(caller: Caller) -> None:
     assert caller.engine.requests[-1].messages[0].token_ids == (1, 2, 3)
 
 
+CHOICES = [
+    ({"tool_choice": "required"}, ("find", "look"), (), False),
+    ({"tool_choice": {"type": "function", "function": {"name": "look"}}}, ("look",), (), False),
+    (
+        {
+            "tool_choice": {
+                "type": "allowed_tools",
+                "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "find"}}]},
+            }
+        },
+        ("find",),
+        (),
+        False,
+    ),
+    ({"tool_choice": "auto", "parallel_tool_calls": False}, (), ("look",), True),
+]
+
+
+@pytest.mark.parametrize(("fields", "must_call", "held", "is_one"), CHOICES)
+def test_a_call_can_be_asked_for(
+    caller: Caller, fields: dict[str, object], must_call: tuple[str, ...], held: tuple[str, ...], is_one: bool
+) -> None:
+    strict = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}, "strict": True}}
+    caller.chat(tools=[TOOL, strict], **fields)
+    asked = caller.engine.requests[0]
+    assert (asked.must_call, asked.held_calls, asked.one_call) == (must_call, held, is_one)
+
+
+def test_penalties_and_a_bias_reach_the_engine(caller: Caller) -> None:
+    fields = {"frequency_penalty": 0.5, "presence_penalty": -1, "logit_bias": {"7": -100, "9": 1.5}}
+    caller.chat(**fields)
+    caller.openai.completions.create(model="default", prompt="Once", **fields)
+    for asked in caller.engine.requests:
+        assert (asked.sampling.frequency_penalty, asked.sampling.presence_penalty) == (0.5, -1)
+        assert asked.bias == ((7, -100.0), (9, 1.5))
+
+
+def test_a_text_is_echoed_before_what_follows_it(caller: Caller) -> None:
+    made = caller.openai.completions.create(model="default", prompt="Once", echo=True)
+    assert made.choices[0].text == f"Once{ANSWER}"
+    pieces = caller.openai.completions.create(model="default", prompt="Once", echo=True, stream=True)
+    assert "".join(piece.choices[0].text for piece in pieces) == f"Once{ANSWER}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"prompt": [1, 2], "echo": True}, "a prompt that is a text"),
+        ({"prompt": "x", "echo": True, "logprobs": 1}, "without logprobs"),
+        ({"prompt": "x", "suffix": "y"}, "fills no gaps"),
+    ],
+)
+def test_what_completions_do_not_is_refused(caller: Caller, fields: dict[str, object], sentence: str) -> None:
+    with pytest.raises(openai.BadRequestError, match=sentence):
+        caller.openai.completions.create(model="default", **fields)  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("given", ["Hi", [{"role": "user", "content": "Hi"}]])
 def test_a_response_is_text(caller: Caller, given: str) -> None:
     made = caller.openai.responses.create(model="default", input=given, instructions="Be brief.")
@@ -188,6 +245,89 @@ def test_a_response_streams_numbered_events(caller: Caller) -> None:
     assert (events[0].type, events[-1].type) == ("response.created", "response.completed")
 
 
+RESPONSE_TOOL = {"type": "function", "name": "find", "parameters": {"type": "object"}, "strict": True}
+CALLED_IN_RESPONSE = Script(thought=("Hm",), tokens=("Let me.",), tool_calls=(ToolCall("find", '{"what": "parcel"}'),))
+
+
+def test_a_response_calls_tools_and_takes_what_they_return(serve: Serve) -> None:
+    caller = serve(FakeEngine(CALLED_IN_RESPONSE))
+    made = caller.openai.responses.create(model="default", input="Where?", tools=[RESPONSE_TOOL])
+    thought, said, call = made.output
+    assert (thought.type, said.type, call.type) == ("reasoning", "message", "function_call")
+    assert (call.name, json.loads(call.arguments)) == ("find", {"what": "parcel"})
+    back = [item.model_dump(exclude_none=True) for item in made.output]
+    found = {"type": "function_call_output", "call_id": call.call_id, "output": "Here."}
+    caller.openai.responses.create(
+        model="default", input=[{"role": "user", "content": "Where?"}, *back, found], tools=[RESPONSE_TOOL]
+    )
+    asked = caller.engine.requests[1]
+    assert [message.role for message in asked.messages] == ["user", "assistant", "tool"]
+    answer = asked.messages[1]
+    assert (answer.content, answer.thought, answer.tool_calls[0].id) == ("Let me.", "Hm", call.call_id)
+    assert answer.token_ids, "its own ids stand for an answer that comes back"
+    assert asked.held_calls == ("find",)
+
+
+def test_a_response_that_calls_streams_the_same_items(serve: Serve) -> None:
+    caller = serve(FakeEngine(CALLED_IN_RESPONSE))
+    whole = caller.openai.responses.create(model="default", input="Where?", tools=[RESPONSE_TOOL])
+    events = list(caller.openai.responses.create(model="default", input="Where?", tools=[RESPONSE_TOOL], stream=True))
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    plain = [
+        [item.model_dump(exclude={"id", "call_id"}) for item in made.output] for made in (whole, events[-1].response)
+    ]
+    assert plain[0] == plain[1]
+    with caller.openai.responses.stream(model="default", input="Where?", tools=[RESPONSE_TOOL]) as stream:
+        streamed = stream.get_final_response()
+    assert [item.type for item in streamed.output] == ["reasoning", "message", "function_call"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "must_call"),
+    [
+        ("required", ("find",)),
+        ({"type": "function", "name": "find"}, ("find",)),
+        (
+            {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "find"}]},
+            ("find",),
+        ),
+        ("auto", ()),
+    ],
+)
+def test_a_response_can_be_made_to_call(caller: Caller, choice: object, must_call: tuple[str, ...]) -> None:
+    caller.openai.responses.create(
+        model="default", input="x", tools=[RESPONSE_TOOL], tool_choice=choice, parallel_tool_calls=False
+    )
+    assert (caller.engine.requests[0].must_call, caller.engine.requests[0].one_call) == (must_call, True)
+
+
+def test_a_response_is_held_to_a_schema(caller: Caller) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    for form, held in (
+        ({"type": "json_schema", "name": "x", "schema": schema, "strict": True}, schema),
+        ({"type": "json_object"}, {"type": "object"}),
+    ):
+        made = caller.openai.responses.create(model="default", input="x", text={"format": form})
+        assert json.loads(caller.engine.requests[-1].schema) == held
+        assert made.text.format.type == form["type"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, "no images"),
+        ({"tools": [{"type": "web_search"}]}, "Tools that run on a server are not there"),
+        ({"tool_choice": "required"}, "there is none"),
+        ({"text": {"format": {"type": "grammar"}}}, "text, json_object or json_schema"),
+        ({"previous_response_id": "x"}, "Nothing is stored"),
+    ],
+)
+def test_what_responses_do_not_is_refused(caller: Caller, fields: dict[str, object], sentence: str) -> None:
+    with pytest.raises(openai.BadRequestError, match=sentence):
+        caller.openai.responses.create(model="default", **{"input": "x", **fields})  # type: ignore[call-overload]
+    assert caller.engine.requests == []
+
+
 def test_the_model_is_listed_and_no_other_answers(caller: Caller) -> None:
     assert [model.id for model in caller.openai.models.list()] == ["Fake-1M"]
     assert caller.openai.models.retrieve("Fake-1M").id == "Fake-1M"
@@ -196,9 +336,11 @@ def test_the_model_is_listed_and_no_other_answers(caller: Caller) -> None:
 
 
 REFUSED = [
-    ({"logit_bias": {"1": 2}}, "logit_bias is not supported"),
-    ({"frequency_penalty": 1.0}, "repetition_penalty"),
-    ({"tool_choice": "required", "tools": [TOOL]}, "cannot force a call"),
+    ({"logit_bias": {"x": 2}}, "logit_bias is an object of token ids"),
+    ({"logit_bias": {"1": 200}}, "from -100 to 100"),
+    ({"frequency_penalty": 3.0}, "maximum of 2"),
+    ({"tool_choice": "required"}, "there is none"),
+    ({"tool_choice": {"type": "function", "function": {"name": "x"}}, "tools": [TOOL]}, "names x, which is none"),
     ({"n": 99}, "maximum of 8"),
     ({"temperature": 3}, "maximum of 2"),
     ({"tools": [TOOL], "response_format": {"type": "json_object"}}, "calls no tools"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
 
-from engine import Divergence, EitherEngine, Finished, Matched, ModelSpec, Preview
+from engine import Divergence, EitherEngine, Finished, Loaded, Matched, ModelSpec, Preview
 from engine.remote.engine import RemoteEngine
 from tests.app.fake_engine import FakeEngine, Script, many_tokens
 from tests.app.server.conftest import Serve, until
@@ -55,3 +56,32 @@ def test_tokens_are_counted_there(serve: Serve, remote: Driver) -> None:
         preview.prompt_tokens
         == caller.chat(request().messages[1].content).usage.prompt_tokens + 4 + len(request().messages[0].content) // 4
     )
+
+
+def test_programs_follow_what_the_window_opens(serve: Serve, remote: Driver) -> None:
+    """The server of the window asked the engine of this computer for ever, whatever the window opened later."""
+    elsewhere = serve(FakeEngine(Script(tokens=("From", " elsewhere."))))
+    here = serve(connect=remote.engine.beside)
+    assert here.chat().choices[0].message.content == "Hello from a fake."
+    loaded = remote.end(remote.engine.load(ModelSpec(f"{elsewhere.address}/v1")))
+    assert isinstance(loaded, Loaded)
+    here.server.set_model(loaded.model)
+    assert here.chat().choices[0].message.content == "From elsewhere."
+    tool = {"type": "function", "function": {"name": "find"}}
+    here.chat(tools=[tool], tool_choice="required", parallel_tool_calls=False, presence_penalty=1, logit_bias={"1": 2})
+    asked = elsewhere.engine.requests[-1]
+    assert (asked.must_call, asked.one_call, asked.bias) == (("find",), True, ((1, 2.0),))
+    assert asked.sampling.presence_penalty == 1
+
+
+def test_a_server_that_ends_leaves_no_thread(serve: Serve, remote: Driver) -> None:
+    elsewhere = serve()
+    loaded = remote.end(remote.engine.load(ModelSpec(f"{elsewhere.address}/v1")))
+    assert isinstance(loaded, Loaded)
+    threads = set(threading.enumerate())
+    here = serve(connect=remote.engine.beside)
+    here.server.set_model(loaded.model)
+    here.chat()
+    assert len(set(threading.enumerate()) - threads) == 2, "the server's own, and one that asks elsewhere"
+    here.close()
+    until(lambda: set(threading.enumerate()) <= threads)

@@ -83,7 +83,7 @@ def test_where_more_than_a_word_differs_it_is_not_called_one(box: DivergenceBox)
 def test_every_cause_of_the_engine_is_in_words(box: DivergenceBox) -> None:
     said = set()
     for cause in CAUSES:
-        moved = cause in ("evicted", "positions", "other model", "cache off")
+        moved = cause in ("evicted", "other client", "positions", "other model", "cache off")
         box.show_divergence(divergence(cause, "" if moved else "a b", "" if moved else "a c"), SYSTEM, 2764)
         assert "2,600 tokens" in box.text_shown
         assert ("One different word at token 412" in box.text_shown) is not (moved or cause == "trimmed")

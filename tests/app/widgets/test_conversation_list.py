@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.widgets.conversation_list import ConversationList, ConversationRow
+from app.widgets.conversation_list import HEADING_HEIGHT, ConversationList, ConversationRow
 
 ROWS = [ConversationRow(number, f"Chat {number}", 0.0) for number in range(1, 10_001)]
 
@@ -48,6 +48,26 @@ def test_only_the_rows_in_sight_are_built(qtbot: QtBot) -> None:
     assert 5_000 in rows.visible_ids()
     assert len(rows.visible_ids()) < 20
     assert rows.rows == tuple(ROWS[:7_000])
+
+
+def test_headings_stand_between_the_rows_and_open_nothing(qtbot: QtBot) -> None:
+    rows = ConversationList()
+    qtbot.addWidget(rows)
+    rows.resize(232, 600)
+    rows.show()
+    opened: list[int] = []
+    rows.opened.connect(opened.append)
+    rows.show_rows(ROWS, current=1, headings={0: "Today", 2: "Yesterday"})
+    QApplication.processEvents()
+    third = rows.visualRect(rows.model().index(2, 0))
+    assert third.height() == rows.visualRect(rows.model().index(1, 0)).height() + HEADING_HEIGHT
+    for y, wanted in ((5, []), (HEADING_HEIGHT + 5, [3])):
+        QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=third.topLeft() + QPoint(40, y))
+        assert opened == wanted
+    spoken = rows.model().index(2, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken.startswith("Yesterday, Chat 3")
+    rows.verticalScrollBar().setValue(1)
+    assert rows.visible_ids()[0] == 2
 
 
 def test_a_title_is_not_written_over_in_the_list(qtbot: QtBot) -> None:

@@ -100,6 +100,7 @@ def make_screen(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[..., Screen]]
     for screen in screens:
         screen.window.close()
     theme.apply(QApplication.instance(), theme.LIGHT)  # type: ignore[arg-type]
+    theme.set_text_percent(100)
 
 
 @pytest.fixture

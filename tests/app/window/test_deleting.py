@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
 
 from app import application
 from app.own_data import Kept
+from app.widgets.message_box import MessageBox
 from app.window import dialogs
 from tests.app.window.conftest import Screen, settle
 
@@ -21,10 +21,10 @@ def test_it_is_asked_once_and_done_after_the_end(
     screen.application.dialogs.edit_preferences()
     screen.application.dialogs.open_dialog.deletion_wanted.emit()
     box = screen.application.dialogs.open_dialog
-    assert isinstance(box, QMessageBox)
-    assert "2.5 MB in all" in box.text()
-    assert "Conversations: 2.5 MB\nSettings: 0 kB" in box.informativeText()
-    next(button for button in box.buttons() if button.text() == "Delete and close").click()
+    assert isinstance(box, MessageBox)
+    assert "2.5 MB in all" in box.text
+    assert "Conversations: 2.5 MB\nSettings: 0 kB" in box.more
+    box.press("Delete and close")
     settle()
     assert screen.application.to_delete
     assert not screen.window.isVisible()

@@ -2,75 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import combinations
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QSizePolicy, QWidget
 
 from app.widgets.explain import PLACES, Explain
 from app.widgets.room import FRAME
+from tests.app.pictures import DIALOGS
 from tests.app.window.conftest import Screen, settle
 
 SMALL = QSize(640, 480) - FRAME
 """Also what a window gets on a screen of 1280 x 960 that is scaled to 200%."""
-
-
-def preferences(screen: Screen) -> QWidget | None:
-    screen.window.commands.preferences.trigger()
-    return screen.application.dialogs.open_dialog
-
-
-def system_prompt(screen: Screen) -> QWidget | None:
-    screen.window.commands.system_prompt.trigger()
-    return screen.application.dialogs.open_dialog
-
-
-def deletion(screen: Screen) -> QWidget | None:
-    screen.application.dialogs.confirm_delete(screen.session.conversation.id)
-    return screen.application.dialogs.open_dialog
-
-
-def proof(screen: Screen) -> QWidget | None:
-    screen.application.proving.prove_newest()
-    screen.play()
-    return screen.application.proving.dialog
-
-
-def sampling(screen: Screen) -> QWidget | None:
-    screen.window.commands.sampling.trigger()
-    return screen.application.dialogs.popover
-
-
-def shortcuts(screen: Screen) -> QWidget | None:
-    screen.window.commands.shortcuts.trigger()
-    return screen.application.dialogs.open_dialog
-
-
-def about(screen: Screen) -> QWidget | None:
-    screen.window.commands.about.trigger()
-    return screen.application.dialogs.open_dialog
-
-
-def deletion_of_all(screen: Screen) -> QWidget | None:
-    screen.application.dialogs.confirm_deletion()
-    return screen.application.dialogs.open_dialog
-
-
-def tree(screen: Screen) -> QWidget | None:
-    screen.application.tree_presenter.open()
-    return screen.application.tree_presenter.tree
-
-
-DIALOGS: tuple[Callable[[Screen], QWidget | None], ...] = (
-    preferences,
-    system_prompt,
-    deletion,
-    proof,
-    sampling,
-    tree,
-    shortcuts,
-)
 
 
 def in_sight(widget: QWidget) -> Iterator[QWidget]:
@@ -87,11 +32,11 @@ def above_of(child: QWidget, top: QWidget) -> Iterator[QWidget]:
         yield child
 
 
-@pytest.mark.parametrize("open_dialog", DIALOGS, ids=lambda opens: opens.__name__)
-def test_each_fits_a_small_screen(screen: Screen, open_dialog: Callable[[Screen], QWidget | None]) -> None:
+@pytest.mark.parametrize("name", DIALOGS)
+def test_each_fits_a_small_screen(screen: Screen, name: str) -> None:
     screen.ask("Where is my parcel?")
     screen.play()
-    dialog = open_dialog(screen)
+    dialog = DIALOGS[name](screen)
     assert dialog is not None
     settle()
     room = dialog.screen().availableGeometry().size()
@@ -100,13 +45,37 @@ def test_each_fits_a_small_screen(screen: Screen, open_dialog: Callable[[Screen]
     least = dialog.minimumSizeHint().expandedTo(dialog.minimumSize())
     assert least.width() <= SMALL.width(), "it can be made as narrow as the screen"
     assert least.height() <= SMALL.height(), "and as low"
-    dialog.resize(SMALL)
-    settle()
-    for child in in_sight(dialog):
-        box = QRect(child.mapTo(dialog, QPoint(0, 0)), child.size())
-        assert dialog.rect().contains(box), child.accessibleName() or child.objectName()
+    for size in (dialog.size(), SMALL):
+        dialog.resize(size)
+        settle()
+        for child in in_sight(dialog):
+            assert dialog.rect().contains(place_in(dialog, child)), said_by(child)
+        assert_nothing_is_cut(dialog)
     dialog.close()
     settle()
+
+
+def place_in(top: QWidget, child: QWidget) -> QRect:
+    return QRect(child.mapTo(top, QPoint(0, 0)), child.size())
+
+
+def said_by(child: QWidget) -> str:
+    return str(child.property("text")) or child.accessibleName() or child.objectName()
+
+
+def assert_nothing_is_cut(top: QWidget) -> None:
+    """No word ends at the edge of its widget, and none stands on another."""
+    shown = [child for child in top.findChildren(QWidget) if child.isVisibleTo(top) and said_by(child)]
+    words = [child for child in shown if isinstance(child, QLabel | QAbstractButton)]
+    for child in words:
+        has_lines = isinstance(child, QLabel) and child.wordWrap()
+        needed = child.heightForWidth(child.width()) if has_lines else child.sizeHint().width()
+        is_elided = child.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Ignored or not child.property("text")
+        assert is_elided or needed <= (child.height() if has_lines else child.width()), f"cut: {said_by(child)}"
+    for one, other in combinations(words, 2):
+        if one.parent() is other.parent():
+            overlap = one.geometry().intersected(other.geometry())
+            assert overlap.isEmpty(), f"{said_by(one)} stands on {said_by(other)}"
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -67,4 +67,4 @@ def test_a_chat_with_ids_beyond_32_bits_is_used_like_any_other(
     screen.window.charts.turn_chosen.emit(answer)
     assert screen.session.conversation.id == number
     screen.window.sidebar.list.delete_wanted.emit(number)
-    assert "One" in screen.application.dialogs.open_dialog.text()  # type: ignore[union-attr]
+    assert "One" in screen.application.dialogs.open_dialog.text  # type: ignore[union-attr]

@@ -208,7 +208,7 @@ def test_the_system_prompt_is_foreseen_while_it_is_written(screen: Screen, heard
     foreseen = screen.engine.previews[-1]
     assert foreseen.messages[0].content == "Be brief. " * 20
     cost = words.next_prompt(newest(heard, Preview))  # type: ignore[arg-type]
-    assert editor.next_prompt.text == f"Next prompt with this text  ·  {cost}"
+    assert editor.next_prompt.text == f"With this text  ·  {cost}"
     assert screen.composer.next_prompt.text == f"With the changed system prompt  ·  {cost}"
     editor.discard()
     assert screen.composer.next_prompt.text == before

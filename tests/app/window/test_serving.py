@@ -14,6 +14,7 @@ from app.charts.tree.words import owners
 from app.window.server_dialog import ServerDialog
 from engine import Event, Finished, Matched, NodeView, Prefill
 from tests.app.fake_engine import MODEL, FakeEngine
+from tests.app.server.conftest import until
 from tests.app.window.conftest import Screen, accept, settle
 from tests.conftest import PATIENCE_S
 
@@ -68,6 +69,31 @@ def test_closing_the_window_ends_the_server(serving: Screen) -> None:
 def test_a_program_is_one_owner_by_its_own_name() -> None:
     node = NodeView(-1, 0, 16, 1, 0.0, 0, False, ("api:editor/1", "api:editor/2", "#7"))
     assert [owner.title for owner in owners(node, {7: "Tents"})] == ["Tents", "editor"]
+
+
+def test_what_a_program_asks_is_a_turn_among_those_of_all_conversations(serving: Screen) -> None:
+    charts, server = serving.window.charts, serving.application.serving
+    serving.ask("Where is my parcel?")
+    serving.play()
+    charts.scope.all.click()
+    body = {"model": "default", "user": "editor", "messages": [{"role": "user", "content": "Complete this."}]}
+    answered: list[object] = []
+    server.answered.connect(answered.extend)
+    for count in (1, 2):
+        httpx.post(f"{server.address}/v1/chat/completions", json=body, timeout=PATIENCE_S, verify=False)
+
+        def is_told(count: int = count) -> bool:
+            server.timer.timeout.emit()
+            return len(answered) == count
+
+        until(is_told)
+    assert [title.partition(" ")[0] for title in charts.turns.rows()["conversation"]] == ["Where", "Program", "Program"]
+    assert list(charts.turns.rows()["conversation"])[1:] == ["Program editor"] * 2
+    serving.ask("And now?")
+    serving.play()
+    assert [title == "Program editor" for title in charts.turns.rows()["conversation"]] == [False, True, True, False]
+    charts.scope.one.click()
+    assert len(charts.turns) == 2, "those of the conversation in view are its own"
 
 
 def open_dialog(screen: Screen) -> ServerDialog:

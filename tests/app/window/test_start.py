@@ -7,10 +7,11 @@ import signal
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import application
 from app.command.ending import SIGNALS
+from app.widgets.message_box import MessageBox
 from engine import HeadstartError
 from tests.app.fake_engine import FakeEngine
 from tests.app.window.conftest import settle
@@ -27,7 +28,7 @@ def test_conversations_that_cannot_be_opened_are_said_where_somebody_sees_it(
     monkeypatch.setattr(application, "EitherEngine", lambda: engine)
     monkeypatch.setattr(application, "build", refuse)
     monkeypatch.setattr(QGuiApplication, "platformName", lambda: platform)
-    monkeypatch.setattr(QMessageBox, "exec", lambda box: said.append(box.text()))
+    monkeypatch.setattr(MessageBox, "exec", lambda box: said.append(box.text))
     with pytest.raises(HeadstartError):
         application.run(argparse.Namespace())
     assert said == boxes

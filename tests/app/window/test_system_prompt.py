@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox, QTextEdit
+from PySide6.QtWidgets import QTextEdit
 
 from app import theme
 from app.chat.changing_parts import STEP_LENGTH, Search
@@ -175,12 +175,12 @@ def test_escape_asks_before_it_drops_what_was_written(screen: Screen) -> None:
     QTest.keyClick(editing.editor.edit, Qt.Key.Key_Escape)
     box = editing.editor.question
     assert box is not None
-    assert (editing.editor.isVisible(), box.text()) == (True, "Save the changed system prompt?")
-    box.button(QMessageBox.StandardButton.Cancel).click()
+    assert (editing.editor.isVisible(), box.text) == (True, "Save the changed system prompt?")
+    box.press("Go on writing")
     assert (editing.editor.isVisible(), editing.editor.text) == (True, "Be brief.")
     editing.editor.close()
     assert editing.editor.question is not None
-    editing.editor.question.button(QMessageBox.StandardButton.Save).click()
+    editing.editor.question.press("Save")
     assert screen.session.conversation.system_prompt == "Be brief."
 
 
@@ -192,7 +192,7 @@ def test_escape_closes_an_editor_in_which_nothing_changed_and_discarding_drops(s
     editing.type("Be brief.")
     editing.editor.reject()
     assert editing.editor.question is not None
-    editing.editor.question.button(QMessageBox.StandardButton.Discard).click()
+    editing.editor.question.press("Discard")
     assert (editing.editor.isVisible(), screen.session.conversation.system_prompt) == (False, "")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialogButtonBox, QLabel, QMenu, QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -20,10 +20,11 @@ from app.application import qt_application
 from app.settings import Settings, quality
 from app.system_prompt.editor import SystemPromptEditor
 from app.widgets.icons import ICON_FOLDER
+from app.widgets.message_box import MessageBox
 from app.widgets.room import bounded
 from app.window.preferences import PreferencesDialog, PreferenceValues
 from app.window.window import FIRST_SIZE, columns
-from engine import BY_ITSELF, Divergence, Failed, Loading, ModelSpec, Sampling
+from engine import BY_ITSELF, Divergence, Failed, Loading, ModelSpec, Sampling, TextDelta
 from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, accept, settle
 
@@ -104,14 +105,14 @@ def test_deleting_asks_first(screen: Screen) -> None:
     screen.play()
     screen.window.commands.delete.trigger()
     box = screen.application.dialogs.open_dialog
-    assert isinstance(box, QMessageBox)
-    assert "Short life" in box.text()
+    assert isinstance(box, MessageBox)
+    assert "Short life" in box.text
     box.reject()
     assert titles(screen) == ["Short life"]
     screen.window.commands.delete.trigger()
     box = screen.application.dialogs.open_dialog
-    assert isinstance(box, QMessageBox)
-    next(b for b in box.buttons() if b.text() == "Delete").click()
+    assert isinstance(box, MessageBox)
+    box.press("Delete")
     assert titles(screen) == []
     assert screen.window.empty.isVisible()
 
@@ -498,3 +499,96 @@ def test_each_number_format_says_what_it_costs_in_quality(qtbot: QtBot) -> None:
 def test_conversations_that_cannot_be_taken_in_are_named(screen: Screen) -> None:
     screen.application.open_conversations("/home/me/Meine Gespräche.headstart")
     assert "cannot take in conversations, so Meine Gespräche.headstart was not opened" in screen.window.notice.text
+
+
+def test_the_columns_keep_the_widths_that_the_user_gave_them(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    window, settings = screen.window, screen.application.settings
+    splitter = window.findChild(QSplitter)
+    assert splitter is not None
+    splitter.moveSplitter(300, 1)
+    splitter.moveSplitter(window.width() - 421, 2)
+    settle()
+    assert (window.sidebar.width(), window.charts.width()) == (300, 420)
+    for width in (700, 1280, 1500):
+        window.resize(width, 800)
+        settle()
+    window.commands.show_sidebar.trigger()
+    window.commands.show_sidebar.trigger()
+    settle()
+    assert (window.sidebar.width(), window.charts.width()) == (300, 420)
+    assert window.header.width() == 1500 - 300 - 420 - 2
+    window.close()
+    again = make_screen(settings=settings)
+    settle()
+    assert (again.window.sidebar.width(), again.window.charts.width()) == (300, 420)
+
+
+def test_a_width_of_no_use_is_not_taken_over(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(settings=Settings(theme="light", sidebar_width=1, charts_width=9_999))
+    settle()
+    assert screen.window.sidebar.width() == screen.window.sidebar.minimumWidth()
+    assert screen.window.transcript.width() + screen.window.empty.width() > 0
+
+
+def test_the_size_of_text_changes_with_keys_and_is_kept(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(tokens=("# Head\n\nSome `code` and text. " * 9,)))
+    for question in ("One", "Two"):
+        screen.ask(question)
+        screen.play()
+    screen.type("A draft")
+    usual = [message.height() for message in screen.transcript.messages]
+    for key, percent in ((Qt.Key.Key_Plus, 110), (Qt.Key.Key_Equal, 125), (Qt.Key.Key_Minus, 110)):
+        screen.press(key, Qt.KeyboardModifier.ControlModifier)
+        settle()
+        assert screen.application.settings.text_percent == percent
+    larger = [message.height() for message in screen.transcript.messages]
+    assert all(now > before for now, before in zip(larger, usual, strict=True))
+    assert screen.composer.edit.font().pixelSize() == theme.reading(theme.BODY) > theme.BODY
+    assert screen.composer.text == "A draft"
+    screen.window.close()
+    again = make_screen(settings=screen.application.settings)
+    again.application.presenter.open(1)
+    settle()
+    assert [message.height() for message in again.transcript.messages] == larger
+    for _ in range(20):
+        again.press(Qt.Key.Key_Plus, Qt.KeyboardModifier.ControlModifier)
+    assert again.application.settings.text_percent == theme.TEXT_PERCENTS[-1]
+    again.press(Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+    settle()
+    assert [message.height() for message in again.transcript.messages] == usual
+
+
+def test_another_size_of_text_disturbs_no_answer_that_is_written(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(tokens=("One. ", "Two. ", "Three. "), stats_every=1))
+    screen.ask("Count")
+    screen.until(TextDelta)
+    screen.window.commands.larger.trigger()
+    settle()
+    assert screen.answer().text == "One. "
+    screen.play()
+    assert screen.answer().text == "One. Two. Three. "
+
+
+def test_models_that_were_opened_are_offered_again(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen()
+    menu = next(each for each in screen.window.findChildren(QMenu) if each.title() == "&Model")
+
+    def offered() -> list[str]:
+        texts = [action.text() for action in menu.actions()]
+        return texts[texts.index("&Default model") + 2 :]
+
+    assert offered() == []
+    for path in ("/models/one", "/models/two.gguf", "/models/one", ""):
+        screen.application.dialogs.load(path)
+        screen.play()
+    assert offered() == ["one", "two.gguf"]
+    screen.engine.load_failure = "It is broken."
+    screen.application.dialogs.load("/models/broken")
+    screen.play()
+    assert offered() == ["one", "two.gguf"], "what never opened is not offered"
+    screen.window.close()
+    again = make_screen(settings=screen.application.settings)
+    menu = next(each for each in again.window.findChildren(QMenu) if each.title() == "&Model")
+    menu.actions()[-1].trigger()
+    assert again.engine.specs[-1].path == "/models/two.gguf"

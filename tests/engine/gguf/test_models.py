@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import gguf
 import pytest
 import torch
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, PreTrainedModel
@@ -15,6 +16,9 @@ from transformers import CONFIG_MAPPING, AutoModelForCausalLM, PreTrainedModel
 from engine.cache.store import Lane
 from engine.gguf.config import ARCHITECTURES
 from engine.library.resolve import resolve
+from engine.llama.checkpoint import LeanNetwork
+from engine.llama.family import FAMILIES
+from engine.models import from_gguf
 from engine.models.loaded import LoadedModel, load
 from tests.engine.gguf_models import correlation, random_model, write_model
 from tests.engine.model_files import VOCABULARY
@@ -273,14 +277,15 @@ def ignore(stage: str, fraction: float | None) -> None:
     """Progress that nobody watches."""
 
 
-def logits_of(loaded: LoadedModel, prompt: torch.Tensor, cut: int = 0) -> torch.Tensor:
-    """The logits after the last token, of a prompt that is read in two pieces where it is cut."""
+def logits_of(loaded: LoadedModel, prompt: torch.Tensor, cut: int = 0, *, is_answer: bool = False) -> torch.Tensor:
+    """The logits after the last token, of a prompt that is read in two pieces where it is cut. `is_answer`: the second
+    is one that the model writes."""
     length = prompt.shape[1]
     lane = Lane(loaded.layout, length)
     lane.regime = loaded.reuse.regime(length)
     if cut:
         loaded.forward(prompt[0, :cut].tolist(), lane, 0)
-    return loaded.forward(prompt[0, cut:].tolist(), lane, cut)
+    return loaded.forward(prompt[0, cut:].tolist(), lane, cut, is_answer=is_answer)
 
 
 def ids(length: int) -> torch.Tensor:
@@ -308,3 +313,30 @@ def test_a_file_is_opened_with_its_positions(name: str, tmp_path: Path, monkeypa
     loaded = load(resolve(str(write_model(tmp_path / "tiny.gguf", model, "llama", {})), ignore), "cpu", "fp32")
     found = logits_of(loaded, ids(400), cut=300)
     assert correlation(found, model(ids(400)).logits[0, -1]) > 0.9999
+
+
+LEAN = [case for case in CASES if case.model_type in FAMILIES]
+
+
+@pytest.mark.parametrize("case", [case for case in LEAN if "27 billion" not in case.name], ids=lambda case: case.name)
+def test_packed_weights_of_every_family(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stay packed, the logits are those of transformers' own forward pass over the same file, where a prompt is
+    cut changes no bit, and an answer is written as it would be read."""
+    monkeypatch.setattr(from_gguf, "full_is_cheap", lambda *_: False)
+    kind = gguf.GGMLQuantizationType.Q8_0
+    path = write_model(tmp_path / "tiny.gguf", case.model(), case.architecture, case.said, kind)
+    ours = load(path, "cpu", "fp32")
+    monkeypatch.setattr("engine.llama.family.FAMILIES", {})
+    theirs = load(path, "cpu", "fp32")
+    assert isinstance(ours.network, LeanNetwork)
+    assert not isinstance(theirs.network, LeanNetwork)
+    assert (ours.reuse, ours.layout, ours.end_ids) == (theirs.reuse, theirs.layout, theirs.end_ids)
+    for length in LENGTHS:
+        whole = logits_of(ours, ids(length))
+        torch.testing.assert_close(whole, logits_of(theirs, ids(length)), rtol=1e-3, atol=1e-3)
+        for cut in (1, 33, length - 1):
+            assert torch.equal(logits_of(ours, ids(length), cut), whole)
+        torch.testing.assert_close(
+            logits_of(ours, ids(length), length - 1, is_answer=True), whole, rtol=1e-3, atol=1e-3
+        )
+    assert ours.weights_bytes < theirs.weights_bytes

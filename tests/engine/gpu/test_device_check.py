@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from engine.llama import attention
-from engine.llama.attention import attend_packed
 from engine.models.device_check import check_device
 from tests.engine.gpu.fake_gpu import FakeGpu, Kind
 
@@ -23,10 +24,12 @@ def test_a_device_that_computes_as_the_cpu_is_right(kind: Kind) -> None:
 def test_wrong_numbers_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a device whose attention forgets the scale."""
 
-    def wrong(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
-        return attend_packed(query, key, value, mask, scale if query.device.type == "cpu" else 1.0)
+    right = functional.scaled_dot_product_attention
 
-    monkeypatch.setattr(attention, "attend_packed", wrong)
+    def wrong(query: Tensor, *others: Tensor, scale: float, **more: Any) -> Tensor:
+        return right(query, *others, scale=scale if query.device.type == "cpu" else 1.0, **more)
+
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", wrong)
     with FakeGpu("mps"):
         found = [check for check in check_device() if not check.is_right]
     assert found[0].what.startswith("a prompt at once")

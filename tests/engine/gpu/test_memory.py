@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from engine.cache.store import Lane
-from engine.llama.checkpoint import PlainConfig, PlainNetwork, shapes
-from engine.llama.weights import Sizes
+from engine.llama.checkpoint import LeanNetwork, plain_decoder
+from engine.llama.family import Decoder, shapes
 from engine.models.choice import LEAST_CONTEXT, cache_sizes, taken_for_block
 from engine.models.loaded import load
 from engine.types import HeadstartError
@@ -37,27 +37,30 @@ OPENS: dict[tuple[int, str], tuple[int, int] | None] = {
 }  # fmt: skip
 
 
-IN_EACH_RUN = ((4, "1b"), (6, "3b"), (8, "3b"), (12, "3b"), (24, "8b"))
+IN_EACH_RUN = ((4, "1b"), (6, "3b"), (8, "3b"), (24, "3b"))
 
 
-def config(name: str) -> PlainConfig:
-    """A Llama of the sizes that a name stands for, in bf16."""
+def decoder_of(name: str) -> Decoder:
+    """A Llama of the sizes that a name stands for."""
     shape = SHAPES[name]
-    sizes = Sizes(shape.heads, shape.kv_heads, shape.dim, 1e-5, shape.layers)
-    own = torch.bfloat16
-    return PlainConfig(
-        "LlamaForCausalLM", sizes, shape.width, shape.inner, shape.vocabulary, 1e4, 8192, own, True, False, False,
-        frozenset(),
-    )  # fmt: skip
+    said = {
+        "model_type": "llama", "hidden_act": "silu", "hidden_size": shape.width, "intermediate_size": shape.inner,
+        "num_hidden_layers": shape.layers, "num_attention_heads": shape.heads, "num_key_value_heads": shape.kv_heads,
+        "head_dim": shape.dim, "rms_norm_eps": 1e-5, "vocab_size": shape.vocabulary, "max_position_embeddings": 8192,
+        "rope_theta": 1e4, "tie_word_embeddings": True,
+    }  # fmt: skip
+    found = plain_decoder(said, frozenset())
+    assert found is not None
+    return found
 
 
 def open_on(card: int, name: str, gpu: FakeGpu) -> tuple[int, int] | None:
     """Open a model as from files, fill its cache, and read at the end of its context."""
     taken = torch.empty(DESKTOP, dtype=torch.uint8, device=gpu.device)
-    wanted = config(name)
+    wanted = decoder_of(name)
     try:
-        tensors = {key: torch.empty(shape, dtype=wanted.dtype, device=gpu.device) for key, shape in shapes(wanted)}
-        network = PlainNetwork(wanted, tensors, None)
+        tensors = {key: torch.empty(shape, dtype=torch.bfloat16, device=gpu.device) for key, shape in shapes(wanted)}
+        network = LeanNetwork(wanted, tensors, None)
         del tensors
         token, layout = network.layout.bytes_per_token, network.layout
         budget, context = cache_sizes(gpu.device, token, wanted.context_length, None)
@@ -100,9 +103,9 @@ def test_what_loading_leaves_is_free_again() -> None:
     """Fused matrices are copies: what the single ones took is torch's until it is given back, and would not be counted
     as free otherwise."""
     with FakeGpu(memory=16 * GIB, computes=False) as gpu:
-        wanted = config("3b")
-        tensors = {key: torch.empty(shape, dtype=wanted.dtype, device=gpu.device) for key, shape in shapes(wanted)}
-        network = PlainNetwork(wanted, tensors, None)
+        wanted = decoder_of("3b")
+        tensors = {key: torch.empty(shape, dtype=torch.bfloat16, device=gpu.device) for key, shape in shapes(wanted)}
+        network = LeanNetwork(wanted, tensors, None)
         del tensors
         kept = gpu.segments.reserved - gpu.segments.used
         assert kept > 2 * GIB
@@ -116,10 +119,10 @@ def test_apple_may_have_a_part_of_the_memory() -> None:
     with FakeGpu("mps", memory=1 * GIB, computes=False) as gpu:
         budget, context = cache_sizes(gpu.device, 100_000, 8192, None)
         assert GIB // 5 < budget <= GIB // 4
-        assert LEAST_CONTEXT < context < budget / 100_000
+        assert context == LEAST_CONTEXT <= budget / 100_000
 
 
-@pytest.mark.parametrize("kind", ["cuda", "mps"])
+@pytest.mark.parametrize("kind", cases(["cuda", "mps"], ["cuda"]))
 def test_no_memory_at_any_allocation(kind: Kind, tiny_folder: Path) -> None:
     """torch's own error at the k-th allocation of a turn costs nothing but time: the answer is the same, nothing stays
     pinned, and no more is cached than there was."""
@@ -131,7 +134,7 @@ def test_no_memory_at_any_allocation(kind: Kind, tiny_folder: Path) -> None:
         before = gpu.allocations
         finish(chat.responder, chat.request())
         total = gpu.allocations - before
-        for k in some(range(total), always=range(0, total, 17)):
+        for k in some(range(total), always=range(0, total, 31)):
             chat = make_chat(make_responder(model, near="a GPU"))
             gpu.fail_after = k
             try:

@@ -451,7 +451,7 @@ def assert_taken_or_refused(folder: Path) -> None:
         with contextlib.suppress(HeadstartError):
             check(str(folder))
     config = plain.read_config(folder)
-    assert config is None or config.sizes.heads % config.sizes.kv_heads == 0
+    assert config is None or config.decoder.sizes.heads % config.decoder.sizes.kv_heads == 0
 
 
 _folders: list[Path] = []

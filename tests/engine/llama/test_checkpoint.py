@@ -10,20 +10,36 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig, PreTrainedConfig
+from transformers import (
+    AutoModelForCausalLM,
+    Gemma2Config,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    Phi3Config,
+    PreTrainedConfig,
+)
 
 from engine.cache.store import Lane
 from engine.library.check import weight_files
 from engine.llama import checkpoint as plain
-from engine.llama.checkpoint import NotPlainError, PlainNetwork, open_folder
+from engine.llama.checkpoint import LeanNetwork, NotPlainError, open_folder
+from engine.models import from_folder
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.loaded import load
-from engine.types import ModelError
+from engine.native import library as native_library
+from engine.types import Dtype, ModelError
 from tests.engine.gguf_packed import SHAPES, in_full
 from tests.engine.llama.test_forward import CONFIGS, IDS, SIZES, build, own_logits
 from tests.engine.tiny_models import make_tokenizer
 
 CPU = torch.device("cpu")
+OTHERS = {
+    "gemma-2": Gemma2Config(**SIZES, sliding_window=16, query_pre_attn_scalar=12),
+    "phi-3": Phi3Config(
+        **{key: value for key, value in SIZES.items() if key != "head_dim"}, sliding_window=16, pad_token_id=0
+    ),
+}
 
 
 def saved(folder: Path, config: PreTrainedConfig, **how: str) -> torch.nn.Module:
@@ -33,14 +49,14 @@ def saved(folder: Path, config: PreTrainedConfig, **how: str) -> torch.nn.Module
     return model
 
 
-def open_plainly(folder: Path) -> PlainNetwork:
+def open_plainly(folder: Path) -> LeanNetwork:
     config = plain.read_config(folder)
     assert config is not None
     return open_folder(config, folder, torch.float32, CPU, None)
 
 
 @torch.inference_mode()
-def logits_of(network: PlainNetwork) -> torch.Tensor:
+def logits_of(network: LeanNetwork) -> torch.Tensor:
     """Of the last of all ids, read at once."""
     return network.forward(IDS, Lane(network.layout, 80, fill=float("nan")), 0)
 
@@ -71,7 +87,7 @@ def test_facts_equal_those_of_the_class(name: str, tmp_path: Path) -> None:
         {"rope_parameters": {"rope_theta": 1e4, "rope_type": "yarn", "factor": 2.0}},
         {"rope_parameters": {"rope_theta": 1e4, "rope_type": "default", "partial_rotary_factor": 0.5}},
         {"rope_scaling": {"type": "dynamic", "factor": 2.0}},
-        {"hidden_act": "gelu"},
+        {"hidden_act": "relu"},
         {"quantization_config": {"bits": 4}},
         {"model_type": "gemma"},
         {"architectures": ["LlamaForSequenceClassification"]},
@@ -169,10 +185,61 @@ def test_a_file_that_is_written_over_does_not_change_the_loaded_model(tmp_path: 
     assert torch.equal(logits_of(network), before)
 
 
+@pytest.mark.parametrize("name", ["llama with biases", "qwen3", "gemma-2", "phi-3"])
+@pytest.mark.parametrize("bits", ["int8", "int4"])
+@torch.inference_mode()
+def test_matrices_in_few_bits_only(name: str, bits: Dtype, tmp_path: Path) -> None:
+    """What was asked for in few bits is in memory in nothing else, says nearly the same, and is as exact."""
+    if native_library.library() is None:
+        pytest.skip("the compiled part is not here")
+    saved(tmp_path, (CONFIGS | OTHERS)[name])
+    make_tokenizer().save_pretrained(tmp_path)
+    full, few = load(tmp_path, "cpu", "fp32"), load(tmp_path, "cpu", bits)
+    assert few.dtype == bits
+    stored = (tmp_path / "model.safetensors").stat().st_size  # in fp32
+    assert few.weights_bytes < stored * 0.45
+    expected, whole = logits_of(full.network), logits_of(few.network)
+    assert float((whole - expected).norm() / expected.norm()) < (0.05 if bits == "int8" else 0.4)
+    lane = Lane(few.layout, 80, fill=float("nan"))
+    for start in range(0, len(IDS), 23):
+        last = few.forward(IDS[start : start + 23], lane, start)
+    assert torch.equal(last, whole)
+    few.forward(IDS[:-1], lane, 0)
+    written = few.forward(IDS[-1:], lane, len(IDS) - 1, is_answer=True)
+    assert float((written - whole).norm() / whole.norm()) < 0.05
+
+
+@pytest.mark.parametrize("name", ["llama, tied", "gemma-2"])
+@pytest.mark.parametrize("dtype", ["fp32", "int8"])
+def test_what_a_folder_takes_is_known_before(name: str, dtype: Dtype, tmp_path: Path) -> None:
+    saved(tmp_path, (CONFIGS | OTHERS)[name])
+    make_tokenizer().save_pretrained(tmp_path)
+    fit = from_folder.plan(tmp_path, CPU, dtype, 1500).fit
+    opened = load(tmp_path, "cpu", dtype)
+    assert opened.weights_bytes == pytest.approx(fit.weights, rel=0.25)  # tiny rows are filled up by much
+    assert (fit.token, fit.context, fit.longest) == (opened.layout.bytes_per_token, 256, 256)
+
+
+def test_at_its_peak_a_folder_takes_one_tensor_more(tmp_path: Path) -> None:
+    """Whatever the number of tensors in a file, in a process of its own, whose peak the system counts."""
+    sizes = {"hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 8, "vocab_size": 2048}
+    LlamaForCausalLM(LlamaConfig(**SIZES | sizes)).bfloat16().save_pretrained(tmp_path)
+    program = (
+        "import resource, sys, torch; from pathlib import Path; from engine.models import from_folder;"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024;"
+        "torch.ones(512, 512).bfloat16() @ torch.ones(512, 512).bfloat16(); before = peak();"
+        "net = from_folder.open_network(Path(sys.argv[1]), torch.device('cpu'), 'bf16', lambda *_: None);"
+        "print(net.weights_bytes, peak() - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True)
+    weights, more = map(int, done.stdout.split())
+    assert more < 1.15 * weights + 8 * 10**6
+
+
 def test_the_default_model_is_plain(default_model: Path) -> None:
     """And it equals transformers' own model with the numbers that the gguf package reads."""
     ours = load(default_model, "cpu", "fp32")
-    assert isinstance(ours.network, PlainNetwork)
+    assert isinstance(ours.network, LeanNetwork)
     text = "<|im_start|>user\nHällo  wörld,\n\n 12345 \U0001f600<|im_end|>"
     model = in_full(default_model, SHAPES["135m"])
     assert ours.end_ids >= {2}

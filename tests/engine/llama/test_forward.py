@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 import torch
-from transformers import LlamaConfig, MistralConfig, PreTrainedConfig, Qwen2Config, Qwen3Config
+from transformers import (
+    Exaone4Config,
+    Gemma3TextConfig,
+    LlamaConfig,
+    MinistralConfig,
+    MistralConfig,
+    PreTrainedConfig,
+    Qwen2Config,
+    Qwen3Config,
+    SeedOssConfig,
+)
 from transformers.models.auto.modeling_auto import AutoModelForCausalLM
 
 from engine.cache.store import Lane
@@ -51,11 +61,21 @@ def own_logits(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
     return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+OTHERS = {
+    "qwen2 with windows": Qwen2Config(**SIZES, use_sliding_window=True, sliding_window=16, max_window_layers=1),
+    "llama with gelu": LlamaConfig(**{**SIZES, "hidden_act": "gelu"}),
+    "exaone4": Exaone4Config(**SIZES, sliding_window=16, sliding_window_pattern=2),
+    "seed-oss": SeedOssConfig(**SIZES, attention_bias=True, attention_out_bias=True),
+    "ministral": MinistralConfig(**SIZES, sliding_window=16),
+}
+"""Models whose layers are not plain, and that the zoo has not."""
+
+
+@pytest.mark.parametrize("name", [*CONFIGS, *OTHERS])
 @pytest.mark.parametrize("pieces", [[70], [33, 37], [64, 5, 1], [1] * 20 + [50]])
 @torch.inference_mode()
 def test_lean_equals_the_models_own_forward(name: str, pieces: list[int]) -> None:
-    model = build(CONFIGS[name])
+    model = build((CONFIGS | OTHERS)[name])
     assert network.fits(model)
     expected = own_logits(model, IDS)
     forward = LlamaForward(weights_of(model, None))
@@ -81,9 +101,9 @@ def test_fused_weights_are_no_second_copy() -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        MistralConfig(**SIZES, sliding_window=16),
-        Qwen2Config(**SIZES, use_sliding_window=True, sliding_window=16, max_window_layers=1),
-        LlamaConfig(**{**SIZES, "hidden_act": "gelu"}),
+        LlamaConfig(**{**SIZES, "hidden_act": "relu"}),
+        Qwen2Config(**SIZES, is_causal=False),
+        Gemma3TextConfig(**SIZES, use_bidirectional_attention=True),
     ],
 )
 def test_models_that_differ_take_their_own_forward(config: PreTrainedConfig) -> None:

@@ -80,10 +80,10 @@ class Subject:
     reuse: ReuseClass
     is_fast: bool
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int, total: int) -> Tensor:
+    def forward(self, ids: Sequence[int], lane: Lane, start: int, total: int, is_answer: bool = False) -> Tensor:
         """Compute a piece of a sequence that grows to `total` tokens."""
         lane.regime = self.reuse.regime(total)
-        return self.model.forward(ids, lane, start)
+        return self.model.forward(ids, lane, start, is_answer=is_answer)
 
     @torch.inference_mode()
     def cold(self, ids: Sequence[int]) -> Tensor:
@@ -175,7 +175,7 @@ def test_decode_steps_equal_a_cold_run(tested: Subject) -> None:
         cold = tested.cold(ids)
         single = some(range(length), always=(*range(BLOCK_TOKENS - 2, WINDOW + 3), *range(3 * WINDOW - 2, LENGTH)))
         for end in [*single[1:], length]:
-            assert_equal(tested.forward(ids[at:end], lane, at, length), cold[end - 1])
+            assert_equal(tested.forward(ids[at:end], lane, at, length, is_answer=end == at + 1), cold[end - 1])
             at = end
 
 

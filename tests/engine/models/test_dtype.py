@@ -26,7 +26,7 @@ GIB = 2**30
 @pytest.fixture
 def free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "_fastest_dtype", lambda width: torch.float32)
-    monkeypatch.setattr(choice.psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GIB))
+    monkeypatch.setattr(choice.psutil, "virtual_memory", lambda: SimpleNamespace(total=12 * GIB))
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,7 @@ def test_few_bits_where_they_are_faster(pays: bool, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(choice, "few_bits_are_faster", lambda dtype: pays)
     assert choice.choose_dtype("auto", CPU, 64, torch.bfloat16) == (torch.float32, "fitting" if pays else None)
     assert choice.choose_dtype("int4", CPU, 64, torch.bfloat16) == (torch.float32, "int4")
+    assert choice.choose_dtype("auto", CPU, 64, torch.bfloat16, 5 * GIB) == (torch.bfloat16, None)
 
 
 @pytest.fixture

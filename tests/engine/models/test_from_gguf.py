@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import gguf
 import pytest
@@ -13,10 +12,10 @@ import torch
 
 from engine.cache.store import Lane
 from engine.models import choice, from_gguf
-from engine.models.choice import Need, require_memory
+from engine.models.choice import require_memory
 from engine.models.loaded import LoadedModel, load
 from engine.native import library as native_library
-from engine.types import ModelError, OutOfMemoryError
+from engine.types import ModelError, ModelFit, OutOfMemoryError
 from engine.weights import from_gguf as reading
 from tests.engine.gguf_packed import HALVES, in_full, write_packed
 
@@ -142,25 +141,26 @@ def test_too_large_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_a_model_takes_is_known_before(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the header alone, and refused with figures where it is too much."""
     never_full(monkeypatch)
-    seen: list[Need] = []
-    monkeypatch.setattr(from_gguf, "require_memory", lambda need, *_: seen.append(need))
+    seen: list[ModelFit] = []
+    monkeypatch.setattr(from_gguf, "require_memory", seen.append)
     path = write_packed(tmp_path / "tiny.gguf", kind)
     taken = load(path, "cpu", "bf16").weights_bytes
     assert taken == pytest.approx(seen[0].weights, rel=0.02)
     assert seen[0].token == 2 * 2 * 2 * 64 * 2
 
 
-def test_a_model_that_no_memory_is_enough_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_no_memory_is_enough_for() -> None:
     """It is refused for good, so that no other model is closed to make room."""
-    monkeypatch.setattr(choice.psutil, "virtual_memory", lambda: SimpleNamespace(available=9 * 10**9, total=10**10))
-    need = Need(2 * 10**10, 10**9, 10**6)
+    huge = ModelFit("huge", "bf16", 2 * 10**10, 10**9, 10**6, 1024, 8192, free=9 * 10**9, total=10**10)
     words = (
         r"^huge takes 22\.0 GB of memory \(20\.0 for its weights, 1\.0 to compute in, 1\.0 for a conversation of "
         r"1,024 tokens\), and 10\.0 GB are there: close other programs, get the model in fewer bits, or choose a "
         r"smaller one\.$"
     )
     with pytest.raises(ModelError, match=words):
-        require_memory(need, torch.device("cpu"), "huge")
+        require_memory(huge)
     with pytest.raises(OutOfMemoryError, match=r"and 9\.0 GB are free"):
-        require_memory(replace(need, weights=95 * 10**8, scratch=0, token=0), torch.device("cpu"), "large")
-    require_memory(replace(need, weights=8 * 10**9, scratch=0, token=0), torch.device("cpu"), "small")
+        require_memory(replace(huge, weights=95 * 10**8, scratch=0, token=0))
+    with pytest.raises(OutOfMemoryError, match=r"choose a shorter conversation \(up to 3,072 tokens fit\), close"):
+        require_memory(replace(huge, weights=55 * 10**8, scratch=0, context=4096))
+    require_memory(replace(huge, weights=8 * 10**9, scratch=0, token=0))

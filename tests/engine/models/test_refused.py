@@ -18,7 +18,6 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, BertConfig, PreTrainedModel
 
 from engine.cache.store import Lane
-from engine.llama import checkpoint as plain
 from engine.models import attention_hook as interface
 from engine.models import from_transformers as network
 from engine.models import lane_cache as lanecache
@@ -27,6 +26,7 @@ from engine.models.lane_cache import CHECK_SPLIT, check_reuse, probe_layout
 from engine.models.loaded import LoadedModel, load
 from engine.models.support import check_reusable, classify
 from engine.types import ModelError
+from engine.weights.from_safetensors import Stored
 from tests.engine.model_table import table
 from tests.engine.model_zoo import CASES, REFUSED, ROPE_CASES, ModelCase, RefusedCase
 from tests.engine.tiny_models import make_folder, make_model, make_tokenizer
@@ -186,10 +186,33 @@ def test_a_wrapper_with_images_opens_as_its_text_model(tmp_path: Path) -> None:
 
 def test_loading_checks_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanecache, "SLACK", {torch.float32: (1e-30, 1e-30)})
-    monkeypatch.setattr(plain, "read_config", lambda _: None)
-    monkeypatch.setattr(network, "fits", lambda _: False)
+    monkeypatch.setattr("engine.llama.family.FAMILIES", {})
     with pytest.raises(ModelError, match="two pieces"):
         load(make_folder(tmp_path), "cpu", "fp32")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"quant_method": "gptq", "bits": 4, "group_size": 128},
+        {"quant_method": "awq", "bits": 4, "group_size": 128},
+        {"quant_method": "bitsandbytes", "load_in_4bit": True},
+        {"quant_method": "fp8", "activation_scheme": "dynamic"},
+        {"quant_method": "compressed-tensors", "format": "float-quantized"},
+        {"quant_method": "a new one"},
+        {"bits": 4},
+    ],
+    ids=lambda how: str(how.get("quant_method")),
+)
+def test_quantised_folders_are_refused_with_what_to_get_instead(tmp_path: Path, how: dict[str, object]) -> None:
+    """Where transformers cannot compute them here: a library of theirs is missing, or the graphics card."""
+    config = make_folder(tmp_path) / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"quantization_config": how}))
+    method = str(how.get("quant_method", "an unknown way"))
+    with pytest.raises(
+        ModelError, match=rf"is quantised \({method}\), which cannot .* as a GGUF file \(Q4_K_M or Q8_0\)"
+    ):
+        load(tmp_path, "cpu", "auto")
 
 
 def test_a_checkpoint_without_some_weights_is_refused(tmp_path: Path) -> None:
@@ -223,10 +246,10 @@ def test_no_memory_for_the_weights_is_not_the_models_fault(tmp_path: Path, monke
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
     folder = make_folder(tmp_path)
-    monkeypatch.setattr(plain, "load_file", refuse)
+    monkeypatch.setattr(Stored, "read", refuse)
     with pytest.raises(RuntimeError):
         load(folder, "cpu", "fp32")
-    monkeypatch.setattr(plain, "read_config", lambda _: None)
+    monkeypatch.setattr("engine.llama.family.FAMILIES", {})
     monkeypatch.setattr(network.AutoModelForCausalLM, "from_pretrained", refuse)
     with pytest.raises(RuntimeError):
         load(folder, "cpu", "fp32")
@@ -234,7 +257,7 @@ def test_no_memory_for_the_weights_is_not_the_models_fault(tmp_path: Path, monke
 
 def test_the_table_names_every_class() -> None:
     lines = table().splitlines()
-    assert all(line.count("|") == 4 for line in lines)
+    assert all(line.count("|") == 5 for line in lines)
     for case in CASES + ROPE_CASES:
         kinds = {case.reuse} if classify(case.config()).switch is None else {case.reuse, "refused"}
         assert any(case.name in line and any(f"| {kind} |" in line for kind in kinds) for line in lines)

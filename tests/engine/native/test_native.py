@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -225,7 +226,7 @@ def test_steps_between_the_products_equal_those_in_torch(name: str, n: int, dtyp
     for rows in (NativeRows(weights), TorchRows(weights)):
         lane, own = Lane(layout, 80, fill=float("nan")), hidden.clone()
         normed = rows.normalise(own, None, layer.input_norm), rows.normalise(own, added, layer.post_norm)
-        queries = rows.place(1, layer, fused.clone(), lane, 7, rows.angles(7, n))
+        queries = rows.place(1, layer, fused.clone(), lane, 7, rows.angles(weights.rotary, 7, n))
         found.append((own, *normed, queries, rows.gate(gate_up), *lane.keys, *lane.values))
     close = {"atol": 1e-5, "rtol": 1e-5} if dtype is torch.float32 else {"atol": 0.05, "rtol": 0.02}
     for ours, torchs in zip(*found, strict=True):
@@ -323,14 +324,10 @@ def test_position_codes_for_part_of_a_head_are_left_to_torch() -> None:
     """It turns whole heads: shorter cosines would be read past their end."""
     model = build(LlamaConfig(**LONG))
     weights = weights_of(model, "int4")
-    half = weights.sizes.dim // 2
-
-    def rotary(like: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
-        cos, sin = weights.rotary(like, positions)
-        return cos[..., :half], sin[..., :half]
-
+    rope = weights.decoder.ropes[""]
+    half = replace(weights.decoder, ropes={"": replace(rope, frequencies=rope.frequencies[::2])})
     assert weights.is_native
-    assert not Weights(weights.sizes, dict(model.named_parameters()), rotary, "int4").is_native
+    assert not Weights(half, dict(model.named_parameters()), "int4").is_native
 
 
 @needs_native
@@ -347,6 +344,6 @@ def test_nor_between_the_products(number: float) -> None:
     assert out[0].isfinite().all()
     assert not out[1, 3].isfinite()
     fused = torch.full((1, layer.qkv.shape[0]), number)
-    rows.place(0, layer, fused, lane, 0, rows.angles(0, 1))
+    rows.place(0, layer, fused, lane, 0, rows.angles(weights.rotary, 0, 1))
     assert not lane.keys[0][0, :, 0].isfinite().any()
     assert not lane.values[0][0, :, 0].isfinite().any()

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from engine.cache.store import KVLayout, Lane
 from engine.llama.forward import LlamaForward
-from engine.models.from_transformers import weights_of
+from engine.models.from_transformers import fits, weights_of
 from engine.models.lane_cache import probe_layout
 from engine.native import library as native_library
 from engine.weights.few_bits import pack
@@ -105,11 +105,11 @@ def test_weights_of_several_number_types_are_left_to_torch(part: str) -> None:
 
 
 @torch.inference_mode()
-def test_query_heads_that_belong_to_no_kv_head_are_left_to_torch() -> None:
+def test_query_heads_that_belong_to_no_kv_head_are_left_to_transformers() -> None:
     """Which then refuses them: here their sums would be of memory that nobody wrote."""
     model = build(deepcopy(CONFIGS["qwen3"]))
     model.config.num_attention_heads = 5
-    assert not weights_of(model, "int4").is_native
+    assert not fits(model)
 
 
 @pytest.mark.parametrize("n", [1, 20])

@@ -195,6 +195,22 @@ def test_evicted(chat: Chat) -> None:
     check_recomputed(chat)
 
 
+@pytest.mark.parametrize("whose", ["editor", ""])
+def test_whoever_took_the_room_is_told_apart(tiny, whose: str) -> None:  # type: ignore[no-untyped-def]
+    """Another program's long prompts push a chat out; that is said only where nothing else can have done it."""
+    chat = Chat(make_responder(tiny, tokens=1600), SYSTEM)
+    chat.ask(QUESTION)
+    for number in range(3):
+        other = Chat(chat.responder, f"{number} " + "Long rules of somebody. " * 40, f"other {number}")
+        other.ask(QUESTION, client=whose)
+    assert chat.responder.cache.evicted_bytes
+    chat.ask(QUESTION)
+    told = divergence(chat)
+    assert told is not None
+    assert told.cause == ("other client" if whose else "evicted")
+    check_recomputed(chat)
+
+
 @pytest.mark.parametrize("is_settled", [False, True])
 def test_what_was_written_and_is_read_again_was_not_evicted(tiny, is_settled: bool) -> None:  # type: ignore[no-untyped-def]
     """Where nobody had the time to read an answer again, the next hit ends before it; nobody evicted it."""

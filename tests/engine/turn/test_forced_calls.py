@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-import jsonschema_rs
+import jsonschema
 import pytest
 from tokenizers import AddedToken
 
@@ -78,7 +78,7 @@ def check(finished: Finished, names: Sequence[str]) -> None:
     """Its calls are of these tools, and their arguments fit."""
     for call in finished.tool_calls:
         assert call.name in names
-        jsonschema_rs.validate(json.loads(BY_NAME[call.name].parameters), json.loads(call.arguments))
+        jsonschema.validate(json.loads(BY_NAME[call.name].parameters), json.loads(call.arguments))
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -134,6 +134,29 @@ def test_products_of_one_row(kind: int, wide: bool, file: Path) -> None:
     check()
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: GGMLQuantizationType(kind).name)
+@pytest.mark.parametrize("wide", [True], indirect=True)
+def test_a_product_has_the_same_bits_in_every_width_and_wherever_its_row_lies(
+    kind: int, wide: bool, file: Path
+) -> None:
+    library = native_library.library()
+    assert library is not None
+
+    @given(st.integers(1, 11), st.integers(1, 6), st.integers(0, 2**32))
+    def check(rows: int, blocks: int, seed: int) -> None:
+        matrix, _ = read(file, kind, rows, columns_of(kind, blocks), seed)
+        row = torch.randn(1, matrix.columns, generator=torch.Generator().manual_seed(seed % 2**31))
+        together = CompiledStack([matrix]).multiply(row)
+        alone = [CompiledStack([matrix.between(at, at + 1)]).multiply(row)[:, 0] for at in range(rows)]
+        library.headstart_widen_rows(False)
+        narrow = CompiledStack([matrix]).multiply(row)
+        library.headstart_widen_rows(True)
+        assert torch.equal(together[0], torch.cat(alone))
+        assert torch.equal(together, narrow)
+
+    check()
+
+
 @pytest.mark.parametrize("wide", [True], indirect=True)
 def test_matrices_below_each_other(wide: bool, file: Path) -> None:
     """Of several types, packed and in full, with biases: as one."""

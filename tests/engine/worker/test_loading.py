@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from engine.llama.attention import attend
+from engine.llama.checkpoint import STAGE
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import DIFFERS, TOO_SLOW
@@ -23,14 +25,14 @@ GIB = 1024**3
 TOKEN = 2 * 2 * (8 + 8) * 4
 
 
-def set_free_memory(monkeypatch: pytest.MonkeyPatch, nbytes: int) -> None:
-    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=nbytes))
+def set_memory(monkeypatch: pytest.MonkeyPatch, free: int, total: int = 64 * GIB) -> None:
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=free, total=total))
 
 
 @pytest.mark.parametrize(("free", "share"), [(4 * GIB, GIB), (16 * GIB, 4 * GIB), (400 * GIB, 8 * GIB)])
 def test_the_default_budget_is_a_share_never_all(monkeypatch: pytest.MonkeyPatch, free: int, share: int) -> None:
     """Issue 3 point 5."""
-    set_free_memory(monkeypatch, free)
+    set_memory(monkeypatch, free)
     assert default_cache_bytes(torch.device("cpu"), 1000) == share
 
 
@@ -44,22 +46,28 @@ def test_a_budget_is_what_was_asked_for_but_one_lane_at_least(tiny_folder: Path,
     assert info.kv_bytes_per_token == TOKEN
 
 
-@pytest.mark.parametrize(("fits", "context"), [(500, 1024), (5000, 5000), (10**6, 100_000)])
-def test_the_context_is_no_longer_than_memory_allows(
-    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, fits: int, context: int
+@pytest.mark.parametrize(
+    ("fits", "wish", "context"),
+    [(500, None, 1024), (5000, None, 4096), (10**6, None, 100_000), (5000, 2000, 2000), (5000, 200_000, 100_000)],
+)
+def test_the_context_hangs_on_the_computer_and_the_wish(
+    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch, fits: int, wish: int | None, context: int
 ) -> None:
-    """A model that reads more than fits is cut to what fits, 1,024 tokens at least."""
+    """A model that reads more than a share of the memory holds is cut to that, 1,024 tokens at least, at every start
+    alike; one that was asked for a length gets that."""
 
     def load_long(*wishes: Any) -> LoadedModel:
         model = load(*wishes)
         model.context_length = 100_000
         return model
 
-    set_free_memory(monkeypatch, 4 * fits * TOKEN)
     monkeypatch.setattr("engine.worker.loading.load", load_long)
-    responder, info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda stage, fraction: None)
-    assert info.context_length == responder.cache.context_length == context
-    assert info.cache_budget_bytes >= context * TOKEN
+    for free in (GIB, 2 * GIB):
+        set_memory(monkeypatch, free, 8 * fits * TOKEN)
+        spec = ModelSpec(str(tiny_folder), "cpu", "fp32", context_tokens=wish)
+        responder, info = open_model(spec, Ticks(), lambda stage, fraction: None)
+        assert info.context_length == responder.cache.context_length == context
+        assert info.cache_budget_bytes >= context * TOKEN
 
 
 def test_a_model_that_is_read_alike_in_pieces_is_exact(tiny_folder: Path) -> None:
@@ -68,7 +76,11 @@ def test_a_model_that_is_read_alike_in_pieces_is_exact(tiny_folder: Path) -> Non
 
 def test_one_that_is_not_is_near_and_says_why(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attention that hangs on the length of a piece."""
-    monkeypatch.setattr("engine.llama.forward.attend", lambda query, *more: attend(query, *more) * len(query[0, 0]))
+
+    def hanging(query: Tensor, *more: Any, **most: Any) -> Tensor:
+        return attend(query, *more, **most) * len(query[0, 0])
+
+    monkeypatch.setattr("engine.llama.forward.attend", hanging)
     info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda *_: None)[1]
     assert info.near == DIFFERS
 
@@ -82,7 +94,12 @@ def test_each_step_of_loading_is_told(tiny_folder: Path) -> None:
     told: list[str] = []
     (tiny_folder / "model.safetensors").touch()  # another test may have had them checked, and that is remembered
     open_model(ModelSpec(str(tiny_folder), "cpu", "fp32"), Ticks(), lambda stage, fraction: told.append(stage))
-    assert list(dict.fromkeys(told)) == ["Loading the model", "Checking the weights", "Measuring the reading speed"]
+    assert list(dict.fromkeys(told)) == [
+        "Loading the model",
+        STAGE,
+        "Checking the weights",
+        "Measuring the reading speed",
+    ]
 
 
 def test_other_weights_of_the_same_age_are_another_model(tiny_folder: Path, tmp_path: Path) -> None:

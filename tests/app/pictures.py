@@ -1,0 +1,408 @@
+"""Pictures of all that the window can show, to be looked at one by one: `python -m tests.app.pictures FOLDER [NAME…]`.
+
+Each state is played on the fake engine and drawn in both themes at three sizes: 640x480, 1280x800, and 960x600 on a
+screen that is scaled to 200%. NAMEs pick states; without any all are drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from app.application import build
+from app.demo.pictures import change_theme
+from app.settings import Settings
+from app.theme import current
+from app.widgets.explain import Explain
+from app.window.presenter import SUPPORT_BOT
+from app.window.tour import QUESTIONS
+from engine import Divergence, ToolCall
+from tests.app.conftest import timer_of
+from tests.app.fake_engine import MODEL, FakeEngine, Script, words
+from tests.app.tree_pictures import FEW, ON_DISK, TITLES, view
+from tests.app.window.conftest import Screen, settle
+
+SIZES = {1: (QSize(640, 480), QSize(1280, 800)), 2: (QSize(960, 600),)}
+"""What is drawn at which scale of the screen."""
+
+SHORT = (
+    "Yes. As long as the parcel has not left our store you can change the address in your account, under *My orders*."
+    "\n\n1. Open the order.\n2. Choose **Change address**.\n3. Confirm the new one.\n\nAfter that only the carrier can."
+)
+RICH = """# A tent in five minutes
+
+## What you need
+
+| Part | How many | Weight | Remark on where it is found in the bag and how it is told from the others |
+|:--|--:|--:|:--|
+| Pole | 3 | 480 g | The long one is blue; both short ones are grey |
+| Peg | 12 | 14 g | Two more than you need |
+| Sheet | 1 | 1,250 g | In the side pocket |
+
+### Steps
+
+- [x] Lay out the *inner* tent
+- [ ] Push the poles through
+  - blue into blue
+  - grey into grey
+- [ ] Raise it[^1]
+
+> It stands by itself on hard ground.
+
+The area is \\(a \\cdot b\\), see `size.py`:
+
+```python
+def area(width: float, depth: float) -> float:
+    return width * depth  # in square metres
+```
+
+[^1]: From both sides at once.
+"""
+MISS = Divergence(64, 1, "edited", "Where is my parcel?", "Where are my parcels?", 2900)
+SLOW = replace(MODEL, name="SmolLM2-135M-Instruct.Q4_1", prefill_tokens_per_s=850.0, dtype="int4")
+
+
+def empty(screen: Screen) -> None:
+    screen.play()
+
+
+def loading(screen: Screen) -> None:
+    screen.engine.advance(2)
+    screen.application.bridge.drain()
+
+
+def no_model(screen: Screen) -> None:
+    screen.engine.load_failure = "There is no model at /models/gone. Check the path, or open another model."
+    screen.play()
+
+
+def reading(screen: Screen) -> None:
+    screen.play()
+    screen.window.empty.chosen.emit(SUPPORT_BOT)
+    screen.engine.advance(2)
+    screen.application.bridge.drain()
+    settle()
+    timer_of(screen.answer().note).timeout.emit()
+
+
+def first_answer(screen: Screen) -> None:
+    screen.play()
+    screen.window.empty.chosen.emit(SUPPORT_BOT)
+    play(screen)
+
+
+def second_answer(screen: Screen) -> None:
+    first_answer(screen)
+    screen.window.notice.offer.click()
+    play(screen)
+
+
+def play(screen: Screen) -> None:
+    """The turn, and what the window asks for when it is over."""
+    screen.play()
+    for previewer in (screen.session.cost.draft, screen.session.cost.edit):
+        if previewer.rest.isActive():
+            previewer.ask()
+    screen.play()
+    screen.application.badges.refresh()
+    screen.application.badges.ask()
+    screen.play()
+    screen.window.charts.redraw()
+
+
+def writing(screen: Screen) -> None:
+    second_answer(screen)
+    screen.ask("And if it is raining on the day it arrives, where does the driver leave it?")
+    screen.engine.advance(30)
+    screen.application.bridge.drain()
+    screen.window.charts.redraw()
+
+
+def figures(screen: Screen) -> None:
+    second_answer(screen)
+    screen.answer().tools.figures.click()
+
+
+def many(screen: Screen) -> None:
+    """A day's work: several conversations, the charts of all of them."""
+    second_answer(screen)
+    for question in ("A packing list for three days in the Alps", "Why is the sky blue?", "Rename the branch"):
+        screen.window.commands.new.trigger()
+        screen.ask(question)
+        play(screen)
+    screen.application.presenter.open(1)
+    screen.window.charts.scope.all.click()
+    screen.window.charts.redraw()
+
+
+def miss(screen: Screen) -> None:
+    screen.engine.scripts = (Script(words(SHORT)), Script(words(SHORT)), Script(words(SHORT), divergence=MISS))
+    second_answer(screen)
+    screen.ask(QUESTIONS[0])
+    play(screen)
+    screen.transcript.follow()
+
+
+def error(screen: Screen) -> None:
+    screen.engine.scripts = (Script(words(SHORT), fail_after=-1, sentence=TOO_LITTLE),)
+    screen.play()
+    screen.window.empty.chosen.emit(SUPPORT_BOT)
+    screen.play()
+
+
+TOO_LITTLE = "There is not enough memory to read this prompt. Close other programs, or begin a new conversation."
+
+
+def rich(screen: Screen) -> None:
+    screen.engine.scripts = (Script(words(RICH)),)
+    screen.play()
+    screen.ask("How do I put up the tent?")
+    play(screen)
+
+
+def rich_top(screen: Screen) -> None:
+    rich(screen)
+    screen.transcript.show_message(screen.session.messages[0].id)
+
+
+def thoughts(screen: Screen) -> None:
+    call = ToolCall("look_up_parcel", '{"number": "4711", "country": "AT"}', "1")
+    screen.engine.scripts = (
+        Script(words(SHORT), thought=words("The rules say that the address can be changed. " * 3), tool_calls=(call,)),
+    )
+    screen.play()
+    screen.ask(QUESTIONS[0])
+    play(screen)
+    screen.answer().thought.line.click()
+
+
+def editing(screen: Screen) -> None:
+    second_answer(screen)
+    screen.window.transcript.wishes.edit.emit(screen.session.messages[0].id)
+    play(screen)
+
+
+def search(screen: Screen) -> None:
+    many(screen)
+    screen.window.commands.find.trigger()
+    screen.window.sidebar.search.setText("address")
+    settle()
+    screen.application.presenter.open(1)
+    settle()
+
+
+def versions(screen: Screen) -> None:
+    second_answer(screen)
+    screen.session.retry()
+    play(screen)
+
+
+def over_answers(opens: Callable[[Screen], QWidget | None]) -> Callable[[Screen], QWidget | None]:
+    """A state in which a dialog stands over the second answer."""
+
+    def state(screen: Screen) -> QWidget | None:
+        second_answer(screen)
+        made = opens(screen)
+        settle()
+        return made
+
+    return state
+
+
+def opened(screen: Screen, name: str) -> QWidget | None:
+    getattr(screen.window.commands, name).trigger()
+    return screen.application.dialogs.open_dialog
+
+
+def system_prompt(screen: Screen) -> QWidget | None:
+    made = opened(screen, "system_prompt")
+    assert made is not None
+    made.edit.insertPlainText("Today is {{date}}, {{time}}. ")
+    screen.play()
+    screen.application.dialogs.editing.pricer.ask()
+    screen.session.cost.prompt.ask()
+    screen.play()
+    return made
+
+
+def unsaved(screen: Screen) -> QWidget | None:
+    made = system_prompt(screen)
+    made.reject()
+    return made.question
+
+
+def deletion(screen: Screen) -> QWidget | None:
+    screen.application.dialogs.confirm_delete(1)
+    return screen.application.dialogs.open_dialog
+
+
+def deletion_of_all(screen: Screen) -> QWidget | None:
+    screen.application.dialogs.confirm_deletion()
+    return screen.application.dialogs.open_dialog
+
+
+def sampling(screen: Screen) -> QWidget | None:
+    screen.window.commands.sampling.trigger()
+    return screen.application.dialogs.popover
+
+
+def proof(screen: Screen) -> QWidget | None:
+    screen.application.proving.prove_newest()
+    screen.play()
+    return screen.application.proving.dialog
+
+
+def proof_running(screen: Screen) -> QWidget | None:
+    screen.application.proving.prove_newest()
+    screen.engine.advance(9)
+    screen.application.bridge.drain()
+    return screen.application.proving.dialog
+
+
+def graphics(screen: Screen) -> QWidget | None:
+    opened(screen, "preferences").graphics_wanted.emit()
+    return screen.application.dialogs.open_dialog
+
+
+def menu(screen: Screen) -> QWidget | None:
+    made = screen.window.header.menu_button.menu()
+    made.popup(screen.window.mapToGlobal(QPoint(40, 40)))
+    return made
+
+
+def model_menu(screen: Screen) -> QWidget | None:
+    made = next(each for each in screen.window.findChildren(QMenu) if each.title() == "&Model")
+    made.popup(screen.window.mapToGlobal(QPoint(40, 40)))
+    return made
+
+
+def explanation(screen: Screen) -> QWidget | None:
+    button = Explain("ribbon", screen.window)
+    button.open()
+    return button.popover
+
+
+def tree(screen: Screen) -> QWidget | None:
+    return tree_of(screen, FEW)
+
+
+def tree_on_disk(screen: Screen) -> QWidget | None:
+    return tree_of(screen, ON_DISK)
+
+
+def tree_of(screen: Screen, nodes: object) -> QWidget | None:
+    screen.engine.cache_view = lambda: view(nodes)
+    screen.application.tree_presenter.open()
+    made = screen.application.tree_presenter.tree
+    assert made is not None
+    made.show_view(view(nodes), TITLES)
+    if nodes:
+        made.view.set_current(1)
+    return made
+
+
+def tree_empty(screen: Screen) -> QWidget | None:
+    return tree_of(screen, ())
+
+
+DIALOGS: dict[str, Callable[[Screen], QWidget | None]] = {
+    **{
+        each.__name__: each
+        for each in (
+            *(system_prompt, unsaved, deletion, deletion_of_all, sampling, proof, graphics),
+            *(tree, tree_on_disk, tree_empty),
+        )
+    },
+    **{
+        name: lambda screen, name=name: opened(screen, name)
+        for name in ("preferences", "shortcuts", "about", "open_server")
+    },
+}
+"""Whatever opens over the window, by its name: each opens it and returns it."""
+
+STATES: dict[str, Callable[[Screen], QWidget | None]] = {
+    **{
+        each.__name__: each
+        for each in (
+            *(empty, loading, no_model, reading, first_answer, second_answer, writing, figures, many, miss, error),
+            *(rich, rich_top, thoughts, editing, search, versions),
+        )
+    },
+    **{each.__name__: over_answers(each) for each in (proof_running, menu, model_menu, explanation)},
+    **{name: over_answers(opens) for name, opens in DIALOGS.items()},
+}
+
+
+def draw(folder: Path, names: list[str], scale: int) -> None:
+    """Draw these states at the sizes that belong to the scale of this process."""
+    app = QApplication.instance() or QApplication([])
+    for name in names or list(STATES):
+        for size in SIZES[scale]:
+            with tempfile.TemporaryDirectory() as place:
+                draw_state(folder, name, size, Path(place))
+            app.processEvents()
+
+
+def draw_state(folder: Path, name: str, size: QSize, place: Path) -> None:
+    """One state at one size in both themes."""
+    engine = FakeEngine(Script(words(SHORT)), manual=True, model=SLOW)
+    application = build(engine, Settings(theme="light"), place / "history.sqlite3")
+    screen = Screen(application, engine)
+    application.open()
+    screen.window.resize(size)
+    settle()
+    over = STATES[name](screen)
+    for theme in ("light", "dark"):
+        change_theme(application, theme)
+        if over is not None and over.isWindow():
+            over.resize(over.size().boundedTo(size - QSize(16, 48)))
+        settle()
+        scale = round(screen.window.devicePixelRatioF())
+        suffix = "@2x" if scale == 2 else ""
+        picture(screen.window, over).save(str(folder / f"{name}-{size.width()}x{size.height()}{suffix}-{theme}.png"))
+    screen.window.close()
+    screen.window.deleteLater()
+    settle()
+
+
+def picture(window: QWidget, over: QWidget | None) -> QImage:
+    """The window, and in its middle what stands over it."""
+    image = window.grab().toImage()
+    if over is not None and over.isVisible():
+        painter = QPainter(image)
+        ground = current()
+        painter.fillRect(window.rect(), Qt.GlobalColor.transparent)
+        corner = QPoint((window.width() - over.width()) // 2, max(0, (window.height() - over.height()) // 2))
+        painter.fillRect(corner.x() - 1, corner.y() - 1, over.width() + 2, over.height() + 2, ground.edge)
+        painter.drawPixmap(corner, over.grab())
+        painter.end()
+    return image
+
+
+def main() -> int:
+    """Draw everything into the folder named first: one process for each scale."""
+    if len(sys.argv) < 2:
+        print(__doc__)
+        return 2
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    folder.mkdir(parents=True, exist_ok=True)
+    if scale := os.environ.get("QT_SCALE_FACTOR"):
+        draw(folder, names, int(scale))
+        return 0
+    for number in SIZES:
+        surroundings = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(number)}
+        subprocess.run([sys.executable, "-m", "tests.app.pictures", *sys.argv[1:]], env=surroundings, check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
