@@ -103,3 +103,23 @@ def test_a_chat_that_is_deleted_leaves_nothing_behind() -> None:
         cache.forget(f"chat {number}")
     assert memory.used_bytes == 0
     memory.check()
+
+
+def test_what_is_still_on_its_way_is_waited_for() -> None:
+    """By the processor, before it reads a block for the disk; and its memory counts until the copy is made."""
+    memory = MemoryTier(LateCopies(3), 10**6, 64)
+    block = torch.ones(16, dtype=torch.float32)
+    for number in range(8):
+        memory.take(f"b{number}", "", (number,) * BLOCK_TOKENS, block, {"chat"})
+        found = memory.tensor(f"b{number}")
+        assert found is not None
+        assert torch.equal(found, block)
+    store = KVStore(LAYOUT, 10**6)
+    lane = store.new_lane(BLOCK_TOKENS)
+    (published,) = store.publish(lane, 0, 1)
+    copy = LateCopies(3).leave(store.tensors([published])[0])
+    copy.late, before = 9, store.used_bytes
+    store.free_behind(published, copy)
+    assert store.used_bytes == before
+    store.let_go(store.budget_bytes)
+    assert store.used_bytes == before - LAYOUT.bytes_per_block
