@@ -13,7 +13,7 @@ OUT ?= out/bench.json
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check check-arm house soak bench pictures package package-check clean setup packages
+.PHONY: help run test test-all check check-arm house soak bench gpu-check pictures package package-check clean setup packages
 
 help:
 	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
@@ -24,6 +24,7 @@ help:
 	@echo "make house     a report on the folders of the code: sizes, imports, what is worth a look"
 	@echo "make soak      the engine's random tests for half an hour (ARGS=\"--minutes 5 --seed 1\")"
 	@echo "make bench     the measurements of tests/bench; API=1 those of the local server alone"
+	@echo "make gpu-check what a computer with a GPU can tell, in eight minutes: out/gpu-check (ARGS=\"--minutes 3\" and so on)"
 	@echo "make pictures  the pictures and the table of README.md, from the demo"
 	@echo "make package   the installers for this system, in dist/: about ten minutes, 5 GB, no root"
 	@echo "make package-check  what was made, looked at and played: five minutes, no root. ARGS=\"--chroot bookworm\" installs it in a"
@@ -66,6 +67,10 @@ bench: setup
 	@$(BIN)/headstart fetch
 	$(OFFSCREEN) $(BIN)/python -m tests.bench --out $(OUT) $(if $(API),--only api)
 
+gpu-check: setup
+	@$(BIN)/headstart fetch
+	$(OFFSCREEN) $(BIN)/python -m tests.gpu_check $(ARGS)
+
 pictures: setup
 	$(BIN)/headstart demo --offscreen --turns 8 --out out/pictures
 	@mkdir -p $(PICTURES)
@@ -80,13 +85,13 @@ package-check:
 	$(PYTHON) packaging/check_packages.py $(ARGS)
 
 clean:
-	rm -rf .venv build dist out engine/*.so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist out engine/*.so tests/engine/gpu/*.so *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find app engine resources tests packaging -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: packages $(STAMP)
 
 # Only the window needs what belongs to a display.
-test test-all check check-arm house soak bench pictures: PACKAGES := --offscreen
+test test-all check check-arm house soak bench gpu-check pictures: PACKAGES := --offscreen
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

@@ -115,6 +115,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     doctor = commands.add_parser("doctor", help="print what is here, what is missing, and what a model takes")
     doctor.set_defaults(command=examine)
     add_model_arguments(doctor)
+    doctor.add_argument("--gpu", action="store_true", help="also compare what the graphics card computes with the CPU")
     serve = commands.add_parser("serve", help="answer other programs over HTTP, without a window")
     add_serve_arguments(serve)
     serve.set_defaults(command=run_server)
@@ -170,7 +171,7 @@ def examine(options: argparse.Namespace) -> int:
     """`headstart doctor`: print what is here and what is missing."""
     from app.command import doctor
 
-    return doctor.main(spec_of(options, Settings.load()))
+    return doctor.main(spec_of(options, Settings.load()), checks_gpu=options.gpu)
 
 
 def run_server(options: argparse.Namespace) -> int:

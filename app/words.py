@@ -34,6 +34,11 @@ def scaled(count: float, whole: float) -> tuple[str, str]:
     return f"{count / 1e6:.{1 if 0 < whole < 9.95e6 else 0}f}", "MB"
 
 
+def behind_gpu(memory_bytes: int) -> str:
+    """What of the cache lies in main memory because the GPU had no room for it any more; "" where nothing does."""
+    return f"{size(memory_bytes)} in main memory behind the GPU" if memory_bytes else ""
+
+
 def beside_cache(overhead_bytes: int) -> str:
     """What the engine keeps beside keys and values: "12 MB beside it for texts and token ids", "" below 1 MB."""
     return f"{size(overhead_bytes)} beside it for texts and token ids" if overhead_bytes >= 1_000_000 else ""

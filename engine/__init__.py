@@ -41,7 +41,7 @@ from engine.events import (
 from engine.library.download import DEFAULT_MODEL_BYTES
 from engine.library.places import blocks_dir, data_dir, models_dir, runtimes_dir
 from engine.library.resolve import check_model, default_model, fetch_model
-from engine.machine import DeviceReport, EngineReport, describe_devices
+from engine.machine import DeviceCheck, DeviceReport, EngineReport, describe_devices
 from engine.port import EnginePort
 from engine.remote.either import EitherEngine
 from engine.remote.keys import keep_key
@@ -85,6 +85,7 @@ from engine.types import (
     Tool,
     ToolCall,
 )
+from engine.worker.checking import check_device
 from engine.worker.engine import Engine
 from engine.worker.needed import model_fit
 
@@ -99,6 +100,7 @@ __all__ = [
     "CacheView",
     "Cure",
     "Device",
+    "DeviceCheck",
     "DeviceReport",
     "DiskFullError",
     "Divergence",
@@ -143,6 +145,7 @@ __all__ = [
     "TtftParts",
     "TurnStats",
     "blocks_dir",
+    "check_device",
     "check_model",
     "data_dir",
     "default_model",

@@ -64,7 +64,8 @@ class Divergence:
 @dataclass(frozen=True, slots=True)
 class Matched:
     """The look-up is done. reused_tokens + computed_tokens == prompt_tokens. The last `disk_tokens` of the reused ones
-    were read from disk. `divergence` is None where a conversation goes on and all that it had is reused. `notices` are
+    were read from disk, the last `memory_tokens` before those came from the computer's memory behind a GPU's.
+    `divergence` is None where a conversation goes on and all that it had is reused. `notices` are
     sentences for the user on what the chat template made of the messages, such as a system prompt that it does not know
     and that was put in front of the first question; most prompts have none. `kept_ends` are the tokens at which the
     starts end that `Request.kept` asks for, in the same order. `ahead_tokens` of the reused ones were read ahead, for
@@ -80,6 +81,7 @@ class Matched:
     notices: tuple[str, ...] = ()
     kept_ends: tuple[int, ...] = ()
     ahead_tokens: int = 0
+    memory_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,7 @@ class CacheView:
     requests. `reusable_bytes`: blocks that may be evicted. `evicted_bytes` counts up since the model was loaded.
     `nodes` is filled by `Engine.cache_view` only, empty in the events sent after each turn. `disk_bytes` lie on disk,
     for all models, outside this budget; `disk_note` says in a sentence why nothing is kept there, or could be deleted.
+    `memory_bytes` lie in the computer's memory behind a GPU's, outside this budget, too.
     `overhead_bytes` is about what the engine keeps in main memory beside keys and values, outside this budget, too: the
     token ids of the tree, texts, the last turn of each conversation, cold times. `unread_tokens` of the newest turn
     cannot be reused yet: they are read once more while nothing is asked, and a view with 0 of them follows, unless they
@@ -215,6 +218,7 @@ class CacheView:
     unread_tokens: int = 0
     ahead_tokens: int = 0
     unasked_tokens: int = 0
+    memory_bytes: int = 0
 
     @property
     def used_bytes(self) -> int:
@@ -226,9 +230,10 @@ class CacheView:
 class Preview:
     """What `Engine.submit` would do with this request now, without computing anything.
 
-    The first `pinned_tokens` of the reused ones are kept resident, the last `disk_tokens` of them are on disk only.
-    `block_texts[i]` is the text of tokens 16 i to 16 i + 15, as far as the model can read. `ids` are the prompt. The
-    last `ahead_tokens` of the reused ones were read ahead: no turn before had them.
+    The first `pinned_tokens` of the reused ones are kept resident, the last `disk_tokens` of them are on disk only, the
+    last `memory_tokens` before those in the computer's memory behind a GPU's only. `block_texts[i]` is the text of
+    tokens 16 i to 16 i + 15, as far as the model can read. `ids` are the prompt. The last `ahead_tokens` of the reused
+    ones were read ahead: no turn before had them.
     """
 
     request_id: int
@@ -244,6 +249,7 @@ class Preview:
     disk_tokens: int = 0
     ids: tuple[int, ...] = ()
     ahead_tokens: int = 0
+    memory_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,15 @@ class DeviceReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceCheck:
+    """One thing in which a device was compared with the CPU: what, whether it is right, and a figure in words."""
+
+    what: str
+    is_right: bool
+    figure: str
+
+
+@dataclass(frozen=True, slots=True)
 class EngineReport:
     """The libraries the engine stands on, and the devices, the one `--device auto` takes first.
 

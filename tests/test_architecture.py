@@ -49,7 +49,9 @@ APP_ROWS: tuple[set[str], ...] = (
 )
 WITHOUT_TORCH = {"types", "events", "port", "prompt", "gguf", "library", "worker", "remote"}
 """Rooms of the engine that never compute, and so load without torch."""
-TORCH_IN_CACHE = {"store", "disk_tier", "prefix_cache", "contract", "null_cache", "rounding", "salted"}
+TORCH_IN_CACHE = {
+    "store", "copies", "memory_tier", "disk_tier", "prefix_cache", "contract", "null_cache", "rounding", "salted",
+}  # fmt: skip
 """The cache's index needs no tensor; these hold and move them."""
 TRANSFORMERS = {"models", "prompt"}
 COMPILED = {"native"}
@@ -64,7 +66,11 @@ HEAVY = {"torch", "transformers", "safetensors", "gguf"}
 PRIVATE_READS = 40
 """How often tests may name a private attribute of an object that is not their own: each stands in the way of whoever
 changes what nobody else sees."""
-NAMED_SO_BY_A_LIBRARY = {"_replace", "_asdict", "_fields", "_attn_implementation", "_C"}
+NAMED_SO_BY_A_LIBRARY = {
+    "_replace", "_asdict", "_fields", "_attn_implementation", "_C", "_make_wrapper_subclass", "_to_copy", "_cdata",
+    "_set_only_lift_cpu_tensors", "_disabled_torch_function_impl", "_dispatch_has_kernel_for_dispatch_key", "_unique2",
+    "_local_scalar_dense", "_grouped_mm", "_index_put_impl_",
+}  # fmt: skip
 """Public, whatever they look like."""
 
 

@@ -16,6 +16,7 @@ from app.charts.series import TTFT_PARTS, MemorySeries, TurnSeries, used_bytes
 from app.theme import Theme
 from app.words import (
     LEAST_ESTIMATE_S,
+    behind_gpu,
     beside_cache,
     knows_cold,
     percent,
@@ -156,7 +157,8 @@ class MemoryCard(Card):
             self.say("Now" if age_s < 1 else time_ago(age_s), size(used), _parts(row, used) + evicted)
         else:
             beside = beside_cache(row["overhead_bytes"])
-            note = ", ".join(part for part in (weights, beside) if part)
+            behind = behind_gpu(row["memory_bytes"])
+            note = ", ".join(part for part in (weights, behind, beside) if part)
             self.say("Memory", f"{size(used)} of {size(row['budget_bytes'])}", note)
 
     def table(self) -> Table:

@@ -44,10 +44,11 @@ MEMORY = np.dtype(
         ("reusable_bytes", "i8"),
         ("evicted_bytes", "i8"),
         ("overhead_bytes", "i8"),
+        ("memory_bytes", "i8"),
     ]
 )
 """The cache at one moment. `evicted_bytes` counts only what left since the row before; `overhead_bytes` are kept beside
-the cache, for texts and token ids."""
+the cache, for texts and token ids; `memory_bytes` lie in main memory behind a GPU's."""
 MEMORY_ROWS = 4096
 """So many of them are kept, the newest."""
 
@@ -156,7 +157,7 @@ class MemorySeries:
             self.clear()
         evicted = view.evicted_bytes - self._evicted_bytes if len(self._ring) else 0
         parts = (view.pinned_bytes, view.live_bytes, view.reusable_bytes)
-        self._ring.append((view.time_s, view.budget_bytes, *parts, evicted, view.overhead_bytes))
+        self._ring.append((view.time_s, view.budget_bytes, *parts, evicted, view.overhead_bytes, view.memory_bytes))
         self._evicted_bytes = view.evicted_bytes
 
     def clear(self) -> None:

@@ -304,4 +304,7 @@ def price_of_change(preview: Preview, model: ModelInfo) -> Preview:
     disk = max(0, preview.disk_tokens - (preview.reused_tokens - start))
     ahead = max(0, preview.ahead_tokens - (preview.reused_tokens - start))
     changed = replace(preview, reused_tokens=start, computed_tokens=computed, pinned_tokens=pinned, seconds=seconds)
-    return replace(changed, disk_tokens=disk, ahead_tokens=ahead)
+    memory = max(
+        0, min(preview.memory_tokens, preview.memory_tokens + preview.disk_tokens - preview.reused_tokens + start)
+    )
+    return replace(changed, disk_tokens=disk, memory_tokens=memory, ahead_tokens=ahead)

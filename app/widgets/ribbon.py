@@ -217,6 +217,9 @@ def _paint(painter: QPainter, box: QRectF, state: State, is_read: bool) -> None:
     elif state == "disk":
         _outline(painter, low, colours.reused)
         painter.fillRect(low.adjusted(0, 4, 0, -4), QColor(colours.reused))
+    elif state == "memory":
+        _outline(painter, low, colours.reused)
+        painter.fillRect(low.adjusted(0, 2, 0, -2), QColor(colours.reused))
     elif state == "computed" and not is_read:
         _outline(painter, box, colours.computed)
     elif state == "computed":

@@ -10,11 +10,12 @@ from typing import Literal
 from app.words import ordinal_message
 from engine import BLOCK_TOKENS, Preview, TokenSpan
 
-State = Literal["pinned", "reused", "ahead", "disk", "computed", "past", "free"]
+State = Literal["pinned", "reused", "ahead", "memory", "disk", "computed", "past", "free"]
 STATE_WORDS: dict[State, str] = {
     "pinned": "kept",
     "reused": "remembered",
     "ahead": "read ahead",
+    "memory": "from main memory",
     "disk": "from disk",
     "computed": "to read",
     "past": "more than the model reads",
@@ -62,13 +63,15 @@ def stretches(preview: Preview) -> Iterator[tuple[State, int, int]]:
     prompt, context = preview.prompt_tokens, preview.context_length
     inside = min(prompt, context)
     reused = min(preview.reused_tokens, inside)
-    near = max(0, min(preview.reused_tokens - preview.disk_tokens, reused))
+    behind = max(0, min(preview.reused_tokens - preview.disk_tokens, reused))
+    near = max(0, min(preview.reused_tokens - preview.disk_tokens - preview.memory_tokens, behind))
     ahead = max(0, near - preview.ahead_tokens)
     pinned = min(preview.pinned_tokens, ahead)
     yield "pinned", 0, pinned
     yield "reused", pinned, ahead
     yield "ahead", ahead, near
-    yield "disk", near, reused
+    yield "memory", near, behind
+    yield "disk", behind, reused
     yield "computed", reused, inside
     yield "past", inside, prompt
     yield "free", prompt, context

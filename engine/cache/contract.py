@@ -16,15 +16,16 @@ from engine.types import BLOCK_TOKENS
 @dataclass(slots=True)
 class Run:
     """A request that holds a lane. The first `reused` tokens of its prompt need not be computed; the last
-    `disk_tokens` of these come from disk. `is_forgotten`: its owner was deleted meanwhile. `logits` are those after the
-    prompt where all of it is reused: then nothing is left to compute. `is_ahead`: nobody asked for it, it is read in
-    case somebody will."""
+    `disk_tokens` of these come from disk, and the last `memory_tokens` before those from the computer's memory behind a
+    GPU's. `is_forgotten`: its owner was deleted meanwhile. `logits` are those after the prompt where all of it is
+    reused: then nothing is left to compute. `is_ahead`: nobody asked for it, it is read in case somebody will."""
 
     lane: Lane
     match: Match
     prefix: list[int]
     owner: str
     disk_tokens: int = 0
+    memory_tokens: int = 0
     is_forgotten: bool = False
     logits: Tensor | None = None
     is_ahead: bool = False
@@ -36,10 +37,12 @@ class Run:
 
 
 class Reuse(NamedTuple):
-    """How much of a prompt need not be computed: `tokens` in all, of which the last `disk_tokens` come from disk."""
+    """How much of a prompt need not be computed: `tokens` in all, of which the last `disk_tokens` come from disk, and
+    the last `memory_tokens` before those from the computer's memory behind a GPU's."""
 
     tokens: int
     disk_tokens: int = 0
+    memory_tokens: int = 0
 
 
 class Cache(Protocol):

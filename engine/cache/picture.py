@@ -1,8 +1,9 @@
 """What the window sees of the cache: its memory, and the tree with one entry for each unbranched stretch of blocks.
 
 Such a stretch is called a run here; it has nothing to do with `contract.Run`, the time for which a request holds a
-lane. A run lies in memory, or on disk only. Memory is compared with the disk from the roots down, as far as both agree:
-both are prefix-closed, so what is on disk only begins right behind a block that is in both, or at a root.
+lane. A run lies in the tree's memory, or in a tier behind it only: the computer's memory behind a GPU's, or the disk.
+The tree is compared with the tiers from the roots down, as far as both agree: both are prefix-closed, so what is in a
+tier only begins right behind a block that is in both, or at a root.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.cache.blocks import Key, chain
-from engine.cache.disk_index import Entry
+from engine.cache.disk_index import Entry, owner_digest
 from engine.cache.disk_tier import DiskTier
+from engine.cache.memory_tier import MemoryTier
 from engine.cache.store import KVStore
 from engine.cache.tree import Node, PrefixTree
 from engine.events import CacheView, NodeView
@@ -38,6 +40,11 @@ TEXT_BYTES = 4 << 20
 
 ON_DISK_ONLY = (
     "This run is on disk only, so there is nothing in memory to keep. Send a message that begins with it, then keep it."
+)
+
+IN_MEMORY_ONLY = (
+    "This run is in the computer's memory only, so there is nothing on the graphics card to keep. Send a message that "
+    "begins with it, then keep it."
 )
 
 
@@ -88,9 +95,11 @@ class Picture:
         bytes_per_block: int,
         tier: str = "memory",
         decode: Callable[[Sequence[int]], str] = lambda _: "",
+        memory: MemoryTier | None = None,
     ) -> None:
         self._tree = tree
         self._disk = disk
+        self._memory = memory or MemoryTier(None, 0, bytes_per_block)
         self._bytes_per_block = bytes_per_block
         self._tier = tier
         self._decode = decode
@@ -98,7 +107,7 @@ class Picture:
         """How nodes begin: the first key, the number of blocks shown, and their text."""
         self._disk_texts = Remembered(self._read_start, TEXT_BYTES)
         self._reads_left = 0
-        self._seen: tuple[int, tuple[int, int]] | None = None
+        self._seen: tuple[int, int, tuple[int, int]] | None = None
         self._entries: dict[str, Entry] = {}
         self._starts: tuple[str, ...] = ()
         """The blocks on disk only at the start of a path."""
@@ -131,8 +140,8 @@ class Picture:
 
     def refuse_disk_only(self, block: int) -> None:
         """Raise InvalidRequestError where `NodeView.block` is that of a run on disk only."""
-        if self.disk_name(block):
-            raise InvalidRequestError(ON_DISK_ONLY)
+        if name := self.disk_name(block):
+            raise InvalidRequestError(ON_DISK_ONLY if self._entries[name].folder else IN_MEMORY_ONLY)
 
     def disk_name(self, block: int) -> str:
         """The first block of the run that `NodeView.block` names, "" where that is none on disk only, now."""
@@ -185,12 +194,12 @@ class Picture:
 
     def _compare(self) -> None:
         """Compare memory and disk, where either changed."""
-        if self._seen == (now := (self._tree.version, self._disk.version())):
+        if self._seen == (now := (self._tree.version, self._memory.version, self._disk.version())):
             return
-        self._seen, self._entries = now, self._disk.entries()
+        self._seen, self._entries = now, self._behind()
         self._forks.clear()
-        starts = set(self._disk.starts())
-        for space, root in self._tree.roots() if starts else ():
+        starts = {*self._disk.starts(), *(name for name, held in self._memory.held().items() if not held.parent)}
+        for space, root in self._tree.roots() if starts or self._memory.held() else ():
             (before,) = chain(space, ())
             starts.difference_update(child.digest(0, before) for child in root.children.values())
             stack = [(child, before) for child in root.children.values()]
@@ -202,18 +211,40 @@ class Picture:
         self._runs = dict(self._runs_beyond_memory())
         self._names = {digest: self._names.get(digest) or next(self._numbers) for digest in self._runs}
 
+    def _behind(self) -> dict[str, Entry]:
+        """The blocks of all tiers behind the tree. What is in the computer's memory has no folder."""
+        on_disk = self._disk.entries()
+        if not self._memory.held():
+            return on_disk
+        found = {name: replace(entry, children=set(entry.children)) for name, entry in on_disk.items()}
+        for name, held in self._memory.held().items():
+            owners = {owner_digest(owner) for owner in held.owners}
+            children = (found[name].children if name in found else set()) | self._memory.behind(name)
+            found[name] = Entry(name, held.parent, "", self._bytes_per_block, held.last_used, owners, children)
+        for name, held in self._memory.held().items():
+            if held.parent in found:
+                found[held.parent].children.add(name)
+        return found
+
+    def _children(self, name: str) -> set[str] | None:
+        """The blocks in a tier right behind one of the tree; None where no tier has any further down."""
+        entry = self._entries.get(name)
+        if not self._memory.held():
+            return None if entry is None else entry.children
+        return self._memory.behind(name) | (set() if entry is None else entry.children)
+
     def _compare_node(self, node: Node, before: str) -> str:
         """Note where blocks on disk only branch off this node, which is split there. The name of its last block, ""
         where it is not on disk to its end."""
         at = 0
         while at < len(node.keys):
             before = node.digest(at, before)
-            if before not in self._entries:
+            if (children := self._children(before)) is None:
                 return ""
             at += 1
             is_end = at == len(node.keys)
             here = [each.digest(0, before) for each in node.children.values()] if is_end else [node.digest(at, before)]
-            if others := self._entries[before].children.difference(here):
+            if others := children.difference(here):
                 upper = node if is_end else self._tree.split(node, at)  # then the node itself goes on below
                 self._forks[upper] = tuple(sorted(others))
                 at = at if is_end else 0
@@ -226,7 +257,10 @@ class Picture:
         while left:
             entries = [index[left.pop()]]
             while len(entries[-1].children) == 1:
-                entries += [index[child] for child in entries[-1].children]
+                (child,) = entries[-1].children
+                if bool(index[child].folder) != bool(entries[0].folder):
+                    break
+                entries.append(index[child])
             behind = tuple(sorted(entries[-1].children))
             owners = frozenset(entries[0].owners)  # all that used a later block used the first
             nbytes = sum(entry.nbytes for entry in entries)
@@ -257,11 +291,15 @@ class Picture:
             idle_s=max(0, self._disk.now() - run.entries[-1].last_used) / 1e9,
             hits=0,
             pinned=False,
-            conversations=self._disk.names_of(run.owners),
+            conversations=self._disk.names_of(run.owners) if run.entries[0].folder else self._owners(run),
             block=self._names[run.entries[0].digest],
             text=self._disk_text(run),
-            tier="disk",
+            tier="disk" if run.entries[0].folder else "memory",
         )
+
+    def _owners(self, run: DiskRun) -> tuple[str, ...]:
+        """The conversations that used a run in the computer's memory."""
+        return tuple(sorted(self._memory.held()[run.entries[0].digest].owners))
 
     def _disk_text(self, run: DiskRun) -> str:
         """How a run on disk begins, "" where its files do not say so now, or enough files were opened already."""
@@ -278,7 +316,7 @@ class Picture:
         ids: list[int] = []
         with suppress(OSError):
             for entry in self._runs[first].entries[:TEXT_BLOCKS]:
-                ids += self._disk.files.read_ids(entry)
+                ids += self._disk.files.read_ids(entry) if entry.folder else self._memory.held()[entry.digest].key
         if not ids:
             raise OSError
         return self._decode(ids)[:TEXT_CHARACTERS]

@@ -12,14 +12,15 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from engine.cache.blocks import block_keys
+from engine.cache.blocks import Key, block_keys, chain
 from engine.cache.contract import Reuse, Run, lane_capacity, salted
 from engine.cache.disk_tier import DiskTier, no_disk
 from engine.cache.evictions import Evictions
 from engine.cache.lanes import Lanes, common_tokens
+from engine.cache.memory_tier import MemoryTier
 from engine.cache.picture import Picture, memory_view
 from engine.cache.store import KVStore
-from engine.cache.tree import Keeper, Match, PrefixTree
+from engine.cache.tree import Keeper, Match, Node, PrefixTree
 from engine.events import CacheView
 from engine.types import BLOCK_TOKENS, check_budget
 
@@ -34,8 +35,8 @@ class PrefixCache:
     where it is used (`_space`). `context_length` is the longest
     path in tokens; the budget is never below one lane of that length. Lanes grow in steps of `lane_step` tokens.
     `decode` gives the text of ids, for the view. `regime` names
-    how a sequence of so many tokens is computed: what was computed in one regime is never used in another. `disk`
-    keeps blocks over a restart.
+    how a sequence of so many tokens is computed: what was computed in one regime is never used in another. `memory`
+    keeps blocks that a GPU had no room for any more, `disk` keeps blocks over a restart.
     """
 
     def __init__(
@@ -49,13 +50,15 @@ class PrefixCache:
         lane_step: int = LANE_STEP,
         decode: Callable[[Sequence[int]], str] = lambda _: "",
         regime: Callable[[int], str] = lambda _: "",
+        memory: MemoryTier | None = None,
         disk: DiskTier | None = None,
     ) -> None:
         self.store = store
+        self.memory = memory or MemoryTier(None, 0, store.layout.bytes_per_block)
         self.disk = disk or no_disk(store.layout)
         self.tree = PrefixTree(clock)
         tier = "memory" if store.layout.device.type == "cpu" else "device"
-        self._picture = Picture(self.tree, self.disk, store.layout.bytes_per_block, tier, decode)
+        self._picture = Picture(self.tree, self.disk, store.layout.bytes_per_block, tier, decode, self.memory)
         self.namespace = namespace
         self.context_length = context_length
         self.regime = regime
@@ -107,14 +110,15 @@ class PrefixCache:
         if lane is not None and self._lanes.holds(lane, capacity):
             if lane.logits_after(ids, regime) is not None:
                 return Reuse(len(ids))
-            return self._with_disk(usable, regime, max(cached, common_tokens(lane, usable, regime)))
-        return self._with_disk(usable, regime, cached - self._given_up(usable, regime, capacity))
+            return self._with_tiers(usable, regime, max(cached, common_tokens(lane, usable, regime)))
+        return self._with_tiers(usable, regime, cached - self._given_up(usable, regime, capacity))
 
     def begin(self, ids: Sequence[int], new_tokens: int, owner: str = "", length: int = 0, salt: str = "") -> Run:
         usable = ids[: len(ids) - 1]
         capacity = self._lane_capacity(min(self.context_length, len(ids) + new_tokens))
         regime = salted(self.regime(max(len(ids), length)), salt)
         match = self._pinned_match(usable, regime)
+        self._touch_memory(usable, regime)
         return self._hold(ids, capacity, match, regime, owner)
 
     def _hold(
@@ -133,10 +137,11 @@ class PrefixCache:
             match = self._pinned_match(usable, regime)
         logits = lane.logits_after(ids, regime)
         if logits is None:
-            reuse = self._with_disk(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
+            reuse = self._with_tiers(usable, regime, max(common_tokens(lane, usable, regime), match.num_tokens))
         else:
             reuse = Reuse(len(ids))
-        run = Run(lane, match, list(ids[: reuse.tokens]), owner, reuse.disk_tokens, logits=logits, is_ahead=is_ahead)
+        tokens = reuse.tokens, reuse.disk_tokens, reuse.memory_tokens
+        run = Run(lane, match, list(ids[: tokens[0]]), owner, *tokens[1:], logits=logits, is_ahead=is_ahead)
         lane.is_busy = True
         self._runs.append(run)
         self.tree.own(match.node, owner)
@@ -169,15 +174,31 @@ class PrefixCache:
         if run.reused > common:
             first = common // BLOCK_TOKENS
             self.store.restore(lane, first * BLOCK_TOKENS, run.match.blocks[first : run.reused // BLOCK_TOKENS])
-            if run.disk_tokens:
-                # What lies on disk is read straight into the lane; `finish` publishes it. `near` tokens were in memory.
-                # The disk may have less than it said: then the prefix ends at block `at`, the first that was not read.
-                near, at = run.reused - run.disk_tokens, max(first, len(run.match.blocks))
-                at = self.disk.fill(self.store, lane, self._space(lane.regime), run.prefix, at)
-                del run.prefix[max(near, at * BLOCK_TOKENS) :]
-                run.disk_tokens = max(0, run.reused - near)
+            if run.disk_tokens or run.memory_tokens:
+                self._restore_from_tiers(run, max(first, len(run.match.blocks)))
             lane.ids[:] = run.prefix
             lane.settled = run.reused
+
+    def _restore_from_tiers(self, run: Run, at: int) -> None:
+        """Bring what the tiers behind have straight into the lane, from block number `at` on; `finish` publishes it.
+
+        `near` tokens were there already. A tier may have less than it said: then the prefix ends at the first block
+        that was not to be had.
+        """
+        lane, space = run.lane, self._space(run.lane.regime)
+        near, end = run.reused - run.disk_tokens - run.memory_tokens, run.reused - run.disk_tokens
+        if run.memory_tokens:
+            names = chain(space, block_keys(run.prefix[:end]))[1:]
+            for copy in self.memory.arriving(names[at:]):
+                if not copy.join():
+                    break
+                self.store.copy_in(lane, at * BLOCK_TOKENS, copy.tensor)
+                at += 1
+        if run.disk_tokens and at >= end // BLOCK_TOKENS:
+            at = self.disk.fill(self.store, lane, space, run.prefix, at)
+        del run.prefix[max(near, at * BLOCK_TOKENS) :]
+        run.disk_tokens = max(0, run.reused - end)
+        run.memory_tokens = max(0, run.reused - run.disk_tokens - near)
 
     def commit(self, run: Run, ids: Sequence[int], *, settled: bool) -> None:
         run.lane.ids.extend(ids)
@@ -243,6 +264,7 @@ class PrefixCache:
         self.release(owner)
         for run in self._runs:
             run.is_forgotten |= run.owner == owner
+        self.memory.forget(owner)
         self.disk.forget(owner)
 
     def kept_tokens(self, ids: Sequence[int], length: int = 0, salt: str = "") -> int:
@@ -272,9 +294,12 @@ class PrefixCache:
             first = self._picture.run_start(node)
             digest = self.tree.digest(first)
             self.tree.release_below(first)
+            for name in [name for part in self.tree.below(first) for name in self.tree.names(part)[1:]]:
+                self.memory.remove(name)
             self.store.free(self.tree.drop(first))
         if digest:
             self._lanes.cut_at(digest, self._space)
+            self.memory.remove(digest)
             self.disk.drop(digest)
 
     def make_room(self, nbytes: int) -> bool:
@@ -295,16 +320,26 @@ class PrefixCache:
 
     def write_back(self) -> Iterator[None]:
         """Write to disk what was kept and what the newest requests left, a small step at a time."""
-        return self.disk.write_back(lambda space, keys: self.store.tensors(self.tree.blocks(space, keys)))
+        return self.disk.write_back(self._held)
+
+    def _held(self, space: str, keys: list[Key]) -> list[Tensor]:
+        """What the blocks at the start of a path hold, on the device and in the memory behind it."""
+        found = self.store.tensors(self.tree.blocks(space, keys))
+        for digest in chain(space, keys)[1 + len(found) :] if self.memory.is_on else ():
+            if (tensor := self.memory.tensor(digest)) is None:
+                break
+            found.append(tensor)
+        return found
 
     def clear(self, *, is_kept_too: bool = True) -> None:
         """Drop every block and lane in memory that no running request needs; kept ones stay where not `is_kept_too`."""
         self.evictions.note_otherwise()
         for owner in self.tree.kept() if is_kept_too else ():
             self.tree.release(owner)
-        self.store.free(self.tree.evict(len(self.tree)))
+        self._evict(len(self.tree))
         for lane in self._lanes.idle():
             self._lanes.drop(lane)
+        self.store.let_go(self.store.budget_bytes)
 
     def view(self, request_id: int = 0, *, with_nodes: bool = False) -> CacheView:
         """The cache's memory now; `with_nodes` adds the tree."""
@@ -313,12 +348,15 @@ class PrefixCache:
         nodes = self._picture.nodes(now) if with_nodes else ()
         memory = memory_view(self.tree, self.store, self.evicted_bytes, request_id, now)
         beside = self.tree.nbytes + self._picture.text_bytes
-        on_disk, note = self.disk.used_bytes, self.disk.note
-        return replace(memory, nodes=nodes, disk_bytes=on_disk, disk_note=note, overhead_bytes=beside)
+        on_disk, note, behind = self.disk.used_bytes, self.disk.note, self.memory.used_bytes
+        return replace(
+            memory, nodes=nodes, disk_bytes=on_disk, disk_note=note, overhead_bytes=beside, memory_bytes=behind
+        )
 
     def check_integrity(self) -> None:
         """Raise AssertionError where an invariant is broken; with no run left, also where a pin was forgotten."""
         self.tree.check()
+        self.memory.check()
         self.disk.check()
         assert {block for node in self.tree.nodes() for block in node.blocks} == self.store.blocks
         assert self.store.used_bytes <= self.store.budget_bytes
@@ -334,10 +372,21 @@ class PrefixCache:
     def _lane_capacity(self, tokens: int) -> int:
         return lane_capacity(min(-(-tokens // self._lane_step) * self._lane_step, self.context_length))
 
-    def _with_disk(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
-        """What is reused where `near` tokens are in the lane or in blocks."""
-        tokens = max(near, self.disk.extent(self._space(regime), ids))
-        return Reuse(tokens, max(0, tokens - near))
+    def _with_tiers(self, ids: Sequence[int], regime: str, near: int) -> Reuse:
+        """What is reused where `near` tokens are in the lane or in blocks: of the tiers behind, the memory goes on from
+        there, and the disk behind that."""
+        space, end = self._space(regime), near
+        if self.memory.is_on:
+            first = near // BLOCK_TOKENS
+            names = chain(space, block_keys(ids))[1:]
+            end = max(near, (first + self.memory.extent(names[first:])) * BLOCK_TOKENS)
+        tokens = max(end, self.disk.extent(space, ids))
+        return Reuse(tokens, tokens - end, end - near)
+
+    def _touch_memory(self, ids: Sequence[int], regime: str) -> None:
+        """What room is made for is not to push out what is about to be used."""
+        if self.memory.is_on:
+            self.memory.touch(chain(self._space(regime), block_keys(ids))[1:])
 
     def _space(self, regime: str) -> str:
         """The part of the tree that belongs to a regime."""
@@ -390,12 +439,31 @@ class PrefixCache:
         self._evict_until(nbytes, is_ahead_only=True)
 
     def _evict_until(self, nbytes: int, *, is_ahead_only: bool) -> None:
+        self.store.let_go(nbytes)
         missing = nbytes - self.store.free_bytes
         if missing > 0:
-            freed = self.tree.evict(-(-missing // self.store.layout.bytes_per_block), is_ahead_only=is_ahead_only)
+            freed = self._evict(-(-missing // self.store.layout.bytes_per_block), is_ahead_only=is_ahead_only)
+            self.evicted_bytes += freed * self.store.layout.bytes_per_block
+            self.evictions.note(freed)
+            self.store.let_go(nbytes)
+
+    def _evict(self, count: int, *, is_ahead_only: bool = False) -> int:
+        """Evict up to so many blocks, into the memory behind the device where there is one; how many. What was only
+        read ahead is not worth a place there."""
+        if is_ahead_only or not self.memory.is_on:
+            freed = self.tree.evict(count, is_ahead_only=is_ahead_only)
             self.store.free(freed)
-            self.evicted_bytes += len(freed) * self.store.layout.bytes_per_block
-            self.evictions.note(len(freed))
+            return len(freed)
+        return len(self.tree.evict(count, self._into_memory))
+
+    def _into_memory(self, node: Node, length: int) -> None:
+        """The blocks of a node behind the first `length` leave the device, the last one first."""
+        names = self.tree.names(node)
+        for number in reversed(range(length, len(node.blocks))):
+            block = node.blocks[number]
+            (tensor,) = self.store.tensors([block])
+            copy = self.memory.take(names[number + 1], names[number], node.keys[number], tensor, node.owners)
+            self.store.free([block]) if copy is None else self.store.free_behind(block, copy)
 
     def _bound_kept(self) -> None:
         """Release the oldest kept prefixes until they leave half of what lanes leave, for the chats themselves."""

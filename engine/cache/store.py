@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from engine.cache.copies import Copy
 from engine.cache.rounding import codes_of, exponents_of, rounded, rows_of
 from engine.types import BLOCK_TOKENS
 
@@ -176,6 +177,8 @@ class KVStore:
         self.layout = layout
         self.budget_bytes = budget_bytes
         self._blocks: dict[int, Tensor] = {}
+        self._leaving: list[Copy] = []
+        """Copies elsewhere that hold blocks which are given back here."""
         self._lanes: list[Lane] = []
         self._next_id = 0
         self._new_id = new_id
@@ -183,8 +186,8 @@ class KVStore:
 
     @property
     def used_bytes(self) -> int:
-        """Bytes of all blocks and lanes."""
-        return len(self._blocks) * self.layout.bytes_per_block + self.lane_bytes
+        """Bytes of all blocks and lanes, and of blocks that are being copied elsewhere."""
+        return (len(self._blocks) + len(self._leaving)) * self.layout.bytes_per_block + self.lane_bytes
 
     @property
     def lane_bytes(self) -> int:
@@ -270,6 +273,17 @@ class KVStore:
         """Give the memory of blocks back."""
         for block in blocks:
             del self._blocks[block]
+
+    def free_behind(self, block: int, copy: Copy) -> None:
+        """Give the memory of a block back when a copy of it is made, which holds it until then."""
+        del self._blocks[block]
+        self._leaving.append(copy)
+
+    def let_go(self, nbytes: int) -> None:
+        """Wait for copies elsewhere until so many bytes are free, or none is left."""
+        self._leaving = [copy for copy in self._leaving if not copy.is_done()]
+        while self._leaving and self.free_bytes < nbytes:
+            self._leaving.pop(0).wait()
 
     def _copy_out(self, lane: Lane, start: int) -> Tensor:
         layout = self.layout

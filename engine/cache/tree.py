@@ -228,9 +228,28 @@ class PrefixTree:
                 freed += self._cut(part, 0)
         return freed
 
-    def evict(self, count: int, *, is_ahead_only: bool = False) -> list[int]:
+    def names(self, node: Node) -> list[str]:
+        """The names of a node's blocks, behind that of the block before them ("" at the start of a path)."""
+        above = list(node.path())[::-1]
+        (space,) = (space for space, root in self._roots.items() if root is above[0].parent)
+        (before,), names = chain(space, ()), [""]
+        for part in above:
+            names = names[-1:]
+            for number in range(len(part.keys)):
+                before = part.digest(number, before)
+                names.append(before)
+        return names
+
+    def evict(
+        self,
+        count: int,
+        leaving: Callable[[Node, int], None] = lambda node, length: None,
+        *,
+        is_ahead_only: bool = False,
+    ) -> list[int]:
         """Remove up to `count` blocks: first what was merely read ahead, then the least recently used leaf, and each
-        leaf from its end. `is_ahead_only`: nothing but what was read ahead.
+        leaf from its end. `leaving` is told of each node before it is shortened, and to which length. `is_ahead_only`:
+        nothing but what was read ahead.
 
         Returns the freed block numbers; fewer than `count` where everything left is pinned or kept.
         """
@@ -245,7 +264,9 @@ class PrefixTree:
             *_, node = heapq.heappop(leaves)
             parent = node.parent
             assert parent is not None
-            freed += self._cut(node, max(0, len(node.blocks) - (count - len(freed))))
+            length = max(0, len(node.blocks) - (count - len(freed)))
+            leaving(node, length)
+            freed += self._cut(node, length)
             if not node.blocks and may_go(parent):
                 heapq.heappush(leaves, _in_order(parent))
         return freed

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.llama import compiled_attention
+from engine.llama import compiled_attention, gpu_kernels
 from engine.llama.block_attention import attend_in_blocks
 
 
@@ -80,7 +80,10 @@ def attend_by_torch(
     q, n = query.shape[2], key.shape[2]
     if q == 1:
         return _attend_packed(query, key, value, None, scale)
-    grouped = query.shape[1] != key.shape[1]
+    heads = gpu_kernels.Heads(query.shape[1], key.shape[1], key.shape[3], value.shape[3], query.dtype)
+    if gpu_kernels.form(gpu_kernels.card_of(query.device), heads) == "rows":
+        return _attend_packed(query, key, value, _causal_mask(q, n, query), scale)
+    grouped = heads.heads != heads.kv_heads
     if q == n:
         return functional.scaled_dot_product_attention(
             query, key, value, is_causal=True, scale=scale, enable_gqa=grouped
@@ -98,11 +101,21 @@ def _attend_packed(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Non
     """
     _, heads, q, dim = query.shape
     kv_heads = key.shape[1]
-    rows = query.reshape(1, kv_heads, heads // kv_heads * q, dim)
+    group = heads // kv_heads
+    if query.device.type == "mps" and mask is not None and group * q > gpu_kernels.MPS_ROWS:
+        most = max(1, gpu_kernels.MPS_ROWS // group)
+        parts = zip(torch.split(query, most, 2), torch.split(mask, most), strict=True)
+        return torch.cat([_attend_packed(part, key, value, own, scale) for part, own in parts], 2)
+    rows = query.reshape(1, kv_heads, group * q, dim)
     if mask is not None:
-        mask = mask.repeat(heads // kv_heads, 1)
+        mask = mask.repeat(group, 1)
     out = functional.scaled_dot_product_attention(rows, key, value, attn_mask=mask, scale=scale)
     return out.reshape(1, heads, q, value.shape[-1])
+
+
+def _causal_mask(q: int, n: int, like: Tensor) -> Tensor:
+    """What is added to the scores `[q, n]` of the last q of n tokens, so that each sees none behind itself."""
+    return torch.full((q, n), float("-inf"), dtype=like.dtype, device=like.device).triu(n - q + 1)
 
 
 def _attend_plainly(

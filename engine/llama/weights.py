@@ -181,7 +181,7 @@ class Weights:
 
     def embed(self, ids: Sequence[int]) -> Tensor:
         """What the tokens are to the first layer, `[n, width]`."""
-        rows = self._embedding.rows_at(torch.tensor(ids, device=self.device), self.dtype)
+        rows = self._embedding.rows_at(placed(ids, self.device), self.dtype)
         return rows if self.decoder.embedding_scale == 1 else rows * self._embedding_scale
 
     @property
@@ -219,6 +219,14 @@ class Weights:
         for layer in self.layers:
             yield from (layer.qkv, layer.output, layer.gate_up, layer.down)
         yield self.head
+
+
+def placed(ids: Sequence[int], device: torch.device) -> Tensor:
+    """Token ids `[n]` on a device. A single one, as decoding has them, is written there by a command: a copy out of the
+    processor's memory would wait until the device has done all that it was told before."""
+    if len(ids) == 1:
+        return torch.full((1,), ids[0], dtype=torch.long, device=device)
+    return torch.tensor(ids, device=device)
 
 
 def _runs_compiled(decoder: Decoder, tensors: Tensors) -> bool:
@@ -308,7 +316,8 @@ class _Maker:
     def _packed(self, stack: Stack, bias: Tensor | None) -> Projection:
         weight = None
         if self.keeps_full:
-            weight = torch.empty(stack.rows, stack.columns, dtype=self.scratch.dtype)
+            device = stack.parts[0].device
+            weight = torch.empty(stack.rows, stack.columns, dtype=self.scratch.dtype, device=device)
             for first, last in tiles(stack.rows, stack.columns):
                 weight[first:last] = stack.widened(first, last, weight.dtype)
         return Projection(weight, bias, stack, self.scratch)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.library.check import weight_files
-from engine.types import LEAST_CONTEXT, Device, Dtype, ModelError, ModelFit, OutOfMemoryError
+from engine.types import BLOCK_TOKENS, LEAST_CONTEXT, Device, Dtype, ModelError, ModelFit, OutOfMemoryError
 from engine.weights.fastest import fastest
 from engine.weights.few_bits import few_bits_are_faster
 from engine.weights.quantise import Bits
@@ -34,6 +34,9 @@ CONTEXT_SHARE = 1 / 8
 WIDEST_MEASURED = 8192
 """The measurement of number types uses a layer of at most this width. Wider ones would take gigabytes, and would not
 change which type is faster."""
+
+SEGMENT_BYTES, LARGE_BYTES = 2 << 20, 10 << 20
+"""Of torch's allocator for GPUs: its smallest segment, and from how many bytes on a tensor has one of its own."""
 
 DEFAULT_CACHE_LIMIT = 8 * 1024**3
 """The most that the cache takes by itself; a user may ask for more."""
@@ -65,14 +68,20 @@ def choose_dtype(
     if wish != "auto":
         return NUMBER_TYPES[wish], None
     if device.type != "cpu":
-        has_bf16 = device.type != "cuda" or torch.cuda.is_bf16_supported(including_emulation=False)
-        return own if own is torch.float16 else torch.bfloat16 if has_bf16 else torch.float16, None
+        return own if own is torch.float16 else torch.bfloat16 if _has_bf16(device) else torch.float16, None
     number = cpu_dtype(width, own, checkpoint_bytes)
     with_copies = checkpoint_bytes // own.itemsize * (number.itemsize + 1)
     if with_copies > COPIES_SHARE * total_bytes(device):
         return number, None
     # "fitting" chooses int4 or int8 for each matrix: see engine/weights/quantise.py.
     return number, "fitting" if few_bits_are_faster(number) else None
+
+
+def _has_bf16(device: torch.device) -> bool:
+    """Whether a GPU computes in bf16: NVIDIA's from compute capability 8.0 on, Apple's from macOS 14 on."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return bool(torch.backends.mps.is_macos_or_newer(14, 0))
 
 
 def cpu_dtype(width: int, own: torch.dtype, checkpoint_bytes: int) -> torch.dtype:
@@ -83,16 +92,56 @@ def cpu_dtype(width: int, own: torch.dtype, checkpoint_bytes: int) -> torch.dtyp
     return _fastest_dtype(width)
 
 
-def default_cache_bytes(device: torch.device) -> int:
-    """A share of the memory that is free now: a quarter of the computer's, half of a GPU's; at most 8 GiB."""
-    on_gpu = device.type == "cuda"
-    share = torch.cuda.mem_get_info(device)[0] // 2 if on_gpu else psutil.virtual_memory().available // 4
-    return int(min(share, DEFAULT_CACHE_LIMIT))
+def default_cache_bytes(device: torch.device, block_bytes: int) -> int:
+    """What the cache takes by itself of the memory that is free now: a quarter of the computer's, half of a GPU's own;
+    at most 8 GiB. The other half is for what is computed with, and what torch's allocator cannot fill with blocks of
+    `block_bytes`."""
+    share = free_bytes(device) * block_bytes // taken_for_block(block_bytes, device)
+    return int(min(share // 2 if device.type == "cuda" else share // 4, DEFAULT_CACHE_LIMIT))
+
+
+def bytes_behind(device: torch.device) -> int:
+    """What blocks that leave a device may take of the computer's memory: a quarter of what is free, at most 8 GiB.
+    Apple's GPUs share that memory, so nothing is behind them."""
+    return int(min(psutil.virtual_memory().available // 4, DEFAULT_CACHE_LIMIT)) if device.type == "cuda" else 0
+
+
+def cache_sizes(
+    device: torch.device, token_bytes: int, longest: int, wish: int | None, context: int | None = None
+) -> tuple[int, int]:
+    """The budget of the cache in bytes, `wish` where there is one, and how many tokens a conversation may have
+    (`context_of`), each of `token_bytes`. On a GPU no more than there is room for beside the model, unless a context
+    was asked for."""
+    own = default_cache_bytes(device, token_bytes * BLOCK_TOKENS)
+    length = context_of(longest, context, token_bytes, device)
+    if device.type != "cpu" and context is None:
+        length = min(length, max(own // token_bytes, LEAST_CONTEXT))
+    return own if wish is None else wish, length
+
+
+def taken_for_block(nbytes: int, device: torch.device) -> int:
+    """Bytes of a GPU that a tensor takes which is one of many of its size: torch's allocator puts those of up to 1 MiB
+    into segments of 2 MiB, and those of up to 10 MiB into segments of 20 MiB (c10/core/AllocatorConfig.h)."""
+    whole = -(-nbytes // 512) * 512
+    if device.type == "cpu" or not nbytes:
+        return max(1, nbytes)
+    if whole >= LARGE_BYTES:
+        return -(-whole // SEGMENT_BYTES) * SEGMENT_BYTES
+    segment = SEGMENT_BYTES if whole <= SEGMENT_BYTES // 2 else 2 * LARGE_BYTES
+    return segment // (segment // whole)
 
 
 def free_bytes(device: torch.device) -> int:
-    """Memory that is free on a device now; on a computer whose GPU shares it, the computer's."""
-    return int(torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available)
+    """Memory that is free on a device now, after torch has given back what it keeps for later: loading leaves as much
+    as the largest half of the weights there. Apple's GPUs share the computer's, and may have a part of it."""
+    there = int(psutil.virtual_memory().available)
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+        return int(torch.cuda.mem_get_info(device)[0])
+    if device.type == "mps":
+        torch.mps.empty_cache()
+        return max(0, min(there, int(torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory())))
+    return there
 
 
 def full_is_cheap(nbytes: int, device: torch.device) -> bool:
@@ -142,9 +191,10 @@ def require_memory(fit: ModelFit) -> None:
 
 
 def total_bytes(device: torch.device) -> int:
-    """The memory of a device; of a computer whose GPU shares it, the computer's."""
-    on_gpu = device.type == "cuda"
-    return int(torch.cuda.mem_get_info(device)[1] if on_gpu else psutil.virtual_memory().total)
+    """The memory of a device. Apple's GPUs may have a part of the computer's."""
+    if device.type == "mps":
+        return int(torch.mps.recommended_max_memory())
+    return int(torch.cuda.mem_get_info(device)[1] if device.type == "cuda" else psutil.virtual_memory().total)
 
 
 def checkpoint_bytes(folder: Path) -> int:

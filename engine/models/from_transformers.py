@@ -20,7 +20,7 @@ from engine.library.check import numbers_in_weights, without_marks
 from engine.library.places import model_name
 from engine.llama.checkpoint import end_ids
 from engine.llama.forward import LlamaForward
-from engine.llama.weights import Weights
+from engine.llama.weights import Weights, placed
 from engine.models import attention_hook as interface
 from engine.models.decoders import described
 from engine.models.lane_cache import LaneCache, check_reuse, probe_layout
@@ -41,7 +41,7 @@ class TransformersNetwork:
 
     def __init__(self, model: PreTrainedModel, bits: Bits | None = None, *, is_fast: bool = True) -> None:
         self.model = model
-        _choose_experts(model)
+        self._experts = Experts(model)
         self.layout: KVLayout = probe_layout(model)
         config = model.config.get_text_config()
         self.architecture = type(model).__name__
@@ -77,10 +77,11 @@ class TransformersNetwork:
         device = self.layout.device
         positions = torch.arange(start, start + len(ids), device=device)[None]
         self._cache.aim(lane, start)
+        self._experts.use_for(len(ids))
         try:
             with RowByRow(self._head) if device.type == "cpu" and not is_answer else nullcontext():
                 out = self.model(
-                    input_ids=torch.tensor([ids], device=device),
+                    input_ids=placed(ids, device)[None],
                     position_ids=positions,
                     cache=self._cache,
                     use_cache=True,
@@ -92,20 +93,46 @@ class TransformersNetwork:
         return logits
 
 
-class RegimeSwitch:
-    """Makes a model with two sets of rotary frequencies (LongRoPE) use the one that was chosen for the whole sequence.
+class Experts:
+    """How the experts of a mixture are computed: torch's product of groups, as transformers would, where it takes their
+    matrices (rows of a multiple of 16 bytes); else one by one.
 
-    Left to itself, transformers takes the long set as soon as a piece reaches past `original_max_position_embeddings`.
+    On a GPU that product asks the processor how many tokens each expert has got, in every layer. A single token's
+    experts are taken out and multiplied at once there, as transformers' `generate` does it, and nothing is asked.
+    """
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        stacks = [parameter for parameter in model.parameters() if parameter.dim() == 3]
+        if any(size * stack.element_size() % GROUPED_BYTES for stack in stacks for size in stack.shape[1:]):
+            model.set_experts_implementation("eager")
+        self._model, self._many = model, model.get_experts_implementation()
+        self._one = {part: "batched_mm" if way == "grouped_mm" else way for part, way in self._many.items()}
+        self._switches = model.device.type != "cpu" and bool(stacks) and self._one != self._many
+        self._is_for_one = False
+
+    def use_for(self, tokens: int) -> None:
+        """Before a forward pass over so many tokens."""
+        if self._switches and self._is_for_one != (tokens == 1):
+            self._is_for_one = tokens == 1
+            self._model.set_experts_implementation(self._one if self._is_for_one else self._many)
+
+
+class RegimeSwitch:
+    """Makes a model whose rotary frequencies hang on the length use those that were chosen for the whole sequence.
+
+    Of two sets (LongRoPE) transformers takes the long one as soon as a piece reaches past the first length.
     Of a prompt that is read in pieces, the first ones would get the short set, so that their keys depended on where the
-    prompt was cut. Models whose `reuse` has no switch are left as they are.
+    prompt was cut. Frequencies that change past the end of the context (dynamic NTK) stay as they are: to look whether
+    they must change, transformers waits for a GPU at every token. Other models are left as they are.
     """
 
     def __init__(self, model: nn.Module, reuse: ReuseClass) -> None:
         self._is_long = False
-        if reuse.switch is not None:
-            for module in model.modules():
-                if "longrope" in _rope_types(module):
-                    module.forward = self._wrapped(module.forward, reuse.switch)
+        for module in model.modules():
+            if reuse.switch is not None and "longrope" in _rope_types(module):
+                module.forward = self._wrapped(module.forward, reuse.switch)
+            if reuse.limit is not None and _rope_types(module) == {"dynamic"}:
+                module.rope_type = "default"  # type: ignore[assignment]
 
     def use(self, regime: str) -> None:
         """Choose the set for the next forward passes, by the name that `ReuseClass.regime` gave."""
@@ -268,14 +295,6 @@ def fits(model: PreTrainedModel) -> bool:
     """Whether our own forward pass computes what the model's own does."""
     found = described(model.config)
     return found is not None and type(model).__name__ == found[0].family.architecture
-
-
-def _choose_experts(model: PreTrainedModel) -> None:
-    """Have the experts of a mixture computed one by one where torch cannot multiply all at once, as transformers would:
-    its product of groups takes matrices whose rows are a multiple of 16 bytes."""
-    stacks = [parameter for parameter in model.parameters() if parameter.dim() == 3]
-    if any(size * stack.element_size() % GROUPED_BYTES for stack in stacks for size in stack.shape[1:]):
-        model.set_experts_implementation("eager")
 
 
 def weights_of(model: Any, bits: Bits | None) -> Weights:

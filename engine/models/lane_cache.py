@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 from engine.cache.store import KVLayout, Lane, LayerGroup, is_out_of_memory
-from engine.models.support import CHOOSE, NO_NUMBERS, NOT_EXACT, OWN_ATTENTION
+from engine.models.support import CHOOSE, NO_NUMBERS, NOT_EXACT, NOT_ON_DEVICE, OWN_ATTENTION
 from engine.types import ModelError
 
 CHECK_TOKENS = 24
@@ -180,4 +180,6 @@ def _refusing(model: PreTrainedModel) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, ModelError) or is_out_of_memory(error):
             raise
+        if isinstance(error, NotImplementedError) and model.device.type != "cpu":
+            raise ModelError(NOT_ON_DEVICE, f"{type(model).__name__}: {error!r}") from error
         raise ModelError(OWN_ATTENTION + CHOOSE, f"{type(model).__name__}: {error!r}") from error

@@ -130,7 +130,8 @@ class LoadedModel:
 
     @torch.inference_mode()
     def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        """What `Network.forward` does, with the logits in fp32.
+        """What `Network.forward` does, with the logits in fp32 on the CPU, where a token is chosen of them: to fetch
+        them is the one time that a GPU is waited for.
 
         Raises ModelError where the largest of them is NaN or infinite: the next token would be a random one, and what
         was written into the lane is of no use either.
@@ -138,7 +139,7 @@ class LoadedModel:
         self._threads = self._threads or torch.get_num_threads()
         if torch.get_num_threads() != self._threads:  # products may hang on it: as many as in the first pass
             torch.set_num_threads(self._threads)
-        logits = self.network.forward(ids, lane, start, is_answer=is_answer).float()
+        logits = self.network.forward(ids, lane, start, is_answer=is_answer).cpu().float()
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
             raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} at {start} + {len(ids)} tokens")
         return logits

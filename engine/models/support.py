@@ -31,6 +31,7 @@ NO_NUMBERS = (
     "The model's numbers left the range that its number type can hold, so there is no answer. Load it in bf16 or fp32, "
     "or download it again."
 )
+NOT_ON_DEVICE = "torch cannot compute all of this model on this graphics card yet. Choose the device 'cpu' for it."
 NOT_EXACT = "A test prompt read in two pieces came out differently, so reuse would not be exact. "
 
 

@@ -213,7 +213,7 @@ class Responder:
         try:
             with turn.clock.part("restore"):
                 with_room(self.cache, lambda: turn.cache.restore(run))
-            turn.reused, turn.from_disk = run.reused, run.disk_tokens
+            turn.reused, turn.from_disk, turn.from_memory = run.reused, run.disk_tokens, run.memory_tokens
             if not turn.request.salt:
                 turn.ahead = self._read_ahead.ask(turn.prompt.ids, run.reused)
             yield turn.matched(self._divergence(turn))
@@ -445,7 +445,7 @@ class Responder:
     def _preview(self, request_id: int, request: Request, prompt: Prompt) -> Preview:
         new_tokens = self._new_tokens(request, prompt)
         cache = self._cache_of(request.salt) if request.use_cache else self._cold_cache
-        reused, from_disk = cache.estimate(prompt.ids, new_tokens)
+        reused, from_disk, from_memory = cache.estimate(prompt.ids, new_tokens)
         computed = len(prompt.ids) - reused
         shown = min(
             len(prompt.ids), self.cache.context_length
@@ -462,6 +462,7 @@ class Responder:
             pinned_tokens=min(reused, self.cache.kept_tokens(prompt.ids[:reused], len(prompt.ids), request.salt)),
             block_texts=tuple(self._text(prompt.ids[at : at + BLOCK_TOKENS]) for at in range(0, shown, BLOCK_TOKENS)),
             disk_tokens=from_disk,
+            memory_tokens=from_memory,
             ids=prompt.ids,
             ahead_tokens=0 if request.salt else self._read_ahead.among(prompt.ids, reused),
         )
@@ -479,6 +480,7 @@ class Responder:
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
+        self.cache.memory.clear()
         self.cache.disk.clear()
 
     def read_ahead(self, wish: Wish, listen: Listen = lambda: None) -> Iterator[Event | None]:

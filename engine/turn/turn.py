@@ -26,10 +26,11 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Turn:
-    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk; `ahead` of
-    them were read ahead. `ids` are the tokens that were written, behind those of an answer that goes on; the first
-    `told` of them went out with the text. `known` are the characters of the text, and of the thought, that were shown
-    before the answer was cut off, and are still to come.
+    """A request that is being answered. The last `from_disk` of the `reused` tokens were read from disk, the last
+    `from_memory` before those from the computer's memory behind a GPU's; `ahead` of them were read ahead. `ids` are the
+    tokens that were written, behind those of an answer that goes on; the first `told` of them went out with the text.
+    `known` are the characters of the text, and of the thought, that were shown before the answer was cut off, and are
+    still to come.
     """
 
     request_id: int
@@ -45,6 +46,7 @@ class Turn:
     reused: int = 0
     from_disk: int = 0
     ahead: int = 0
+    from_memory: int = 0
     ids: list[int] = field(default_factory=list)
     told: int = 0
     known: dict[bool, int] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Turn:
             divergence=divergence,
             spans=self.prompt.spans,
             disk_tokens=self.from_disk,
+            memory_tokens=self.from_memory,
             notices=self.prompt.notices,
             ahead_tokens=self.ahead,
             kept_ends=self.kept_ends,

@@ -6,7 +6,9 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.cache.copies import copies_for
 from engine.cache.disk_tier import DiskTier
+from engine.cache.memory_tier import MemoryTier
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, is_out_of_memory
 from engine.library import resolve as library
@@ -16,7 +18,7 @@ from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import way
 from engine.machine import arithmetic
-from engine.models.choice import context_of, default_cache_bytes
+from engine.models.choice import bytes_behind, cache_sizes
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
@@ -85,16 +87,18 @@ def switch_model(
 
 
 def _make_cache(model: LoadedModel, spec: ModelSpec, clock: Callable[[], float], progress: Progress) -> PrefixCache:
-    budget = default_cache_bytes(model.device) if spec.cache_bytes is None else spec.cache_bytes
     token = model.layout.bytes_per_token
+    sizes = cache_sizes(model.device, token, model.context_length, spec.cache_bytes, spec.context_tokens)
+    budget, context_length = sizes
     namespace = namespace_of(model, content_digest(Path(model.path), progress))
     return PrefixCache(
         KVStore(model.layout, budget),
         namespace,
-        context_of(model.context_length, spec.context_tokens, token, model.device),
+        context_length,
         clock,
         decode=model.decode,
         regime=model.reuse.regime,
+        memory=MemoryTier(copies_for(model.device), bytes_behind(model.device), model.layout.bytes_per_block),
         disk=DiskTier(blocks_dir(), namespace, model.layout, spec.disk_bytes),
     )
 

@@ -292,6 +292,7 @@ class Worker:
         yield Loading(request_id, "Starting the engine")
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # read once, when torch is imported
         os.environ.setdefault("KMP_BLOCKTIME", "0")
+        os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "0"  # else what MPS lacks is done on the CPU, at every token
         os.environ["OMP_DYNAMIC"] = "false"  # else a busy computer lends fewer threads, and their number changes bits
 
         def progress(stage: str, fraction: float | None) -> None:

@@ -89,6 +89,14 @@ class Desk:
         self.history.close()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _empty_clipboard() -> Iterator[None]:
+    """What was copied is given back while Python runs: Qt lets go of it at the very end of the process."""
+    yield
+    if QApplication.instance() is not None:
+        QApplication.clipboard().clear()
+
+
 @pytest.fixture(autouse=True)
 def _no_window_left() -> Iterator[None]:
     """Delete the windows of a test with it: each that stays takes its time at every change of the theme."""

@@ -22,12 +22,13 @@ from engine.cache.contract import Run
 from engine.cache.disk_files import HEADER_BYTES
 from engine.cache.disk_index import owner_digest
 from engine.cache.disk_tier import DiskTier
+from engine.cache.memory_tier import MemoryTier
 from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import PrefixCache
 from engine.types import BLOCK_TOKENS, InvalidRequestError
 from tests.engine import fake_kv
-from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, check_contents, make_cache, run_prompt
-from tests.engine.inside import check_runs, forget_lanes, is_idle, lane_buffers
+from tests.engine.fake_kv import LAYOUT, DigestModel, FlakyStore, LateCopies, check_contents, make_cache, run_prompt
+from tests.engine.inside import check_runs, forget_lanes, is_idle, is_in_tree, lane_buffers
 
 CONTEXT = 160
 CHUNK = 24
@@ -78,10 +79,17 @@ class CacheMachine(RuleBasedStateMachine):
         is_near=st.booleans(),
         switch=st.sampled_from([None, None, 90]),
         disk_blocks=st.sampled_from([0, 3, 1000]),
+        memory_blocks=st.sampled_from([0, 0, 3, 1000]),
+        failing=st.sampled_from([0, 0, 4]),
     )
-    def start(self, budget: int, lanes: int, is_near: bool, switch: int | None, disk_blocks: int) -> None:
+    def start(
+        self, budget: int, lanes: int, is_near: bool, switch: int | None, disk_blocks: int, memory_blocks: int,
+        failing: int,
+    ) -> None:  # fmt: skip
         """An ample or a tight budget, one lane or two, answers that are reused as they were written or not, one regime
-        or two, and a disk that holds much, little, or nothing."""
+        or two, a disk that holds much, little, or nothing; and behind the budget as behind a GPU's memory another one,
+        likewise, whose copies are late or fail."""
+        self.memory_blocks, self.failing = memory_blocks, failing
         self.is_near = is_near
         self.models = {name: DigestModel(name) for name in "ab"}
         self.folder = tempfile.TemporaryDirectory()
@@ -93,6 +101,8 @@ class CacheMachine(RuleBasedStateMachine):
         self.turns: list[Turn] = []
         self.finished: dict[str, list[list[int]]] = {}
         self.has_lost = self.is_damaged = False
+        self.has_dropped = False
+        """Whether something went that a tier behind with room for all of it would not have kept."""
 
     @property
     def model(self) -> DigestModel:
@@ -221,14 +231,15 @@ class CacheMachine(RuleBasedStateMachine):
         """The user keeps, releases or drops a run that the view shows. What is on disk only cannot be kept."""
         nodes = self.cache.view(with_nodes=True).nodes
         node = nodes[number % len(nodes)] if nodes else None
-        if node and node.tier == "disk" and action == "keep_block":
-            with pytest.raises(InvalidRequestError, match="on disk only"):
+        if node and not is_in_tree(node) and action == "keep_block":
+            with pytest.raises(InvalidRequestError, match=r"on disk only|memory only"):
                 self.cache.keep_block(node.block)
             return
         getattr(self.cache, action)(node.block if node else 0)
-        if node and node.tier == "disk" and action == "drop_block":
+        if node and not is_in_tree(node) and action == "drop_block":
             assert node not in self.cache.view(with_nodes=True).nodes
         self.has_lost |= action == "drop_block"
+        self.has_dropped |= action == "drop_block"
 
     @rule(action=st.sampled_from(["keep_block", "release_block", "drop_block"]), number=st.integers(-40, 200))
     def act_on_nothing(self, action: str, number: int) -> None:
@@ -260,6 +271,7 @@ class CacheMachine(RuleBasedStateMachine):
         self.cache.disk.close()
         self.cache = self._new_cache(budget, self.cache.namespace)
         self.has_lost = True
+        self.has_dropped = True
 
     @precondition(lambda self: not self.turns)
     @rule(chat=chats, question=few, answer=answers, number=st.integers(0, 10**6), kind=damages)
@@ -273,6 +285,7 @@ class CacheMachine(RuleBasedStateMachine):
     def forget(self, chat: int) -> None:
         """The chat is deleted: nothing that only it used is on disk any more, nor ever will be."""
         self.cache.forget(f"chat {chat}")
+        self.has_dropped = True
         assert owner_digest(f"chat {chat}") not in self.cache.disk.index.owners()
 
     @rule(number=st.integers(0, 10**6), kind=damages)
@@ -295,6 +308,7 @@ class CacheMachine(RuleBasedStateMachine):
         """Another model with the same ids, in the same tree. Lanes belong to a model and go with it."""
         forget_lanes(self.cache)
         self.has_lost = True
+        self.has_dropped = True
         self.cache.namespace = "b" if self.cache.namespace == "a" else "a"
 
     @invariant()
@@ -304,7 +318,8 @@ class CacheMachine(RuleBasedStateMachine):
             check_contents(self.cache, *self.models.values())
             view = self.cache.view(with_nodes=True)
             assert view.used_bytes == self.store.used_bytes
-            assert sum(node.tokens for node in view.nodes if node.tier != "disk") == view.cached_tokens
+            assert sum(node.tokens for node in view.nodes if is_in_tree(node)) == view.cached_tokens
+            assert view.memory_bytes == self.cache.memory.used_bytes
             check_runs(self.cache)
 
     def teardown(self) -> None:
@@ -323,7 +338,9 @@ class CacheMachine(RuleBasedStateMachine):
     def _new_cache(self, budget: int, namespace: str) -> PrefixCache:
         """A cache that finds on disk what the one before it left, damage too: it is seen when a file is read."""
         disk = DiskTier(Path(self.folder.name), "model", LAYOUT, self.disk_bytes, lambda: next(self.times))
-        cache = make_cache(tokens=budget, disk=disk, **self.sizes)  # type: ignore[arg-type]
+        copies, room = LateCopies(budget, self.failing), self.memory_blocks * LAYOUT.bytes_per_block
+        memory = MemoryTier(copies, room, LAYOUT.bytes_per_block, lambda: next(self.times))
+        cache = make_cache(tokens=budget, memory=memory, disk=disk, **self.sizes)  # type: ignore[arg-type]
         cache.namespace = namespace
         disk.open()
         return cache
@@ -343,17 +360,22 @@ class CacheMachine(RuleBasedStateMachine):
         except MemoryError:
             assert failing or self.turns, "an idle cache refused a prompt that the model can read"
             self.has_lost = True
+            self.has_dropped = True
             return None
         self.has_lost |= failing
-        foreseen = (run.reused, run.disk_tokens)
+        self.has_dropped |= failing
+        foreseen = (run.reused, run.disk_tokens, run.memory_tokens)
         self.cache.restore(run)
-        assert run.reused <= min(before.tokens, len(prompt) - 1) or self.turns
-        assert run.disk_tokens <= run.reused
-        assert self.is_damaged or (run.reused, run.disk_tokens) == foreseen
-        assert self.turns or failing or foreseen == before
+        has_memory = self.memory_blocks > 0  # what must go for the lane goes there, and pushes others out
+        assert run.reused <= min(before.tokens, len(prompt) - 1) or self.turns or has_memory
+        assert 0 <= run.disk_tokens + run.memory_tokens <= run.reused <= len(prompt) - 1
+        assert self.is_damaged or self.failing or (run.reused, run.disk_tokens, run.memory_tokens) == foreseen
+        assert self.turns or failing or foreseen == before or has_memory
         assert run.lane.ids == prompt[: run.reused]
         if not self.has_lost and not self.cache.evicted_bytes:
             assert run.reused >= expected, "a hit was lost though nothing was evicted"
+        if self.memory_blocks == 1000 and not self.failing and not self.has_dropped:
+            assert run.reused >= expected, "a hit was lost though there is a tier that holds everything"
         return Turn(run, prompt, answer, chat)
 
     def _expected_reuse(self, prompt: list[int], regime: str) -> int:
@@ -375,9 +397,11 @@ class CacheMachine(RuleBasedStateMachine):
     def _finish(self, turn: Turn) -> None:
         done, space = turn.path[: turn.run.lane.settled], self.model.space(turn.run.lane.regime)
         self.has_lost |= self.store.fail_after >= 0
+        self.has_dropped |= self.store.fail_after >= 0
         self.cache.finish(turn.run)
         self.histories[turn.chat] = turn.path
         self.has_lost |= self.cache.tree.peek(space, done) < len(done) - len(done) % BLOCK_TOKENS
+        self.has_dropped |= self.cache.tree.peek(space, done) < len(done) - len(done) % BLOCK_TOKENS
         self.finished.setdefault(space, []).append(done)
 
     def _cold(self, turn: Turn) -> int:

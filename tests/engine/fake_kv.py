@@ -7,13 +7,16 @@ and key or value. Reading a lane back tells whether each slot belongs to exactly
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from engine.cache.contract import Cache, Run
 from engine.cache.disk_tier import DiskTier
+from engine.cache.memory_tier import MemoryTier
 from engine.cache.null_cache import NullCache
 from engine.cache.prefix_cache import LANE_STEP, PrefixCache
 from engine.cache.store import KVLayout, KVStore, Lane, LayerGroup
@@ -109,6 +112,52 @@ class FlakyStore(KVStore):
             self.fail_after -= 1
 
 
+@dataclass
+class LateCopy:
+    """A copy whose numbers are NaN until it is made: when somebody waits for it, or after `late` looks at it."""
+
+    source: Tensor
+    tensor: Tensor
+    late: int
+    fails: bool
+    is_made: bool = False
+
+    def is_done(self) -> bool:
+        """Whether it is made by now."""
+        self.late -= 1
+        if self.late < 0:
+            self.wait()
+        return self.is_made
+
+    def wait(self) -> bool:
+        """Make it."""
+        if not self.fails:
+            self.tensor.copy_(self.source)
+        self.is_made = True
+        return not self.fails
+
+    join = wait
+
+
+class LateCopies:
+    """Copies between two memories that are both the computer's: each is late by up to 3 looks, and one in `failing`
+    fails, when it is begun or when it is made (0: none)."""
+
+    def __init__(self, seed: int, failing: int = 0) -> None:
+        self._chance, self._failing = random.Random(seed), failing
+
+    def leave(self, block: Tensor) -> LateCopy:
+        """Begin a copy."""
+        if self._fails():
+            raise torch.OutOfMemoryError("made to fail")
+        return LateCopy(block, torch.full_like(block, NAN), self._chance.randrange(4), self._fails())
+
+    arrive = leave
+
+    def _fails(self) -> bool:
+        return bool(self._failing) and not self._chance.randrange(self._failing)
+
+
 def scattered_ids(seed: int = 7) -> Callable[[set[int]], int]:
     """Block numbers in no order and with gaps, and each freed one is given out again soon."""
     state = seed
@@ -188,6 +237,7 @@ def make_cache(
     max_lanes: int = 1,
     lane_step: int = LANE_STEP,
     switch: int | None = None,
+    memory: MemoryTier | None = None,
     disk: DiskTier | None = None,
     decode: Callable[[Sequence[int]], str] = lambda _: "",
 ) -> PrefixCache:
@@ -205,6 +255,7 @@ def make_cache(
         lane_step=lane_step,
         decode=decode,
         regime=regimes(switch),
+        memory=memory,
         disk=disk,
     )
 

@@ -12,6 +12,7 @@ from engine.cache.blocks import block_keys, chain
 from engine.cache.prefix_cache import PrefixCache
 from engine.cache.store import KVStore, Lane
 from engine.cache.tree import Node
+from engine.events import NodeView
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.turn.responder import Responder
 from engine.types import BLOCK_TOKENS, Message
@@ -93,24 +94,36 @@ def use_builder(responder: Responder, builder: PromptBuilder) -> None:
     responder.building.builder = builder
 
 
+def is_in_tree(node: NodeView) -> bool:
+    """Whether a run of the view lies where the tree does, and not in a tier behind it. The number of one that does not
+    is negative."""
+    return node.block >= 0
+
+
 def check_runs(cache: PrefixCache) -> None:
-    """The view shows each block once, in memory or on disk only, in runs that nothing branches off in the middle, each
-    behind the run that it goes on."""
+    """The view shows each block once, in the tree or in a tier behind it only, in runs that nothing branches off in the
+    middle, each behind the run that it goes on."""
     nodes, entries = cache.view(with_nodes=True).nodes, cache.disk.entries()
     index = {name: entry for name, entry in entries.items() if entry.folder == cache.disk.folder}
+    held = cache.memory.held()
+    sizes = {name: entry.nbytes for name, entry in index.items()} | dict.fromkeys(
+        held, cache.store.layout.bytes_per_block
+    )
     memory = {block: name for space, _ in cache.tree.roots() for block, name in _names(cache, space)}
     behind: dict[str, set[str]] = {}
     for name, before in [pair for space, _ in cache.tree.roots() for pair in _pairs(cache, space)]:
         behind.setdefault(before, set()).add(name)
-    for entry in index.values():
+    for entry in (*index.values(), *held.values()):
         behind.setdefault(entry.parent, set()).add(entry.digest)
     shown: list[list[str]] = []
     for number, node in enumerate(nodes):
-        if node.tier == "disk":
+        if not is_in_tree(node):
             run = cache._picture._runs[cache._picture.disk_name(node.block)]
             names = [entry.digest for entry in run.entries]
-            assert node.bytes == sum(index[name].nbytes for name in names)
-            assert node.conversations == cache.disk.names_of(set().union(*(index[name].owners for name in names)))
+            assert node.bytes == sum(sizes[name] for name in names)
+            assert all((name in held) == (node.tier == "memory") for name in names)
+            if node.tier == "disk":
+                assert node.conversations == cache.disk.names_of(set().union(*(index[name].owners for name in names)))
         else:
             below = cache.tree.find(node.block)
             assert below is not None
@@ -122,10 +135,10 @@ def check_runs(cache: PrefixCache) -> None:
         assert all(behind[name] == {follower} for name, follower in itertools.pairwise(names))
         assert names[0] in behind[shown[node.parent][-1] if node.parent >= 0 else ""]
         shown.append(names)
-    in_memory = [name for node, names in zip(nodes, shown, strict=True) if node.tier != "disk" for name in names]
-    on_disk = [name for node, names in zip(nodes, shown, strict=True) if node.tier == "disk" for name in names]
-    assert sorted(in_memory) == sorted(memory.values())
-    assert sorted(on_disk) == sorted(set(index) - set(in_memory))
+    in_tree = [name for node, names in zip(nodes, shown, strict=True) if is_in_tree(node) for name in names]
+    in_tiers = [name for node, names in zip(nodes, shown, strict=True) if not is_in_tree(node) for name in names]
+    assert sorted(in_tree) == sorted(memory.values())
+    assert sorted(in_tiers) == sorted({*index, *held} - set(in_tree))
 
 
 def drawn_names(cache: PrefixCache) -> int:

@@ -33,16 +33,20 @@ TESTS = (
     "turn/test_hot_cold",
     "turn/test_responder",
 )
+ON_A_GPU = ("gpu/test_classes", "gpu/test_turns")
+BEHIND_A_GPU = ("gpu/test_memory_tier", "cache/test_machine")
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """In the file of that name, wherever it lies in the engine, `old` (which stands there once) becomes `new`."""
+    """In the file of that name, wherever it lies in the engine, `old` (which stands there once) becomes `new`. `tests`
+    are those that could notice."""
 
     name: str
     file: str
     old: str
     new: str
+    tests: tuple[str, ...] = TESTS
 
 
 FORWARD = """            try:
@@ -141,7 +145,56 @@ MUTATIONS = (
         "if True or torch.equal(",
     ),
     Mutation("the end of a loop in another way", "row_products.py", ", -numbers.numel() % VECTORS)", ", 0)"),
-    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n"),
+    Mutation(
+        "a copy to the CPU in the decode loop",
+        "forward.py",
+        "return out[0].transpose(0, 1).reshape(",
+        "return out.cpu().to(out.device)[0].transpose(0, 1).reshape(",
+        ON_A_GPU,
+    ),
+    Mutation(
+        "a mask on the CPU",
+        "attention_hook.py",
+        "mask = torch.ones(q, n, dtype=torch.bool, device=query.device)",
+        "mask = torch.ones(q, n, dtype=torch.bool)",
+        ON_A_GPU,
+    ),
+    Mutation(
+        "a table in fp32 among bf16",
+        "weights.py",
+        "return cos.to(like.dtype), sin.to(like.dtype)",
+        "return cos, sin",
+        ON_A_GPU,
+    ),
+    Mutation(
+        "a device that does not wait for a copy",
+        "copies.py",
+        "torch.cuda.current_stream(self.tensor.device).wait_event(self.event)",
+        "pass",
+        BEHIND_A_GPU,
+    ),
+    Mutation(
+        "a lane that does not wait for a copy",
+        "prefix_cache.py",
+        "if not copy.join():",
+        "if False:",
+        BEHIND_A_GPU,
+    ),
+    Mutation(
+        "a processor that does not wait for a copy",
+        "memory_tier.py",
+        "if held.copy.wait():",
+        "if True:",
+        BEHIND_A_GPU,
+    ),
+    Mutation(
+        "a block that is given back while it is copied",
+        "store.py",
+        "self._leaving.append(copy)",
+        "copy.is_done()",
+        BEHIND_A_GPU,
+    ),
+    Mutation("the engine as it is", "tree.py", "import heapq\n", "import heapq\n", TESTS + ON_A_GPU + BEHIND_A_GPU[:1]),
 )
 
 
@@ -156,9 +209,9 @@ def mutate(mutation: Mutation, folder: Path) -> None:
     path.write_text(source.replace(mutation.old, mutation.new), "utf-8")
 
 
-def run_tests(folder: Path) -> Counter[str]:
+def run_tests(folder: Path, tests: tuple[str, ...]) -> Counter[str]:
     """The tests that fail, parameters left out, and how often."""
-    files = [f"tests/engine/{name}.py" for name in TESTS]
+    files = [f"tests/engine/{name}.py" for name in tests]
     options = ["-q", "--tb=no", "--hypothesis-profile=no_shrink", "--timeout=300"]
     command = [sys.executable, "-m", "pytest", *options, *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -180,7 +233,7 @@ def main() -> int:
             continue
         with tempfile.TemporaryDirectory() as folder:
             mutate(mutation, Path(folder))
-            failed = run_tests(Path(folder))
+            failed = run_tests(Path(folder), mutation.tests)
         is_broken = mutation.old != mutation.new
         unnoticed += is_broken != bool(failed)
         print(f"{mutation.name} ({mutation.file}): {sum(failed.values())} tests fail", flush=True)

@@ -41,7 +41,7 @@ class Painted:
 def fill_of(theme: Theme, node: NodeView) -> QColor:
     """The colour of a run: deep blue where it is pinned, none of its own where it is on disk only, else the lighter the
     longer it was not used."""
-    if node.pinned or tree_words.is_on_disk(node):
+    if node.pinned or tree_words.is_behind(node):
         return QColor(theme.pinned if node.pinned else theme.page)
     return mixed(theme.reused, theme.page, STRENGTHS[tree_words.age_step(node.idle_s)])
 
@@ -75,7 +75,7 @@ class TreePicture:
                 done.worded += 1
                 painter.save()
                 painter.setClipRect(seen)
-                bar = BAR if tree_words.is_on_disk(self._layout.nodes[index]) else 0
+                bar = BAR if tree_words.is_behind(self._layout.nodes[index]) else 0
                 self._paint_words(painter, index, seen.adjusted(PADDING + bar, 0, -PADDING, 0))
                 painter.restore()
         if 0 <= self._current < len(self._layout.boxes):
@@ -107,7 +107,7 @@ class TreePicture:
             stack.extend(reversed(self._layout.children[index]))
 
     def _paint_block(self, painter: QPainter, node: NodeView, block: QRectF) -> None:
-        fill, is_hollow = fill_of(self._theme, node), tree_words.is_on_disk(node)
+        fill, is_hollow = fill_of(self._theme, node), tree_words.is_behind(node)
         if block.height() < 4 or block.width() < 4:
             fill = mixed(self._theme.reused, self._theme.page, STRENGTHS[-1]) if is_hollow else fill
             painter.fillRect(QRectF(block.left(), block.top(), block.width() - 1, max(1.0, block.height())), fill)
@@ -137,7 +137,7 @@ class TreePicture:
         line = QRectF(room.left(), top, room.width(), LINE)
         self._paint_line(painter, line, self._bold, colour, name)
         tokens = counted(node.tokens, "token")
-        tokens += f" {tree_words.ON_DISK}" if tree_words.is_on_disk(node) and not pills else ""
+        tokens += f" {tree_words.place(node)}" if tree_words.is_behind(node) and not pills else ""
         small = (f"{tokens} · {tree_words.age(node.idle_s)}", tokens, f"{node.tokens:,}")
         self._paint_line(painter, line.translated(0, LINE), self._small, colour, *small)
         self._paint_pills(painter, QPointF(room.left(), top + 2 * LINE + 5), room.right(), colour, pills)
@@ -175,7 +175,7 @@ class TreePicture:
 
 def badges(node: NodeView) -> list[str]:
     """The small words on a run: on disk, pinned, hits, conversations."""
-    found = [tree_words.ON_DISK] if tree_words.is_on_disk(node) else []
+    found = [tree_words.place(node)] if tree_words.is_behind(node) else []
     found += ["pinned"] if node.pinned else []
     if node.hits:
         found.append(tree_words.hits(node.hits))

@@ -188,7 +188,7 @@ class RunList(QWidget):
         colour = QColor(self._theme.pinned if node.pinned else self._theme.reused)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
-        if tree_words.is_on_disk(node):
+        if tree_words.is_behind(node):
             painter.fillRect(bar.adjusted(3, 4, -(bar.width() - 6), -4), colour)
             painter.setPen(QPen(colour, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)

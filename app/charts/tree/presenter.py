@@ -124,7 +124,7 @@ class TreePresenter(QObject):
     def pin(self, node: NodeView) -> None:
         """Pin a run and everything before it. A run that is on disk only cannot be pinned."""
         nodes = self._bridge.read_cache_view().nodes
-        if (found := find_again(node, nodes)) >= 0 and tree_words.is_on_disk(nodes[found]):
+        if (found := find_again(node, nodes)) >= 0 and tree_words.is_behind(nodes[found]):
             self._say(tree_words.CANNOT_PIN)
         else:
             self._act(node, "keep_prefix", then=lambda _: self._say_if_not_pinned(node))

@@ -132,8 +132,8 @@ class TreeView(QWidget):
         menu.addSeparator()
         if node.pinned:
             menu.addAction("Un&pin, with all behind it").triggered.connect(lambda: self.unpin_wanted.emit(node))
-        elif tree_words.is_on_disk(node):
-            pin = menu.addAction("&Pin: not while it is on disk only")
+        elif tree_words.is_behind(node):
+            pin = menu.addAction(f"&Pin: not while it is {tree_words.place(node)} only")
             pin.setToolTip(tool_tip(tree_words.CANNOT_PIN))
             pin.setEnabled(False)
         else:

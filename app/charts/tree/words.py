@@ -22,12 +22,16 @@ ROLES = ("system", "user", "assistant", "model", "tool", "developer")
 LONGEST_TEXT = 240
 """Characters of a run's text that are shown."""
 
-ON_DISK = "on disk"
+PLACES = ON_DISK, IN_MEMORY = "on disk", "in main memory"
 TIERS = {"device": "in the GPU's memory", "disk": "on disk only"}
-"""Where a run lies; main memory needs no word."""
+"""Where a run lies; main memory needs no word where it is what the model computes in."""
+
+BEHIND = "in main memory only"
+"""Where a run lies that a GPU had no room for any more."""
 
 CANNOT_PIN = (
-    "This run is on disk only, so there is nothing in memory to pin. A message that begins with it brings it back."
+    "This run does not lie where the model computes, so there is nothing to pin. A message that begins with it brings "
+    "it back."
 )
 
 DELETED = "Deleted conversation"
@@ -78,14 +82,20 @@ def lines_of(text: str) -> list[str]:
     return [line for line in lines if line and line.strip(" :").casefold() not in ROLES]
 
 
-def is_on_disk(node: NodeView) -> bool:
-    """Whether a run is on disk only."""
-    return node.tier == "disk"
+def is_behind(node: NodeView) -> bool:
+    """Whether a run lies only in a tier behind the memory that the model computes in: the disk, or main memory behind a
+    GPU's. Such runs have negative numbers."""
+    return node.block < 0
+
+
+def place(node: NodeView) -> str:
+    """Where such a run lies, in short."""
+    return ON_DISK if node.tier == "disk" else IN_MEMORY
 
 
 def tokens_of(node: NodeView) -> str:
-    """How many tokens, in short, and where they are if not in memory."""
-    return f"{node.tokens:,} {ON_DISK}" if is_on_disk(node) else f"{node.tokens:,}"
+    """How many tokens, in short, and where they are if the model cannot compute with them there."""
+    return f"{node.tokens:,} {place(node)}" if is_behind(node) else f"{node.tokens:,}"
 
 
 def beginning(node: NodeView) -> str:
@@ -112,8 +122,9 @@ def figures(node: NodeView) -> str:
     """Tokens and where they lie, bytes, age, hits (which are counted in memory only), and whether it is pinned."""
     place = f"tokens {node.start:,} to {node.start + node.tokens:,}"
     parts = [counted(node.tokens, "token"), place, size(node.bytes), f"used {age(node.idle_s)}"]
-    parts += [] if is_on_disk(node) else [hits(node.hits)]
-    parts += [TIERS[node.tier]] if node.tier in TIERS else []
+    parts += [] if is_behind(node) else [hits(node.hits)]
+    where = BEHIND if is_behind(node) and node.tier == "memory" else TIERS.get(node.tier, "")
+    parts += [where] if where else []
     return " · ".join([*parts, "pinned"] if node.pinned else parts)
 
 
@@ -130,20 +141,20 @@ def titles_of(node: NodeView, titles: Titles, most: int = 3) -> str:
 
 def freed(layout: TreeLayout, index: int) -> str:
     """What dropping a run gives back: the run and all that stands behind it."""
-    box, where = layout.boxes[index], f" {ON_DISK}" if is_on_disk(layout.nodes[index]) else ""
+    box, where = layout.boxes[index], f" {place(layout.nodes[index])}" if is_behind(layout.nodes[index]) else ""
     behind = f", with {counted(box.runs_below - 1, 'run')} behind it" if box.runs_below > 1 else ""
     return f"frees {counted(box.tokens_below, 'token')}{where}{behind}"
 
 
 def totals(view: CacheView) -> str:
-    """The whole tree in one sentence, what is on disk only apart: its bytes are not those of the cache's memory."""
-    near = [node for node in view.nodes if not is_on_disk(node)]
-    far = [node for node in view.nodes if is_on_disk(node)]
+    """The whole tree in one sentence, what lies behind it only apart: its bytes are not those of the cache's memory."""
+    near = [node for node in view.nodes if not is_behind(node)]
+    places = {where: [node for node in view.nodes if is_behind(node) and place(node) == where] for where in PLACES}
     kept = sum(node.tokens for node in near if node.pinned)
     parts = [_sum(near)] if near else []
     parts += [f"{kept:,} pinned"] if kept else []
     parts += [beside] if near and (beside := beside_cache(view.overhead_bytes)) else []
-    parts += [f"{ON_DISK} only: {_sum(far)}"] if far else []
+    parts += [f"{where} only: {_sum(far)}" for where, far in places.items() if far]
     text = " · ".join(parts) or "Nothing is remembered yet."
     return text[0].upper() + text[1:]
 

@@ -33,7 +33,7 @@ def set_memory(monkeypatch: pytest.MonkeyPatch, free: int, total: int = 64 * GIB
 def test_the_default_budget_is_a_share_never_all(monkeypatch: pytest.MonkeyPatch, free: int, share: int) -> None:
     """Issue 3 point 5."""
     set_memory(monkeypatch, free)
-    assert default_cache_bytes(torch.device("cpu")) == share
+    assert default_cache_bytes(torch.device("cpu"), 1000) == share
 
 
 @pytest.mark.parametrize(("wish", "budget"), [(10**8, 10**8), (0, 1024 * TOKEN), (1023 * TOKEN, 1024 * TOKEN)])
