@@ -19,6 +19,8 @@ from engine import Preview
 SPARE_TOKENS = 64
 """Tokens left for the question itself, where the beginning of a file is taken."""
 
+NO_FILES = "Files go with questions, not with an answer. Save it or cancel, then attach them to your next question."
+
 
 class Attaching(QObject):
     """Reads the files that are dropped on the composer, pasted or chosen, one after the other, and says what they cost.
@@ -45,7 +47,8 @@ class Attaching(QObject):
         self._say_error = say_error
         self._offer = offer
         self._take_back = take_back
-        self._waiting: list[Path] = []
+        self._waiting: list[tuple[Path, int | None]] = []  # with the question that is edited, None for a new one
+        self._read_for: int | None = None
         self._work: Work | None = None
         self._shown_id = session.conversation.id
         composer.attach.clicked.connect(self.choose)
@@ -59,13 +62,22 @@ class Attaching(QObject):
 
     def choose(self) -> None:
         """Have the user choose files."""
+        if self._refuses():
+            return
         paths, _ = QFileDialog.getOpenFileNames(self._composer, "Attach files")
         self.read(paths)
 
     def read(self, paths: Sequence[str]) -> None:
         """Take the text of these files into the question."""
-        self._waiting += map(Path, paths)
-        self._read_next()
+        if not self._refuses():
+            self._waiting += [(Path(path), self._composer.editing) for path in paths]
+            self._read_next()
+
+    def _refuses(self) -> bool:
+        """Files go with questions only: nothing would become of one that is given to an answer."""
+        if self._composer.is_editing_answer:
+            self._say(NO_FILES)
+        return self._composer.is_editing_answer
 
     def stop(self) -> None:
         """Read no more."""
@@ -79,7 +91,7 @@ class Attaching(QObject):
     def _read_next(self) -> None:
         if self._work or not self._waiting:
             return
-        path = self._waiting.pop(0)
+        path, self._read_for = self._waiting.pop(0)
         self._work = work = Work(partial(read_file, path), self)
         work.progressed.connect(self._on_progress)
         work.done.connect(self._on_read)
@@ -93,7 +105,7 @@ class Attaching(QObject):
 
     def _on_read(self, file: Attachment) -> None:
         self._end_reading()
-        edited = self._composer.editing
+        edited = self._read_for
         self._session.attached.set_files((*self._session.attached.files(edited), file), edited)
         if file.note:
             self._say(file.note)

@@ -123,6 +123,11 @@ class Composer(QWidget):
         self.edit.textChanged.connect(self._on_text)
 
     @property
+    def is_editing_answer(self) -> bool:
+        """Whether what is written takes the place of an answer."""
+        return self._is_answer
+
+    @property
     def text(self) -> str:
         """What is typed, letter by letter: Qt's own plain text has other spaces and line ends."""
         return self.edit.document().toRawText().replace(PARAGRAPH_END, "\n")

@@ -178,3 +178,29 @@ def test_a_question_that_is_taken_back_comes_with_its_files(
     screen.play()
     assert screen.composer.text == "Too soon?"
     assert screen.composer.files.names == ["notes.md, 439 characters"]
+
+
+def test_a_file_is_not_given_to_an_answer(screen: Screen, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(notes)], ""))
+    screen.ask("First?")
+    screen.play()
+    screen.answer().tools.edit.click()
+    screen.composer.attach.click()
+    assert "not with an answer" in screen.window.notice.text
+    assert screen.composer.button.isEnabled()
+    assert screen.composer.files.isHidden()
+
+
+def test_a_file_stays_with_what_it_was_given_to(
+    screen: Screen, qtbot: QtBot, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where an answer is edited before the file is read."""
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(notes)], ""))
+    screen.ask("First?")
+    screen.play()
+    screen.composer.attach.click()
+    screen.answer().tools.edit.click()
+    qtbot.waitUntil(lambda: screen.composer.button.isEnabled())
+    assert screen.composer.files.isHidden()
+    screen.press(Qt.Key.Key_Escape)
+    assert screen.composer.files.names == ["notes.md, 439 characters"]
