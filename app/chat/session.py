@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from app.chat.ahead import Reader, is_wanted
 from app.chat.answers import Answers
 from app.chat.attached import Attached
-from app.chat.branch import Branch
+from app.chat.branch import Branch, make_title
 from app.chat.bridge import Bridge
 from app.chat.cost import Cost, Outlook
 from app.chat.forgetting import Forgetting
@@ -23,6 +23,7 @@ from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
 from app.history.records import Conversation, ConversationEntry, StoredMessage, repair_text
+from app.history.servers import BLANK
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
 from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings, is_server
@@ -284,6 +285,16 @@ class Session(QObject):
                 self._change(title=title)
             self.conversations_changed.emit()
 
+    def has_first_title(self, conversation_id: int) -> bool:
+        """Whether a conversation still has the title that its first question gave it, in one of its versions."""
+        is_first = False
+        with self.reporting():
+            first = self._history.messages(conversation_id)[:1]
+            title = self._history.conversation(conversation_id).title
+            versions = self._history.siblings(first[0].id) if first else ()
+            is_first = any(make_title(each.content) == title for each in versions)
+        return is_first
+
     def choose_sibling(self, message_id: int) -> None:
         """Show the branch that goes through this message, down to what was written last in it."""
         with self.reporting():
@@ -516,7 +527,11 @@ class Session(QObject):
         replaced = others[-1] if others else None
         leaf = self._history.newest_leaf(replaced) if replaced else question.parent_id
         if leaf is None:
+            server = self._history.servers.of(question.conversation_id)
             self._history.delete(question.conversation_id)
+            with self.reporting():
+                if server != self._history.servers.of(BLANK):
+                    self._history.servers.choose(BLANK, server)
             self._show(Branch(replace(self.conversation, id=0, title="", leaf_id=None)))
         else:
             self._history.discard(question.id, leaf)

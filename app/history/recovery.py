@@ -17,7 +17,7 @@ from typing import Any
 
 from app.history.records import UNREADABLE_TITLE
 
-TABLES = ("folder", "conversation", "sent_system", "message", "preset", "draft")
+TABLES = ("folder", "conversation", "sent_system", "message", "preset", "draft", "answered_by", "deletion")
 """In an order in which what is named by others comes first. The index of words is made anew by the file itself."""
 
 LARGEST_STEP = 2**40
@@ -27,6 +27,9 @@ _ORPHANS = """UPDATE message SET parent_id =
     (SELECT max(p.id) FROM message p WHERE p.conversation_id = message.conversation_id AND p.id < message.id)
     WHERE parent_id IS NOT NULL AND parent_id NOT IN (SELECT id FROM message)"""
 """A message whose parent is lost stands behind the one that was written before it."""
+
+_LOST = "conversation_id != 0 AND conversation_id NOT IN (SELECT id FROM conversation)"
+"""What belongs to a conversation that is lost: a new one with its id would have it. 0 stands for the blank one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,9 @@ def recover(damaged: Path, db: sqlite3.Connection) -> Recovered:
     if db.in_transaction:
         db.execute("ROLLBACK")
     db.execute("PRAGMA foreign_keys=ON")
-    counts = (db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("conversation", "message"))
-    return Recovered(*counts)
+    counted = {"conversation": "id", "message": "conversation_id"}  # what was deleted, and can be taken back, is not
+    count = "SELECT count(*) FROM {} WHERE {} NOT IN (SELECT conversation_id FROM deletion)"
+    return Recovered(*(db.execute(count.format(*each)).fetchone()[0] for each in counted.items()))
 
 
 def _copy_table(source: sqlite3.Connection, db: sqlite3.Connection, table: str) -> None:
@@ -140,3 +144,5 @@ def _mend(db: sqlite3.Connection) -> None:
         (UNREADABLE_TITLE,),
     )
     db.execute(_ORPHANS)
+    for table in ("draft", "answered_by", "deletion"):
+        db.execute(f"DELETE FROM {table} WHERE {_LOST}")

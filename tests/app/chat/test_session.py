@@ -210,6 +210,16 @@ def test_a_question_that_is_refused_comes_back_to_be_written_again(make_desk: Ca
     assert contents(desk) == ["Hi", ANSWER, "shorter", ANSWER]
 
 
+def test_a_first_question_that_is_refused_is_asked_of_the_same_server_again(make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk(FakeEngine(Script(fail_after=-1, is_refused=True), Script(), manual=True))
+    desk.history.servers.choose(0, "http://elsewhere/v1")
+    ask(desk, "far too long")
+    assert desk.session.conversation.id == 0
+    assert desk.history.servers.of(0) == "http://elsewhere/v1"
+    ask(desk, "shorter")
+    assert desk.history.servers.of(desk.session.conversation.id) == "http://elsewhere/v1"
+
+
 def test_a_refused_question_that_cannot_be_deleted_stays_and_is_said(
     make_desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:

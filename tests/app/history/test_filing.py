@@ -136,3 +136,9 @@ def test_a_copy_of_a_branch_has_that_alone(history: History) -> None:
     copied = history.filing.copy(number, "Branch", branch)
     assert said(history.messages(copied)) == said(history.messages(number)[:2])
     assert len(history.versions(copied)) == 2
+
+
+def test_a_copy_is_answered_by_the_same_server(history: History) -> None:
+    for number, server in ((begin(history, "One"), "http://elsewhere/v1"), (begin(history, "Two"), "")):
+        history.servers.choose(number, server)
+        assert history.servers.of(history.filing.copy(number, "Copy")) == server

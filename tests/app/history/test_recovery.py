@@ -135,3 +135,17 @@ def test_a_start_reads_no_more_of_a_long_history(path: Path) -> None:
     )
     assert "message_open" in str(plan)
     history.close()
+
+
+def test_who_answers_and_what_was_deleted_are_read_too(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("INSERT INTO answered_by VALUES (0, 'http://new/v1'), (3, 'http://elsewhere/v1'), (99, 'lost')")
+        db.execute("INSERT INTO deletion VALUES (4), (99)")
+        db.commit()
+    damage(path, pages_of(path, "message")[-1])
+    history = History(path)
+    assert f"{CHATS - 1} conversations with" in history.notice
+    assert "Chat 3" not in [entry.title for entry in history.conversations()]  # the fourth
+    assert [history.servers.of(number) for number in (0, 3, 5, 99)] == ["http://new/v1", "http://elsewhere/v1", "", ""]
+    assert history.filing.hidden() == ()
+    history.close()
