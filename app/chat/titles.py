@@ -23,8 +23,9 @@ _AROUND = " \t\"'“”„«»*_#`."
 
 
 class Titles(QObject):
-    """Has one title written at a time, on request, or behind the first answer where the user wants that. It runs beside
-    the conversation: what that had in the cache stays, and a question that is asked meanwhile breaks it off.
+    """Has one title written at a time, on request, or behind the first answer where the user wants that and has given
+    the conversation no title of their own. It runs beside the conversation: what that had in the cache stays, and a
+    question that is asked meanwhile breaks it off.
 
     Signals: written(int, Matched): the conversation with this id has a new title; what its prompt reused and read.
     """
@@ -65,7 +66,7 @@ class Titles(QObject):
     def _request(self, conversation_id: int) -> Request | None:
         """The next prompt of the conversation, with the question for a title at its end."""
         asked = self._session.next_turn(conversation_id) if not self._session.answers.is_answering else None
-        if asked is None or asked.messages[-1] != Message("user", "") or len(asked.messages) < 2:
+        if asked is None or [message.role for message in asked.messages[-2:]] != ["assistant", "user"]:
             return None
         messages = (*asked.messages[:-1], Message("user", QUESTION))
         same = replace(asked, messages=messages, sampling=LIKELIEST, stop=(), keep_room=False)
@@ -76,7 +77,8 @@ class Titles(QObject):
 
     def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
         is_first = len(turn.request.messages) - (turn.request.messages[0].role == "system") == 1
-        if self._settings.write_titles and is_first and kept and message.finish_reason == "end":
+        is_wanted = self._settings.write_titles and is_first and kept and message.finish_reason == "end"
+        if is_wanted and self._session.has_first_title(message.conversation_id):
             QTimer.singleShot(0, self, partial(self.write, message.conversation_id))
 
     def _on_event(self, event: Event) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from app.chat.titles import QUESTION, Titles, clean
+from app.placeholders import Cure
 from app.settings import Settings
 from engine import Matched, Message, TextDelta
 from tests.app.conftest import Desk
@@ -95,3 +96,11 @@ def test_it_is_not_offered_where_it_cannot_be(desk: Desk, titles: Titles, make_d
     desk.play()
     assert titles.can_write(1)
     assert not titles.can_write(99)
+
+
+def test_it_is_written_behind_a_placeholder_that_was_moved(desk: Desk, titles: Titles) -> None:
+    desk.session.set_system_prompt("It is {{time}}.", (Cure("time", "moved"),))
+    titles.write(1)
+    assert desk.engine.requests[-1].messages[-1] == Message("user", QUESTION)
+    desk.play()
+    assert title(desk) == "All about tents"
