@@ -50,7 +50,7 @@ class Presenter(QObject):
         self._shown_id = 0
         self._is_sending = False
         self._left_text = ""  # what was written in the conversation that was in view before
-        self._disk_note = self._error = ""
+        self._disk_note = self._error = self._needle = ""
         self._found: Sequence[ConversationEntry] = ()
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
@@ -223,8 +223,9 @@ class Presenter(QObject):
     def _on_list(self, search: str | None = None) -> None:
         needle = self._window.sidebar.needle
         self._search.start(needle)
-        if not needle:
+        if self._needle and not needle:  # what the bar of Ctrl+F marks stays marked
             self._window.transcript.mark("")
+        self._needle = needle
         self._refresh_header()
 
     def _on_found(self, found: Sequence[ConversationEntry]) -> None:

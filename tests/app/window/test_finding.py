@@ -75,3 +75,11 @@ def test_another_conversation_is_looked_through_anew(screen: Screen) -> None:
     screen.window.sidebar.list.opened.emit(screen.window.sidebar.list.rows[0].id)
     settle()
     assert bar.count.text() == "3 of 3 messages"
+
+
+def test_what_is_marked_stays_marked_when_the_list_changes(screen: Screen) -> None:
+    find(screen, "tent")
+    before = marked(screen)
+    screen.session.rename(screen.session.conversation.id, "Camping")
+    settle()
+    assert marked(screen) == before != []
