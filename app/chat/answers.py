@@ -239,7 +239,7 @@ class Answers(QObject):
             self._fail_loading(event)
         elif turn := self._running.pop(event.request_id, None):
             turn.is_refused = event.is_refused
-            self._end(turn, replace(turn.message(), finish_reason="failed"))
+            self._end(turn, turn.ended(turn.message(), "failed"))
             self.error.emit(event.sentence, event.detail)
         else:
             self._forget_ended(event.request_id)
@@ -259,7 +259,7 @@ class Answers(QObject):
             self._submit_queued()
         waiting, self._queued = self._queued, []
         for turn in waiting:
-            self._end(turn, replace(turn.message(), finish_reason="failed"))
+            self._end(turn, turn.ended(turn.message(), "failed"))
         self.progressed.emit()
         if self._is_load_cancelled and not event.is_model_gone:
             self.loading_stopped.emit()

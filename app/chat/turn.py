@@ -82,7 +82,10 @@ class Turn:
         )
 
     def ended(self, message: StoredMessage, reason: str) -> StoredMessage:
-        """The final form of the answer. One that was to go on, and did not, ended as it had before."""
-        if self.before and message.content == self.before.content and reason == "stopped":
-            return self.before
+        """The final form of the answer. One that was to go on, and did not, ended as it had before, whatever kept it
+        from going on."""
+        before = self.before
+        is_as_before = before and (message.content, message.thought) == (before.content, before.thought)
+        if before and is_as_before and reason in ("stopped", "failed"):
+            return before
         return replace(message, finish_reason=reason)

@@ -53,6 +53,7 @@ class Transcript(QScrollArea):
         self._messages: list[MessageWidget] = []
         self._folds: Folds = {}
         self._shows_figures = False
+        self._can_go_on = True
         self._following, self._moving = True, False
         self._anchor: tuple[MessageWidget, int] | None = None
         self._needle = ""
@@ -211,6 +212,12 @@ class Transcript(QScrollArea):
         for message in self._messages:
             message.mark(needle)
 
+    def set_can_go_on(self, can_go_on: bool) -> None:
+        """Whether whoever answers here goes on with answers that were cut off."""
+        if can_go_on != self._can_go_on:
+            self._can_go_on = can_go_on
+            self.mark_newest()
+
     def show_figures(self, wanted: bool) -> None:
         """Whether all answers show their figures."""
         self._shows_figures = wanted
@@ -300,7 +307,7 @@ class Transcript(QScrollArea):
         for message in self._messages:
             is_last = message is self._messages[-1]
             message.tools.set_always(is_last and bool(message.content.finish_reason))
-            message.tools.set_can_go_on(is_last and message.content.is_cut)
+            message.tools.set_can_go_on(is_last and message.content.is_cut and self._can_go_on)
             if isinstance(message, Question):
                 message.tools.set_can_retry(is_last)
 

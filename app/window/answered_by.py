@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
 from app.chat.session import Session
@@ -16,7 +16,12 @@ from engine import HeadstartError
 
 
 class AnsweredBy(QObject):
-    """Has the bridge send each conversation where it belongs, and the header say so. `say_error` shows a sentence."""
+    """Has the bridge send each conversation where it belongs, and the header say so. `say_error` shows a sentence.
+
+    Signals: changed(): another one answers the conversation in view from now on.
+    """
+
+    changed = Signal()
 
     def __init__(
         self,
@@ -44,6 +49,7 @@ class AnsweredBy(QObject):
         except HeadstartError as error:
             self._say_error(str(error), error.detail)
         self._show()
+        self.changed.emit()
         self._session.cost.refresh()
 
     def _of(self, conversation_id: int) -> str:
