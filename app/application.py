@@ -126,7 +126,9 @@ class Application(QObject):
         )
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
         self.finding = Finding(window, session)
-        self.rewriting_presenter = RewritingPresenter(window, session, self.rewriting, self.filing, self.dialogs.show)
+        self.rewriting_presenter = RewritingPresenter(
+            window, session, self.rewriting, self.filing, self.answered_by, self.dialogs.show
+        )
         say, say_error = window.notice.show_notice, window.notice.show_error
         self.proving = ProofPresenter(window, session, bridge, self.history, say=say, say_error=say_error)
         self.cure_offer = CureOffer(
@@ -274,6 +276,7 @@ class Application(QObject):
         if self._closed:
             return
         self._closed = True
+        self.window.notice.clear()  # what could be undone until now is final, while the engine can be told
         _app().styleHints().colorSchemeChanged.disconnect(self._on_system_scheme)
         self.settings.window_geometry = self.window.geometry_text()
         self.settings.show_sidebar, self.settings.show_charts = self.window.wishes

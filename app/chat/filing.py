@@ -123,13 +123,17 @@ class Filing(QObject):
             self.deleted.emit(conversation_id, entry.title)
         self._tell()
 
-    def take_back(self, conversation_id: int) -> None:
-        """Undo a deletion; what was in view then is so again."""
+    def take_back(self, conversation_id: int) -> bool:
+        """Undo a deletion; what was in view then is so again. False where that failed, which an `error` of the session
+        tells: it can be tried again."""
+        is_back = False
         with self._session.reporting():
             self._history.filing.take_back(conversation_id)
+            is_back = True
             if conversation_id == self._left_by_deletion:
                 self._session.open(conversation_id)
         self._tell()
+        return is_back
 
     def finish(self, conversation_id: int) -> None:
         """A deletion that was not taken back is final: nothing of it is found in any file, nor in what the engine

@@ -14,8 +14,8 @@ from app.chat.cost import Previewer
 from app.chat.session import Session
 from app.chat.turn import Turn
 from app.history.history import History, Removed
-from app.history.records import CUT, Outlined, StoredMessage, repair_text
-from engine import HeadstartError, Message, Preview, Request
+from app.history.records import CUT, Outlined, StoredMessage, label_of, repair_text
+from engine import HeadstartError, Message, Preview, Request, is_server
 
 
 class Rewriting(QObject):
@@ -23,17 +23,18 @@ class Rewriting(QObject):
     `is_going_on`: what is considered is that an answer goes on. `previewer` asks what that costs.
 
     Signals: priced(int, Preview): what the next prompt would cost without the message with this id, or what it would
-    that this answer goes on. deleted(): a message was; `take_back` undoes that.
+    that this answer goes on. deleted(int): the message with this id was; `take_back` undoes that until `finish`.
     """
 
     priced = Signal(object, object)
-    deleted = Signal()
+    deleted = Signal(object)
 
     def __init__(self, session: Session, history: History, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._history = history
-        self._removed: list[Removed] = []
+        self._bridge = bridge
+        self._removed: dict[int, list[Removed]] = {}  # by the message that each deletion was of
         self._considered, self.is_going_on = 0, False
         self.previewer = Previewer(bridge, self._requests, self._on_preview, self)
         session.conversation_changed.connect(lambda _: self.consider(0))
@@ -41,12 +42,20 @@ class Rewriting(QObject):
 
     # An answer goes on
 
+    @property
+    def is_on_server(self) -> bool:
+        """Whether a server answers the conversation in view: none goes on with an answer that is begun."""
+        model = self._session.model
+        own = self._bridge.server_of(label_of(self._session.conversation.id))
+        return bool(own) or (model is not None and is_server(model.path))
+
     def can_go_on(self, message: StoredMessage) -> bool:
-        """Whether this is the answer at the end, and was cut off."""
+        """Whether this is the answer at the end, was cut off, and is continued where it is answered."""
         messages = self._session.messages
         is_last = bool(messages) and messages[-1].id == message.id
         is_cut = message.finish_reason in CUT and bool(message.content or message.thought)
-        return is_last and is_cut and message.role == "assistant" and not message.tool_calls
+        is_answer = message.role == "assistant" and not message.tool_calls
+        return is_last and is_cut and is_answer and not self.is_on_server
 
     def go_on(self) -> bool:
         """Have the answer at the end written on: its own tokens stand behind the same prompt, so that all of them but
@@ -54,6 +63,8 @@ class Rewriting(QObject):
         asked_at, is_begun = time.perf_counter(), False
         with self._session.reporting():
             self._session.refuse_if_not_ready()
+            if self.is_on_server:
+                raise HeadstartError("A server answers here, which cannot go on with an answer. Ask it to go on.")
             answer = self._session.messages[-1] if self._session.messages else None
             if answer is None or not self.can_go_on(answer):
                 raise HeadstartError("There is no answer here that was cut off. Ask something first.")
@@ -106,27 +117,36 @@ class Rewriting(QObject):
             gone = self._group(message_id)
             if gone.issuperset(message.id for message in self._session.messages):
                 raise HeadstartError("Nothing would be left. Delete the conversation instead.")
+            for older in [*self._removed]:  # it would take what this one needs to be undone: system prompts as sent
+                self.finish(older)
             with self._history.together():
-                self._removed = [self._history.remove(number) for number in sorted(gone, reverse=True)]
+                removed = [self._history.remove(number) for number in sorted(gone, reverse=True)]
+            self._removed[message_id] = removed
             self._session.reload()
-            self.deleted.emit()
+            self.deleted.emit(message_id)
 
-    def take_back(self) -> None:
-        """Undo the newest deletion."""
-        removed, self._removed = self._removed, []
+    def take_back(self, message_id: int) -> bool:
+        """Undo the deletion of this message. False where that failed, which an `error` of the session tells: it can be
+        tried again."""
+        is_back = False
         with self._session.reporting():
             with self._history.together():
-                for each in reversed(removed):
+                for each in reversed(self._removed.get(message_id, [])):
                     self._history.put_back(each)
+            self._removed.pop(message_id, None)
+            is_back = True
             self._session.reload()
+        return is_back
 
-    def finish(self) -> None:
-        """The newest deletion is final."""
-        removed, self._removed = self._removed, []
-        if removed:
+    def finish(self, message_id: int) -> None:
+        """The deletion of this message is final: its words leave the file, and the engine keeps on disk nothing that
+        only its conversation used. The next turn has what is left written there again."""
+        if removed := self._removed.pop(message_id, []):
+            conversation_id = removed[0].conversation_id
             with self._session.reporting():
-                self._history.forget_unsent(removed[0].conversation_id)
-        self._session.forgetting.begin()
+                self._history.forget_unsent(conversation_id)
+            self._bridge.tell("forget", label_of(conversation_id))
+            self._session.forgetting.begin()
 
     def _group(self, message_id: int) -> set[int]:
         """The ids of a message, and where it is a question of all that answers it, in every version."""

@@ -134,9 +134,10 @@ class FilingPresenter(QObject):
         """The deletion is final when this notice goes."""
         notice = self._window.notice
 
-        def take_back() -> None:
-            self._filing.take_back(number)
-            notice.clear()
+        def take_back() -> bool:
+            if is_back := self._filing.take_back(number):
+                notice.clear()
+            return is_back
 
         finish = partial(self._filing.finish, number)
         said = shortened_line(title, LONGEST_TITLE)

@@ -55,6 +55,11 @@ class NoticeBar(QWidget):
         """The sentence shown, "" when there is none."""
         return "" if self.isHidden() else self._says.text()
 
+    @property
+    def has_offer(self) -> bool:
+        """Whether something is offered that would expire if this notice went."""
+        return not self.isHidden() and not self.offer.isHidden()
+
     def show_error(self, sentence: str, detail: str = "", stays: bool = False) -> None:
         """Something failed: `sentence` says what to do. It `stays` until it is closed or `end_lasting` is called."""
         if stays:
@@ -80,8 +85,9 @@ class NoticeBar(QWidget):
         is_error: bool = True,
         expire: Callable[[], object] = lambda: None,
     ) -> None:
-        """Something failed, or could come next, and a button with the label `offer` does it: it calls `accept`. Once
-        the offer is no longer there, `expire` is called, also where it was taken."""
+        """Something failed, or could come next, and a button with the label `offer` does it: it calls `accept`. Where
+        that gives False, because it failed, the button stays below what was said about that. Once the offer goes
+        without having been taken, `expire` is called."""
         self._end_offer()
         self._accept, self._expire = accept, expire
         self._show(sentence, "", is_error=is_error, offer=offer)
@@ -98,15 +104,22 @@ class NoticeBar(QWidget):
         """What stayed holds no longer."""
         if self._lasting[0]:
             self._lasting = ("", "")
-            self._end_offer()
-            self.hide()
+            if self.has_offer:
+                self._show(*self._newest)
+            else:
+                self.hide()
 
     def _end_offer(self) -> None:
         expire, self._expire = self._expire, lambda: None
         expire()
 
     def _on_offer(self) -> None:
-        self._accept()
+        """Nothing that is said meanwhile makes the offer expire: it was taken, or it is there again."""
+        offer, expire, self._expire = self.offer.text(), self._expire, lambda: None
+        if self._accept() is False:
+            sentence, detail, is_error, _ = self._newest
+            self._expire = expire
+            self._show(sentence, detail, is_error, offer)
 
     def _close(self) -> None:
         self._lasting = ("", "")

@@ -110,14 +110,15 @@ class Presenter(QObject):
     # What the user does
 
     def send(self, text: str) -> None:
-        """Send what the composer holds; it stays there when that fails."""
+        """Send what the composer holds; it stays there when that fails. What could be undone until now is final before
+        the engine has the question, so that it forgets nothing of the new turn."""
         editing, before = self._window.composer.editing, self._shown_id
+        self._window.notice.clear()
         self._is_sending = True
         sent = self._session.send(text) if editing is None else self._change(editing, text)
         self._is_sending = False
         if sent:
             self._window.composer.clear_sent()
-            self._window.notice.clear()
             self._session.keep_draft(before, "")
 
     def _change(self, message_id: int, text: str) -> bool:
@@ -128,9 +129,9 @@ class Presenter(QObject):
 
     def _send_for_tour(self, text: str) -> None:
         """Ask this; what the composer holds stays there."""
+        self._window.notice.clear()
         self._is_sending = True
-        if self._session.send(text):
-            self._window.notice.clear()
+        self._session.send(text)
         self._is_sending = False
         self._window.composer.edit.setFocus()
 
@@ -139,8 +140,8 @@ class Presenter(QObject):
 
     def retry(self) -> None:
         """Answer the last question again."""
-        if self._session.retry():
-            self._window.notice.clear()
+        self._window.notice.clear()
+        self._session.retry()
         self._window.composer.edit.setFocus()
 
     def new(self) -> None:
@@ -329,8 +330,9 @@ class Presenter(QObject):
             self._window.sidebar.model_button.show_model(self._session.model)
 
     def _end_error(self) -> None:
-        """What failed works again: the bar that said so goes, unless it says something else by now."""
-        if self._error and self._window.notice.text == self._error:
+        """What failed works again: the bar that said so goes, unless it says something else by now, or what failed can
+        be tried again there."""
+        if self._error and self._window.notice.text == self._error and not self._window.notice.has_offer:
             self._window.notice.clear()
         self._error = ""
 

@@ -14,6 +14,7 @@ from app.chat.rewriting import Rewriting
 from app.chat.session import Session
 from app.transcript.branches_dialog import BranchesDialog
 from app.transcript.message_dialog import MessageDialog
+from app.window.answered_by import AnsweredBy
 from app.window.window import Window
 from app.words import recomputes
 from engine import Preview
@@ -31,6 +32,7 @@ class RewritingPresenter(QObject):
         session: Session,
         rewriting: Rewriting,
         filing: Filing,
+        answered_by: AnsweredBy,
         open_dialog: Callable[[QDialog], None],
     ) -> None:
         super().__init__(window)
@@ -53,12 +55,14 @@ class RewritingPresenter(QObject):
         session.message_finished.connect(self._refresh)
         session.conversation_changed.connect(self._refresh)
         session.message_added.connect(self._refresh)
+        session.answers.model_changed.connect(self._refresh)
+        answered_by.changed.connect(self._refresh)
         self._refresh()
 
     def go_on(self) -> None:
         """Go on with the answer at the end."""
-        if self._rewriting.go_on():
-            self._window.notice.clear()
+        self._window.notice.clear()
+        self._rewriting.go_on()
         self._window.composer.edit.setFocus()
 
     def show_menu(self, message_id: int, below: QWidget) -> None:
@@ -123,17 +127,20 @@ class RewritingPresenter(QObject):
             button = message.tools.go_on if self._rewriting.is_going_on else message.tools.edit
             button.say_also(recomputes(preview))
 
-    def _on_deleted(self) -> None:
+    def _on_deleted(self, message_id: int) -> None:
         """The deletion is final when this notice goes."""
         notice = self._window.notice
 
-        def take_back() -> None:
-            self._rewriting.take_back()
-            notice.clear()
+        def take_back() -> bool:
+            if is_back := self._rewriting.take_back(message_id):
+                notice.clear()
+            return is_back
 
-        notice.show_offer("Deleted.", "Undo", take_back, is_error=False, expire=self._rewriting.finish)
+        finish = partial(self._rewriting.finish, message_id)
+        notice.show_offer("Deleted.", "Undo", take_back, is_error=False, expire=finish)
 
     def _refresh(self, change: object = None) -> None:
+        self._window.transcript.set_can_go_on(not self._rewriting.is_on_server)
         messages = self._session.messages
         can = bool(messages) and self._rewriting.can_go_on(messages[-1])
         self._window.commands.go_on.setEnabled(can)

@@ -71,6 +71,27 @@ def test_stopped_before_a_word_it_is_as_it_was(desk: Desk, rewriting: Rewriting)
     assert desk.history.message(before.id) == before
 
 
+def test_refused_before_a_word_it_is_as_it_was(make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk(FakeEngine(LENGTH, Script(fail_after=-1, is_refused=True), manual=True))
+    rewriting = Rewriting(desk.session, desk.history, desk.bridge)
+    ask(desk, "Count.")
+    before = desk.session.messages[-1]
+    rewriting.go_on()
+    desk.play()
+    assert desk.heard("error")
+    assert desk.session.messages[-1] == desk.history.message(before.id) == before
+    assert rewriting.can_go_on(before)
+
+
+def test_nothing_goes_on_where_a_server_answers(desk: Desk, rewriting: Rewriting) -> None:
+    ask(desk, "Count.")
+    desk.bridge.server_of = {"#1": "http://elsewhere/v1"}.get  # type: ignore[assignment]
+    assert not rewriting.can_go_on(desk.session.messages[-1])
+    assert not rewriting.go_on()
+    assert "A server answers here" in desk.heard("error")[-1][0]
+    assert len(desk.engine.requests) == 1
+
+
 def test_what_going_on_saved_is_counted_once(desk: Desk, rewriting: Rewriting) -> None:
     total = SavedTotal(desk.session.answers, Settings())
     ask(desk, "Count.")
@@ -138,7 +159,7 @@ def test_a_message_is_deleted_and_taken_back(desk: Desk, rewriting: Rewriting, p
     before = desk.session.messages
     rewriting.delete(before[place].id)
     assert [each.id for each in desk.session.messages] == [before[number].id for number in left]
-    rewriting.take_back()
+    assert rewriting.take_back(before[place].id)
     assert desk.session.messages == before
 
 
@@ -160,7 +181,7 @@ def test_a_question_goes_with_all_its_answers(desk: Desk, rewriting: Rewriting) 
     assert contents(desk)[0] == "E poi?"
     questions = [each.begins for each in desk.history.outline(1) if each.parent_id is None]
     assert questions == ["And then?", "And now?", "E poi?"]
-    rewriting.take_back()
+    rewriting.take_back(first.id)
     assert desk.history.outline(1) == whole
     assert contents(desk)[:3] == ["Count.", "Uno", "E poi?"]
 
@@ -179,12 +200,15 @@ def test_what_was_deleted_is_in_no_file(desk: Desk, rewriting: Rewriting, tmp_pa
     desk.session.rename(1, "Birds")
     desk.session.set_system_prompt("")
     ask(desk, "And then?")
-    rewriting.delete(desk.session.messages[0].id)
-    rewriting.finish()
+    gone = desk.session.messages[0].id
+    rewriting.delete(gone)
+    assert "forget #1" not in desk.engine.calls
+    rewriting.finish(gone)
+    assert "forget #1" in desk.engine.calls
     desk.history.words.forget_all()
     files = [each.read_bytes().lower() for each in tmp_path.iterdir()]
     assert not any(word in content for word in (b"herons", b"stilts") for content in files)
-    rewriting.take_back()  # too late
+    rewriting.take_back(gone)  # too late
     assert contents(desk) == ["And then?", " three."]
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMenu
 from app.settings import Settings
 from app.sidebar.sidebar import headings_of
 from app.window.name_dialog import NameDialog
-from engine import TextDelta
+from engine import DiskFullError, TextDelta
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, settle
 
@@ -160,6 +160,20 @@ def test_a_deletion_is_taken_back_with_a_click(screen: Screen) -> None:
     assert not any(call.startswith("forget") for call in screen.engine.calls)  # the engine has all of it still
 
 
+def test_an_undo_that_fails_is_offered_again(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(statement: str, *values: object) -> int:
+        raise DiskFullError("The disk is full.")
+
+    choose(menu_of(screen, "Boats"), "Delete")
+    with monkeypatch.context() as patch:
+        patch.setattr(screen.application.history.file, "change", no_room)
+        undo(screen)
+    assert screen.window.notice.text == "The disk is full."
+    undo(screen)
+    assert titles(screen) == ["Boats", "Tents", "Parcels"]
+    assert screen.window.notice.text == ""
+
+
 def close_notice(screen: Screen) -> None:
     QTest.mouseClick(screen.window.notice.close_button, Qt.MouseButton.LeftButton)
 
@@ -170,6 +184,12 @@ def ask_next(screen: Screen) -> None:
 
 def delete_next(screen: Screen) -> None:
     choose(menu_of(screen, "Tents"), "Delete")
+
+
+def test_closing_makes_a_deletion_final(screen: Screen) -> None:
+    choose(menu_of(screen, "Boats"), "Delete")
+    screen.window.close()
+    assert "forget #3" in screen.engine.calls
 
 
 @pytest.mark.parametrize("go_on", [close_notice, ask_next, delete_next])
@@ -230,3 +250,28 @@ def test_the_model_writes_a_title_behind_the_first_answer_where_that_is_wanted(
         screen.play()
         assert titles(screen) == ["Tents"]
     assert len(screen.engine.requests) == 3
+
+
+def test_a_title_of_the_users_own_stays_when_the_first_question_is_answered_again(
+    make_screen: Callable[..., Screen],
+) -> None:
+    screen = make_screen(settings=Settings(theme="light", write_titles=True))
+    screen.ask("What is a tent?")
+    screen.play()
+    screen.session.rename(screen.session.conversation.id, "Mine")
+    asked = len(screen.engine.requests)
+    screen.window.commands.retry.trigger()
+    screen.play()
+    screen.transcript.messages[0].tools.edit.click()
+    screen.composer.set_text("What is a rope?")
+    screen.press(Qt.Key.Key_Return)
+    screen.play()
+    assert titles(screen) == ["Mine"]
+    assert len(screen.engine.requests) == asked + 2
+
+
+def test_a_copy_is_answered_by_the_same_server(screen: Screen) -> None:
+    screen.application.answered_by.choose("http://elsewhere/v1")
+    choose(menu_of(screen, "Boats"), "Duplicate")
+    assert screen.session.conversation.title == "Boats (copy)"
+    assert screen.application.answered_by.server() == "http://elsewhere/v1"

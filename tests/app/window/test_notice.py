@@ -44,3 +44,13 @@ def test_it_can_be_closed(screen: Screen) -> None:
     assert notice.text == ""
     notice.show_notice("Later.")
     assert notice.text == "Later."
+
+
+def test_an_offer_outlives_an_error_that_holds_no_longer(screen: Screen) -> None:
+    notice, gone = screen.window.notice, []
+    notice.show_error(FULL, stays=True)
+    notice.show_offer("Deleted.", "Undo", lambda: None, is_error=False, expire=lambda: gone.append(True))
+    notice.end_lasting()
+    assert (notice.text, notice.offer.isVisible(), gone) == ("Deleted.", True, [])
+    notice.clear()
+    assert (notice.text, gone) == ("", [True])

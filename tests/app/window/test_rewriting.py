@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from app.transcript.branches_dialog import BranchesDialog
 from app.transcript.message_dialog import MessageDialog
-from engine import TextDelta
+from engine import DiskFullError, TextDelta
 from tests.app.fake_engine import FIRST_ID, Script
 from tests.app.window.conftest import Screen, settle
 
@@ -131,6 +132,70 @@ def test_a_message_is_deleted_and_taken_back(screen: Screen) -> None:
     assert screen.texts() == ["Count.", "one two", "And then?", " three."]
     choose(screen, 2, "Delete this question and its answers")
     assert screen.texts() == ["Count.", "one two"]
+
+
+def test_each_of_two_deletions_has_an_undo_of_its_own(screen: Screen) -> None:
+    screen.ask("And then?")
+    screen.play()
+    choose(screen, 1, "Delete this answer")
+    choose(screen, 2, "Delete this answer")
+    assert screen.texts() == ["Count.", "And then?"]
+    undo(screen)
+    assert screen.texts() == ["Count.", "And then?", " three."]
+
+
+def test_an_undo_that_fails_is_offered_again(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen.ask("And then?")
+    screen.play()
+    before = screen.texts()
+    choose(screen, 1, "Delete this answer")
+    with monkeypatch.context() as patch:
+        patch.setattr(screen.application.history.file, "change", no_room)
+        undo(screen)
+    assert screen.window.notice.text == "The disk is full."
+    assert screen.texts() == ["Count.", "And then?", " three."]
+    undo(screen)
+    assert screen.texts() == before
+    assert screen.window.notice.text == ""
+
+
+def no_room(statement: str, *values: object) -> int:
+    raise DiskFullError("The disk is full.")
+
+
+def test_a_deletion_is_final_before_the_engine_is_asked_again(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the engine keeps of the new turn is not forgotten with it."""
+    screen.ask("And then?")
+    screen.play()
+    choose(screen, 1, "Delete this answer")
+    assert "forget #1" not in screen.engine.calls
+    submit, told = screen.engine.submit, []
+    monkeypatch.setattr(screen.engine, "submit", lambda asked: told.append("forget #1" in calls) or submit(asked))
+    calls = screen.engine.calls
+    screen.ask("And now?")
+    assert told == [True]
+    screen.play()
+    assert calls.count("forget #1") == 1
+
+
+def test_closing_makes_a_deletion_final(screen: Screen, tmp_path: Path) -> None:
+    """Also what only the deleted answer was written under leaves the file, and the engine is told."""
+    screen.session.set_system_prompt("Speak of stilts.")
+    screen.ask("And then?")
+    screen.play()
+    screen.session.set_system_prompt("")
+    choose(screen, 3, "Delete this answer")
+    screen.window.close()
+    assert "forget #1" in screen.engine.calls
+    assert not any(b"stilts" in each.read_bytes() for each in tmp_path.glob("history*"))
+
+
+def test_no_answer_goes_on_where_a_server_answers(screen: Screen) -> None:
+    for server, can_go_on in (("http://elsewhere/v1", False), ("", True)):
+        screen.application.answered_by.choose(server)
+        settle()
+        assert screen.answer().tools.go_on.isVisible() == can_go_on
+        assert screen.window.commands.go_on.isEnabled() == can_go_on
 
 
 def test_deleting_says_before_what_the_next_prompt_reads(screen: Screen) -> None:
