@@ -10,8 +10,8 @@ from PySide6.QtGui import QColor, QContextMenuEvent, QEnterEvent, QPainter, QPai
 from PySide6.QtWidgets import QGraphicsView, QHBoxLayout, QSizePolicy, QToolButton, QToolTip, QVBoxLayout, QWidget
 
 from app.charts.axes import Axis, Scale
+from app.charts.export import SaveButton, Table, as_csv, as_png, as_svg
 from app.charts.plot import Plot, mixed
-from app.charts.saving import SaveButton, Table, as_csv, as_png, as_svg
 from app.theme import SMALL, Theme, text_font
 from app.widgets.explain import Explain
 from app.widgets.icons import icon

@@ -9,9 +9,9 @@ import numpy as np
 from app.charts import words
 from app.charts.bars import MOST_SLOTS, BarsPlot, Layer
 from app.charts.card import Card
+from app.charts.export import Table
 from app.charts.headline import stats_of
 from app.charts.memory import PARTS, MemoryPlot
-from app.charts.saving import Table
 from app.charts.series import TTFT_PARTS, MemorySeries, TurnSeries, used_bytes
 from app.theme import Theme
 from app.words import (

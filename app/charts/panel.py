@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayou
 from app.charts.bars import MOST_SLOTS
 from app.charts.card import Card, label
 from app.charts.cards import FirstTokenCard, MemoryCard, TokensCard
+from app.charts.export import Saver
 from app.charts.headline import Headline
-from app.charts.saving import Saver
 from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
 from app.charts.tree.prefix_card import PrefixCard
 from app.charts.tree.words import Titles

@@ -13,8 +13,8 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+from app.charts.export import KINDS, PNG_SCALE, SaveButton
 from app.charts.panel import ChartPanel
-from app.charts.saving import KINDS, PNG_SCALE, SaveButton
 from app.charts.series import ShownTurn
 from app.theme import DARK, LIGHT, Theme
 from engine import CacheView, TtftParts, TurnStats
