@@ -337,13 +337,14 @@ class Responder:
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""
         decode, stop, prompt = self.model.text.marked, turn.request.stop, turn.prompt
+        kept = len(turn.request.begun.content) if turn.request.begun else 0
         if not self.format.marks or turn.request.is_plain:
-            return WrittenAnswer(decode, stop=stop)
+            return WrittenAnswer(decode, stop=stop, kept=kept)
         behind = prompt.spans[-1].end if prompt.spans else 0
         end = self.model.text.spelled(prompt.asked[max(behind, len(prompt.asked) - OPENING_TOKENS) :])
         has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
         reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
-        return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call)
+        return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call, kept=kept)
 
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""

@@ -102,6 +102,19 @@ def test_a_stop_string_across_the_cut_is_met(tiny: LoadedModel) -> None:
     assert first.text[:-1] + shown == last.text
 
 
+def test_a_stop_string_that_was_there_before_is_none(tiny: LoadedModel) -> None:
+    """It was asked for later: nothing of the answer that is there goes."""
+    whole = ask(fresh(tiny), LONG)
+    chat = fresh(tiny)
+    first = ask(chat, replace(LONG, max_tokens=20))
+    stop = first.text[3:]
+    assert stop not in whole.text[4:]
+    last, shown, _ = finish_parts(
+        chat, chat.request(sampling=replace(LONG, max_tokens=20), begun=begun(first), stop=(stop,))
+    )
+    assert (last.text, last.token_ids, first.text + shown) == (whole.text, whole.token_ids, whole.text)
+
+
 @pytest.mark.parametrize("message", [Message("user", "x"), "text"])
 def test_only_an_answer_goes_on(message: object) -> None:
     with pytest.raises(InvalidRequestError):
