@@ -473,7 +473,6 @@ class Responder:
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
-        self.cache.memory.clear()
         self.cache.disk.clear()
 
     def read_ahead(self, wish: Wish, listen: Listen = lambda: None) -> Iterator[Event | None]:
