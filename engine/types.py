@@ -556,7 +556,8 @@ class ModelInfo:
 
     `thinking` lists what the chat template lets one choose about thoughts, such as ("on", "off") or ("low", "medium",
     "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
-    nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block.
+    nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block; where they are 8, a token
+    costs `rounded_bytes_per_token` in a block, and `kv_bytes_per_token` only in the conversation that is computed now.
 
     `near` says why an answer may differ from one without the cache, where two tokens are nearly equally likely; it is
     empty where both are equal bit for bit.
@@ -577,6 +578,7 @@ class ModelInfo:
     advice: Sampling | None = None
     has_tools: bool = False
     kv_bits: KVBits = 16
+    rounded_bytes_per_token: int = 0
 
 
 SHORT, LONG = "short", "long"
