@@ -222,6 +222,10 @@ class Sampling:
             if not low <= value <= high:
                 raise InvalidRequestError(f"Set {name} between {low:g} and {high:g}; it is {_shown(value)}.")
 
+    def answer_room(self, context_length: int) -> int:
+        """How many tokens of the context a request leaves for its answer where it keeps room for that."""
+        return max(1, min(self.max_tokens, context_length // ANSWER_SHARE))
+
 
 @dataclass(frozen=True, slots=True)
 class KeptStart:
@@ -388,7 +392,7 @@ class Request:
 
     def answer_room(self, context_length: int) -> int:
         """How many tokens of the context must be left for the answer; without them the request is refused."""
-        return max(1, min(self.sampling.max_tokens, context_length // ANSWER_SHARE)) if self.keep_room else 1
+        return self.sampling.answer_room(context_length) if self.keep_room else 1
 
 
 KVBits = Literal[8, 16]
