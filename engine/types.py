@@ -222,6 +222,10 @@ class Sampling:
             if not low <= value <= high:
                 raise InvalidRequestError(f"Set {name} between {low:g} and {high:g}; it is {_shown(value)}.")
 
+    def answer_room(self, context_length: int) -> int:
+        """How many tokens of the context a request leaves for its answer where it keeps room for that."""
+        return max(1, min(self.max_tokens, context_length // ANSWER_SHARE))
+
 
 @dataclass(frozen=True, slots=True)
 class KeptStart:
@@ -388,7 +392,7 @@ class Request:
 
     def answer_room(self, context_length: int) -> int:
         """How many tokens of the context must be left for the answer; without them the request is refused."""
-        return max(1, min(self.sampling.max_tokens, context_length // ANSWER_SHARE)) if self.keep_room else 1
+        return self.sampling.answer_room(context_length) if self.keep_room else 1
 
 
 KVBits = Literal[8, 16]
@@ -556,7 +560,8 @@ class ModelInfo:
 
     `thinking` lists what the chat template lets one choose about thoughts, such as ("on", "off") or ("low", "medium",
     "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
-    nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block.
+    nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block; where they are 8, a token
+    costs `rounded_bytes_per_token` in a block, and `kv_bytes_per_token` only in the conversation that is computed now.
 
     `near` says why an answer may differ from one without the cache, where two tokens are nearly equally likely; it is
     empty where both are equal bit for bit.
@@ -577,6 +582,7 @@ class ModelInfo:
     advice: Sampling | None = None
     has_tools: bool = False
     kv_bits: KVBits = 16
+    rounded_bytes_per_token: int = 0
 
 
 SHORT, LONG = "short", "long"

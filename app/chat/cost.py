@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.ahead import WRITING_REST_MS, Reader, alternatives, later
+from app.chat.ahead import REST_MS, WRITING_REST_MS, Reader, alternatives, later
 from app.chat.attached import Attached
 from app.chat.branch import Branch
 from app.chat.bridge import Bridge
@@ -16,8 +16,6 @@ from app.documents import Attachment
 from app.history.records import repair_text
 from app.placeholders import Cure, Values, names_in
 from engine import HeadstartError, ModelInfo, Preview, Request, TemplateSettings
-
-REST_MS = 150
 
 
 @dataclass(frozen=True, slots=True)

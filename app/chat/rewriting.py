@@ -14,7 +14,7 @@ from app.chat.cost import Previewer
 from app.chat.session import Session
 from app.chat.turn import Turn
 from app.history.history import History, Removed
-from app.history.records import CUT, Outlined, StoredMessage, label_of, repair_text
+from app.history.records import Outlined, StoredMessage, is_cut, label_of, repair_text
 from engine import HeadstartError, Message, Preview, Request, is_server
 
 
@@ -53,9 +53,9 @@ class Rewriting(QObject):
         """Whether this is the answer at the end, was cut off, and is continued where it is answered."""
         messages = self._session.messages
         is_last = bool(messages) and messages[-1].id == message.id
-        is_cut = message.finish_reason in CUT and bool(message.content or message.thought)
-        is_answer = message.role == "assistant" and not message.tool_calls
-        return is_last and is_cut and is_answer and not self.is_on_server
+        said = message.content or message.thought
+        was_cut = is_cut(message.role, message.finish_reason, said, message.tool_calls)
+        return is_last and was_cut and not self.is_on_server
 
     def go_on(self) -> bool:
         """Have the answer at the end written on: its own tokens stand behind the same prompt, so that all of them but

@@ -146,15 +146,13 @@ class Attaching(QObject):
         if self._work or not files:
             return
         cost = whole.prompt_tokens - without.prompt_tokens
-        room = whole.context_length - self._answer_room(whole) - without.system_tokens - SPARE_TOKENS
+        answer_room = self._session.conversation.sampling.answer_room(whole.context_length)
+        room = whole.context_length - answer_room - without.system_tokens - SPARE_TOKENS
         if cost > room:
             self._refuse(files, cost, room, whole.context_length)
             return
         seconds = max(0.0, whole.seconds - without.seconds)
         self._composer.files.say(f"{words.tokens(cost)}, read once in about {words.about_seconds(seconds)}")
-
-    def _answer_room(self, preview: Preview) -> int:
-        return min(self._session.conversation.sampling.max_tokens, preview.context_length // 4)
 
     def _refuse(self, files: tuple[Attachment, ...], cost: int, room: int, context: int) -> None:
         """The newest file goes; its beginning is offered, as much as there is room for."""

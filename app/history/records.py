@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 REASONS = ("", "end", "length", "stopped", "failed", "interrupted", "edited")
 CUT = ("length", "stopped", "failed", "interrupted", "edited")
-"""Answers that ended like this can go on."""
+"""How answers end that can go on."""
 
 UNREADABLE_TITLE = "Untitled"
 """Stands for a title that is of no use."""
@@ -73,6 +73,11 @@ class StoredMessage:
     def is_empty(self) -> bool:
         """Whether nothing is written in any of its parts."""
         return not (self.content or self.thought or self.tool_calls or self.token_ids)
+
+
+def is_cut(role: Role, finish_reason: str, said: str, tool_calls: tuple[ToolCall, ...]) -> bool:
+    """Whether this is an answer that was cut off and can go on: something of it is `said`, and it called no tool."""
+    return role == "assistant" and finish_reason in CUT and bool(said) and not tool_calls
 
 
 class ConversationEntry(NamedTuple):

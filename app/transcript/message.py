@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme, words
 from app.documents import Attachment
-from app.history.records import CUT
+from app.history.records import is_cut
 from app.transcript.answer_view import AnswerView
 from app.transcript.divergence_box import DivergenceBox
 from app.transcript.document_view import DocumentView
@@ -52,8 +52,7 @@ class MessageContent:
     @property
     def is_cut(self) -> bool:
         """Whether this is an answer that can go on."""
-        is_answer = self.role == "assistant" and bool(self.text or self.thought)
-        return is_answer and self.finish_reason in CUT and not self.tool_calls
+        return is_cut(self.role, self.finish_reason, self.text or self.thought, self.tool_calls)
 
 
 Folds = dict[tuple[int, str], bool]

@@ -68,8 +68,9 @@ class NextPrompt(QWidget):
             self.show_newest()
 
     def show_ahead(self, progress: Prefill) -> None:
-        """So much of what is certain of the next prompt was read ahead since the newest preview."""
-        if self._previewed is None or self._answered is not None:
+        """So much of what is certain of the next prompt was read ahead since the newest preview. Where nothing of that
+        was left to compute, as for a question that was not changed, it stays as it is."""
+        if self._previewed is None or self._answered is not None or not self._previewed.computed_tokens:
             return
         done = max(0, min(progress.done, self._previewed.computed_tokens - 1))
         shown = replace(

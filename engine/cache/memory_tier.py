@@ -151,11 +151,6 @@ class MemoryTier:
         self._behind.clear()
         self.version += 1
 
-    def set_budget(self, nbytes: int) -> None:
-        """Change the budget; what no longer fits goes at once."""
-        self.budget_bytes = nbytes if self._copies is not None else 0
-        self._make_room(0)
-
     def behind(self, digest: str) -> set[str]:
         """The blocks here that come right behind the one of this name, wherever that is."""
         return set(self._behind.get(digest, ()))

@@ -331,12 +331,26 @@ class PrefixCache:
             found.append(tensor)
         return found
 
-    def clear(self, *, is_kept_too: bool = True) -> None:
-        """Drop every block and lane in memory that no running request needs; kept ones stay where not `is_kept_too`."""
+    def clear(self) -> None:
+        """Drop every block and lane in memory that no running request needs, behind the device too."""
+        self._release_all()
+        self.store.free(self.tree.evict(len(self.tree)))
+        self._drop_idle_lanes()
+        self.memory.clear()
+
+    def free_device(self, *, is_kept_too: bool) -> None:
+        """Every block and lane that no running request needs leaves the device, into the memory behind it where there
+        is one; kept ones stay where not `is_kept_too`."""
+        self._release_all(is_kept_too=is_kept_too)
+        self._evict(len(self.tree))
+        self._drop_idle_lanes()
+
+    def _release_all(self, *, is_kept_too: bool = True) -> None:
         self.evictions.note_otherwise()
         for owner in self.tree.kept() if is_kept_too else ():
             self.tree.release(owner)
-        self._evict(len(self.tree))
+
+    def _drop_idle_lanes(self) -> None:
         for lane in self._lanes.idle():
             self._lanes.drop(lane)
         self.store.let_go(self.store.budget_bytes)

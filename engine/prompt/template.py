@@ -22,8 +22,10 @@ from engine.prompt.call_form import CallForm, find_call_form
 from engine.prompt.chat_template import ChatTemplate, Context
 from engine.prompt.encoding import Encoder
 from engine.prompt.framing import Framing, Rendered, first_tool
+from engine.prompt.going_on import as_written
 from engine.prompt.handed import ID_LENGTH, PROBE, PROBE_NAME, handed
 from engine.prompt.marks import AnswerFormat
+from engine.prompt.parts import AnswerReader
 from engine.prompt.sent import (
     Sent,
     as_sent,
@@ -39,7 +41,7 @@ from engine.prompt.special_tokens import ControlTokens
 from engine.prompt.splicing import Answer, Splice, splice
 from engine.prompt.switches import Switch
 from engine.prompt.thoughts import parted
-from engine.prompt.token_text import TokenText, readable
+from engine.prompt.token_text import TokenText, names_as_text, readable
 from engine.prompt.written import Written, locate, token_at
 from engine.remembered import Remembered
 from engine.types import (
@@ -76,6 +78,9 @@ PART_LEFT_OUT = "This model's chat template leaves out a part of an earlier answ
 REMEMBERED_BYTES = 64_000_000
 """Memory for texts that were encoded, with their tokens; and a quarter as much each for answers that were looked
 through and for renderings."""
+
+OPENING_TOKENS = 32
+"""At the end of a prompt, in which a template may open the thought."""
 
 log = logging.getLogger("headstart")
 
@@ -219,13 +224,29 @@ class PromptBuilder:
             has_own_text=self._has_own_text(rendered),
         )
 
-    def begun(self, answer: Message) -> tuple[int, ...]:
-        """The ids of an answer that goes on: those that this model wrote, else those of its text. Raises
-        InvalidRequestError where it holds half of a character."""
+    def begun(
+        self, answer: Message, form: AnswerFormat, asked_with: str, reader: AnswerReader | None
+    ) -> tuple[int, ...]:
+        """The ids of an answer that goes on: those that this model wrote, else those of its thought and its text, as
+        this model would write them in its format `form` behind a prompt that ends with `asked_with`.
+
+        Raises InvalidRequestError where it holds half of a character, or where `reader` would read it otherwise."""
         if own := self._own(answer):
             return own.ids
         _check_encodable([answer], ())
-        return self._encoder.encoded_alone(answer.content)
+        ids: list[int] = []
+        for text, is_mark in as_written(answer, form, asked_with, reader):
+            if is_mark:
+                ids += self.tokenizer(names_as_text(text), add_special_tokens=False).input_ids
+            else:
+                ids += self._encoder.encoded_alone(text)
+        return tuple(ids)
+
+    def asked_with(self, prompt: Prompt) -> str:
+        """What the template writes behind the last message of a prompt, or the end of it, with special tokens as
+        `as_control` writes them."""
+        behind = prompt.spans[-1].end if prompt.spans else 0
+        return self._text.spelled(prompt.asked[max(behind, len(prompt.asked) - OPENING_TOKENS) :])
 
     def call_form(self, form: AnswerFormat, ends: Collection[str]) -> CallForm | None:
         """How the template writes calls of tools; None where no answer can be held to that. `form` says how thoughts

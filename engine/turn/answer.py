@@ -14,7 +14,7 @@ from engine.types import Message, ToolCall
 class WrittenAnswer:
     """Reads an answer token by token. `decode` maps ids to marked text (`TokenText.marked`), `reader` finds the parts;
     None for a model that writes none. Stop strings are looked for in the answer's text, not in its thought.
-    `is_one_call`: it has one call of a tool at most.
+    `is_one_call`: it has one call of a tool at most. The first `kept` characters of its text were written before.
 
     `is_stopped` says that one was met, `is_thought` that the last token belonged to the thought. Some models call tools
     behind the token that ends their answers. `is_over` says that something else came there: the answer is its first
@@ -29,12 +29,13 @@ class WrittenAnswer:
         stop: Sequence[str] = (),
         *,
         is_one_call: bool = False,
+        kept: int = 0,
     ) -> None:
         self._names = form.names
         self._characters = Detokenizer(decode, form.names)
         self._reader = reader
         self._is_one_call = is_one_call
-        self._text = StopStrings(stop)
+        self._text = StopStrings(stop, kept)
         self._thought: list[str] = []
         self._count = 0
         self._end: int | None = None  # the tokens before an end behind which a tool call may yet come

@@ -5,6 +5,8 @@ from __future__ import annotations
 from concurrent.futures import Future
 from functools import partial
 
+from engine.prompt.marks import AnswerFormat
+from engine.prompt.parts import AnswerReader
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.stopping import Listen, in_own_thread, wait_for
 from engine.types import Request, TemplateSettings
@@ -14,10 +16,12 @@ LONG_TEXT = 50_000
 
 
 class Building:
-    """Builds the prompts of requests with one `builder`; of long ones one at a time."""
+    """Builds the prompts of requests with one `builder`; of long ones one at a time. `form` is how the model marks the
+    parts of its answers."""
 
-    def __init__(self, builder: PromptBuilder) -> None:
+    def __init__(self, builder: PromptBuilder, form: AnswerFormat) -> None:
         self.builder = builder
+        self._form = form
         self._long_text: tuple[Request, Future[Prompt]] | None = None
         """The long text that is encoded in a thread of its own, or was, and its prompt was not used yet."""
 
@@ -42,7 +46,17 @@ class Building:
         if request.is_plain:
             return self.builder.plain(request.messages[0])
         prompt = self.builder.build(request.messages, request.day, request.tools, settings)
-        return prompt.with_begun(self.builder.begun(request.begun)) if request.begun else prompt
+        if request.begun is None:
+            return prompt
+        asked_with, reader = self.builder.asked_with(prompt), self.reader(prompt, request)
+        return prompt.with_begun(self.builder.begun(request.begun, self._form, asked_with, reader))
+
+    def reader(self, prompt: Prompt, request: Request) -> AnswerReader | None:
+        """What finds the parts of the answer to this prompt; None where the answer is its text."""
+        if not self._form.marks or request.is_plain:
+            return None
+        has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
+        return AnswerReader(self._form, self.builder.asked_with(prompt), request.tools, has_tools=has_tools)
 
     def _end(self, done: tuple[Request, Future[Prompt]]) -> None:
         """Hold it no longer, unless a preview within `listen` has begun another one by now."""

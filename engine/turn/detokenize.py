@@ -63,10 +63,12 @@ class Detokenizer:
 
 class StopStrings:
     """Ends a growing text where one of the strings of `stop` begins. `text` is all that was handed out; `is_met` says
-    that one was there. What may become one is held back."""
+    that one was there. What may become one is held back. A string counts for nothing where it ends within the first
+    `kept` characters, which were there before."""
 
-    def __init__(self, stop: Sequence[str] = ()) -> None:
+    def __init__(self, stop: Sequence[str] = (), kept: int = 0) -> None:
         self._stop = tuple(s for s in stop if s)
+        self._kept = kept
         self._held = ""
         self.text = ""
         self.is_met = False
@@ -76,7 +78,9 @@ class StopStrings:
         if self.is_met:
             return ""
         text = self._held + text
-        ends = [at for at in (text.find(stop) for stop in self._stop) if at >= 0]
+        kept = self._kept - len(self.text)
+        found = (text.find(stop, max(0, kept - len(stop) + 1)) for stop in self._stop)
+        ends = [at for at in found if at >= 0]
         if ends:
             self.is_met = True
             text, self._held = text[: min(ends)], ""

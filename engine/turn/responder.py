@@ -23,7 +23,6 @@ from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
 from engine.prompt.marks import AnswerFormat
-from engine.prompt.parts import AnswerReader
 from engine.prompt.template import Prompt, PromptBuilder
 from engine.remembered import Remembered
 from engine.stopping import Listen, StoppedError, listening
@@ -48,9 +47,6 @@ DIFFERS = "a test prompt read in two pieces gave other numbers than at once."
 TOO_SLOW = "this model is too large here to read every answer once more while nobody waits."
 STATS_INTERVAL_S = 0.2
 """Between two reports while an answer is written: nobody reads figures that change more often."""
-OPENING_TOKENS = 32
-"""At the end of a prompt, in which a template may open the thought."""
-
 NOTHING = Message("assistant", "")
 """The answer of a request that was stopped before it."""
 
@@ -88,8 +84,8 @@ class Responder:
         self.rate = PrefillRate()
         self.near = ""
         self._cold_cache = NullCache(cache.store, cache.make_room, cache.regime)
-        self.building = Building(PromptBuilder(model.tokenizer, model.vocabulary))
         self.format = AnswerFormat.of(model.tokenizer)
+        self.building = Building(PromptBuilder(model.tokenizer, model.vocabulary), self.format)
         ends = template_ends(model.tokenizer, self.format)
         self.end_ids = (model.end_ids | ends) - self.format.thought_ends
         self._choices = Choices(
@@ -336,14 +332,11 @@ class Responder:
 
     def _written(self, turn: Turn) -> WrittenAnswer:
         """What reads the answer. A model whose format has no marks needs nothing but its characters."""
-        decode, stop, prompt = self.model.text.marked, turn.request.stop, turn.prompt
-        if not self.format.marks or turn.request.is_plain:
-            return WrittenAnswer(decode, stop=stop)
-        behind = prompt.spans[-1].end if prompt.spans else 0
-        end = self.model.text.spelled(prompt.asked[max(behind, len(prompt.asked) - OPENING_TOKENS) :])
-        has_tools = any(message.tool_calls or message.role == "tool" for message in prompt.messages)
-        reader = AnswerReader(self.format, end, turn.request.tools, has_tools=has_tools)
-        return WrittenAnswer(decode, self.format, reader, stop, is_one_call=turn.request.one_call)
+        decode, request = self.model.text.marked, turn.request
+        kept = len(request.begun.content) if request.begun else 0
+        if (reader := self.building.reader(turn.prompt, request)) is None:
+            return WrittenAnswer(decode, stop=request.stop, kept=kept)
+        return WrittenAnswer(decode, self.format, reader, request.stop, is_one_call=request.one_call, kept=kept)
 
     def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
@@ -480,7 +473,6 @@ class Responder:
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
-        self.cache.memory.clear()
         self.cache.disk.clear()
 
     def read_ahead(self, wish: Wish, listen: Listen = lambda: None) -> Iterator[Event | None]:

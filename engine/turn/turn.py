@@ -143,7 +143,7 @@ def with_room(cache: PrefixCache, step: Callable[[], Result]) -> Result:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-        cache.clear(is_kept_too=is_kept_too)
+        cache.free_device(is_kept_too=is_kept_too)
     return step()
 
 

@@ -206,10 +206,17 @@ class CacheMachine(RuleBasedStateMachine):
     @rule()
     def clear(self) -> None:
         """Everything that nobody needs goes, kept or not."""
-        self.has_lost = True
+        self.has_lost = self.has_dropped = True
         self.cache.clear()
         assert not any(node.kept_by for node in self.cache.tree.nodes())
         assert all(node.pins for node in self.cache.tree.nodes())
+
+    @rule(is_kept_too=st.booleans())
+    def free_device(self, is_kept_too: bool) -> None:
+        """The step of a request found no memory."""
+        self.has_lost = True
+        self.cache.free_device(is_kept_too=is_kept_too)
+        assert not self.cache.tree.evictable()
 
     @rule(chat=chats, cut=st.floats(0, 1))
     def keep(self, chat: int, cut: float) -> None:

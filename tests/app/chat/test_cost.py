@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pytestqt.qtbot import QtBot
 
-from app.chat.cost import REST_MS
+from app.chat.ahead import REST_MS
 from engine import Failed, Message, ModelSpec, Preview, TextDelta
 from tests.app.conftest import Desk
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -81,6 +82,13 @@ def test_it_stands_alone(script: str) -> None:
     assert f"--reused: {LIGHT.reused};" in page
     assert f"--reused: {DARK.reused};" in page
     assert "It shows &lt;this&gt;." in page
+
+
+def test_what_a_token_costs_is_what_its_block_costs() -> None:
+    report = make_report()
+    assert "23,040 bytes a token, budget" in as_page(report, "A machine")
+    report.model = replace(MODEL, kv_bits=8, rounded_bytes_per_token=11_904)
+    assert "11,904 bytes a token in 8 bits, budget" in as_page(report, "A machine")
 
 
 def test_the_table_holds_the_rows() -> None:

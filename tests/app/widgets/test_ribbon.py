@@ -229,6 +229,10 @@ def test_while_it_is_read_ahead_the_cells_turn(line: NextPrompt) -> None:
     assert line.text == "This prompt  ·  180 of 200 tokens remembered · 19 read ahead · 1 to read"
     line.show_ahead(Prefill(7, 8, 16, 0.1))
     assert line.text.startswith("This prompt")
+    line.show_preview(preview(200, 200))  # a question that was not changed
+    said = line.text
+    line.show_ahead(Prefill(7, 8, 16, 0.1))
+    assert line.text == said
 
 
 def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt) -> None:

@@ -123,3 +123,19 @@ def test_what_is_still_on_its_way_is_waited_for() -> None:
     assert store.used_bytes == before
     store.let_go(store.budget_bytes)
     assert store.used_bytes == before - LAYOUT.bytes_per_block
+
+
+def test_to_clear_copies_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is given up on both sides need not go from one to the other; what makes room for a request does."""
+    memory = MemoryTier(LateCopies(3), 40 * LAYOUT.bytes_per_block, LAYOUT.bytes_per_block)
+    cache = make_cache(tokens=512, context=256, memory=memory)
+    for number in range(4):
+        run_prompt(cache, MODEL, unlike(number, 160))
+    before = memory.used_bytes
+    cache.free_device(is_kept_too=True)
+    assert memory.used_bytes > before > 0
+    run_prompt(cache, MODEL, unlike(4, 160))
+    monkeypatch.setattr(memory, "take", lambda *block: pytest.fail("a block is copied to be given up"))
+    cache.clear()
+    assert (cache.used_bytes, memory.used_bytes) == (0, 0)
+    cache.check_integrity()

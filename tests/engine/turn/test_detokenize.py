@@ -213,3 +213,13 @@ def test_the_work_for_a_token_is_constant(piece: str) -> None:
         detokenizer.add(token)
     assert max(asked) <= MOST_TOKENS <= 12
     assert len(asked) <= 2 * len(ids) * 40
+
+
+def test_a_stop_string_within_what_was_there_before_counts_for_nothing() -> None:
+    text = StopStrings(["##"], kept=3)
+    assert "".join(map(text.add, "##a")) == "##a"
+    assert text.add("#") == ""
+    assert text.add("#") == ""
+    assert (text.text, text.is_met) == ("##a", True)
+    across = StopStrings(["##"], kept=1)
+    assert [across.add("#"), across.add("#"), across.text] == ["", "", ""]

@@ -16,7 +16,7 @@ from engine.llama.checkpoint import STAGE
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import DIFFERS, TOO_SLOW
-from engine.types import ModelSpec
+from engine.types import BLOCK_TOKENS, ModelSpec
 from engine.worker.loading import open_model
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
@@ -43,7 +43,15 @@ def test_a_budget_is_what_was_asked_for_but_one_lane_at_least(tiny_folder: Path,
     assert responder.cache.store.budget_bytes == info.cache_budget_bytes == budget
     assert responder.cache.store.used_bytes == 0, "the warm-up left something"
     assert responder.cache.view().cached_tokens == 0
-    assert info.kv_bytes_per_token == TOKEN
+    assert (info.kv_bytes_per_token, info.rounded_bytes_per_token) == (TOKEN, 0)
+
+
+def test_what_a_token_costs_in_8_bits_is_what_its_block_holds(tiny_folder: Path) -> None:
+    responder, info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32", kv_bits=8), Ticks(), lambda *_: None)
+    layout = responder.model.layout
+    assert (
+        info.rounded_bytes_per_token * BLOCK_TOKENS == layout.bytes_per_block < info.kv_bytes_per_token * BLOCK_TOKENS
+    )
 
 
 @pytest.mark.parametrize(
