@@ -9,9 +9,10 @@ import json
 import shutil
 import time
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
 
-from app.files import set_aside
+from app.files import rename, set_aside
 from app.history.copies import copy_to, refuse_unusable
 from app.history.history import History
 from engine import HeadstartError
@@ -69,13 +70,24 @@ def put_back(folder: Path, history: Path, settings: Path) -> list[Path]:
     Call it while nobody has anything of it open. Raises HeadstartError; then what was there is there again.
     """
     kept: list[Path] = []
+    wanted = {history: folder / HISTORY, settings: folder / SETTINGS}
+    drafts = {target: target.with_name(f"{target.name}.restored") for target in wanted if wanted[target].is_file()}
     try:
-        for source, target in ((folder / HISTORY, history), (folder / SETTINGS, settings)):
-            if source.is_file():
+        with ExitStack() as undo:
+            for target, draft in drafts.items():  # all that takes room, before anything has another name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                undo.callback(draft.unlink, missing_ok=True)
+                shutil.move(wanted[target], draft)
+            for target, draft in drafts.items():
                 if target.exists():
                     kept.append(set_aside(target, COMPANIONS, why="before-restore"))
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(source, target)
+                    undo.callback(rename, kept[-1], target, COMPANIONS)
+                draft.rename(target)
+                undo.callback(target.unlink)
+            undo.pop_all()
     except OSError as error:
-        raise HeadstartError(f"The backup could not be put back: {error.strerror or error}.", str(error)) from error
+        left = ", ".join(str(each) for each in kept if each.exists())
+        there = f"What was there is kept as {left}." if left else "What was there is there again."
+        sentence = f"The backup could not be put back: {error.strerror or error}. {there}"
+        raise HeadstartError(sentence, str(error)) from error
     return kept
