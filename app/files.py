@@ -31,7 +31,7 @@ def write_whole(path: Path, data: bytes, *, is_private: bool = False) -> None:
 
 def set_aside(path: Path, companions: tuple[str, ...] = (), why: str = "damaged") -> Path:
     """Give a file another name in its folder, one that says why and when, and return that path. Files whose name is
-    that of `path` and one of the endings `companions` are renamed with it. Raises OSError; then none has another name."""
+    that of `path` and one of the endings `companions` are renamed with it, all of them or none. Raises OSError."""
     target = path.with_name(f"{path.name}.{why}-{time.strftime('%Y%m%d-%H%M%S')}")
     while target.exists():
         target = target.with_name(target.name + "x")

@@ -12,6 +12,7 @@ import zipfile
 from contextlib import ExitStack
 from pathlib import Path
 
+from app.documents import BROKEN_ARCHIVE, refuse_locked
 from app.files import rename, set_aside
 from app.history.copies import copy_to, refuse_unusable
 from app.history.history import History
@@ -50,6 +51,7 @@ def unpack(backup: Path, folder: Path) -> None:
     refused = f"{backup.name} is no backup of Headstart, or it is damaged."
     try:
         with zipfile.ZipFile(backup) as archive:
+            refuse_locked(archive, backup.name)
             if json.loads(archive.read(ABOUT)).get("kind") != KIND:
                 raise HeadstartError(refused)
             for name in {HISTORY, *({SETTINGS} & set(archive.namelist()))}:
@@ -58,7 +60,7 @@ def unpack(backup: Path, folder: Path) -> None:
         refuse_unusable(folder / HISTORY, backup.name)
     except HeadstartError:
         raise
-    except (KeyError, ValueError, AttributeError, zipfile.BadZipFile, EOFError) as error:
+    except (*BROKEN_ARCHIVE, KeyError, AttributeError) as error:
         raise HeadstartError(refused, str(error)) from None
     except OSError as error:
         raise HeadstartError(f"{backup.name} could not be read: {error.strerror or error}.", str(error)) from error

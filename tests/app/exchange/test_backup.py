@@ -13,6 +13,7 @@ from app.history.history import History
 from app.history.talks import Talk, read_talk, store_talk
 from engine import HeadstartError, Sampling
 from tests.app.exchange.test_reading import OWN
+from tests.app.odd_archives import ODD, odd
 
 
 def with_talk(path: Path, title: str) -> History:
@@ -90,6 +91,16 @@ def test_what_is_no_backup_is_refused_before_anything_changes(tmp_path: Path, ma
                 archive.writestr("history.sqlite3", b"SQLite format 3\0" + bytes(5000))
     with pytest.raises(HeadstartError, match=r"is no backup of Headstart|belongs to another program"):
         unpack(path, folder)
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_backup_that_cannot_be_unpacked_is_refused(tmp_path: Path, kind: str) -> None:
+    path, history = tmp_path / "backup.zip", with_talk(tmp_path / "history.sqlite3", "first")
+    write_backup(history, tmp_path / "none", path)
+    history.close()
+    path.write_bytes(odd(path.read_bytes(), kind))
+    with pytest.raises(HeadstartError, match="password" if kind == "locked" else "is damaged"):
+        unpack(path, tmp_path)
 
 
 def test_a_conversation_is_taken_in_as_it_was_written(tmp_path: Path) -> None:
