@@ -253,7 +253,7 @@ def tokens(count: int) -> str:
 
 def token_cost(model: ModelInfo) -> str:
     """What the cache takes for each token of this model: "One token costs 22.5 kB"."""
-    return f"One token costs {model.kv_bytes_per_token / 1000:,.1f} kB"
+    return f"One token costs {model.cached_bytes_per_token / 1000:,.1f} kB"
 
 
 def least_budget(model: ModelInfo) -> str:

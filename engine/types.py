@@ -397,6 +397,11 @@ LEAST_CONTEXT = 1024
 """Tokens that a conversation may have at least, whatever memory there is."""
 
 
+def is_server(path: str) -> bool:
+    """Whether the path of a model is the address of a server."""
+    return path.lower().startswith(("http://", "https://"))
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """Which model to load and how. An empty `path` means the default model, which is fetched once.
@@ -552,7 +557,8 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one token of a conversation costs.
+    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one token of a conversation costs while it is
+    computed, `cached_bytes_per_token` what it costs in the cache, which is less where that keeps 8 bits of a number.
 
     `thinking` lists what the chat template lets one choose about thoughts, such as ("on", "off") or ("low", "medium",
     "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
@@ -571,6 +577,7 @@ class ModelInfo:
     context_length: int
     weights_bytes: int
     kv_bytes_per_token: int
+    cached_bytes_per_token: int
     cache_budget_bytes: int
     prefill_tokens_per_s: float
     thinking: tuple[str, ...] = ()

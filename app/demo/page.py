@@ -168,7 +168,7 @@ def _facts(report: Report, machine: str) -> tuple[tuple[str, str], ...]:
         ("Model", f"{model.name} ({model.architecture}), {model.weights_bytes / 1e6:,.0f} MB"),
         ("Computed on", f"{model.device}, {model.dtype}, {'near' if model.near else 'exact'}"),
         ("Context", f"{model.context_length:,} tokens"),
-        ("Cache", f"{model.kv_bytes_per_token:,} bytes a token, budget {model.cache_budget_bytes / 1e6:,.0f} MB"),
+        ("Cache", f"{model.cached_bytes_per_token:,} bytes a token, budget {model.cache_budget_bytes / 1e6:,.0f} MB"),
         ("Machine", machine),
         ("Versions", ", ".join(f"{name} {version}" for name, version in report.versions.items())),
     )

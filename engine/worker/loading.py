@@ -22,7 +22,7 @@ from engine.models.choice import bytes_behind, cache_sizes
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
 from engine.turn.responder import Responder
-from engine.types import HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
+from engine.types import BLOCK_TOKENS, HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
 from engine.weights.row_products import known_counts
 from engine.worker.known_products import recall_products, remember_products
 
@@ -131,6 +131,7 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         context_length=cache.context_length,
         weights_bytes=model.weights_bytes,
         kv_bytes_per_token=model.layout.bytes_per_token,
+        cached_bytes_per_token=model.layout.bytes_per_block // BLOCK_TOKENS,
         kv_bits=spec.kv_bits,
         cache_budget_bytes=cache.budget_bytes,
         prefill_tokens_per_s=responder.rate.tokens_per_s,

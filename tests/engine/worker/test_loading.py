@@ -43,7 +43,16 @@ def test_a_budget_is_what_was_asked_for_but_one_lane_at_least(tiny_folder: Path,
     assert responder.cache.store.budget_bytes == info.cache_budget_bytes == budget
     assert responder.cache.store.used_bytes == 0, "the warm-up left something"
     assert responder.cache.view().cached_tokens == 0
-    assert info.kv_bytes_per_token == TOKEN
+    assert info.kv_bytes_per_token == info.cached_bytes_per_token == TOKEN
+
+
+def test_in_8_bits_a_token_costs_less_in_the_cache_and_as_much_while_it_is_computed(tiny_folder: Path) -> None:
+    """The least budget is one conversation while it is computed; of each head a row has a byte for its exponent."""
+    spec = ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=0, kv_bits=8)
+    responder, info = open_model(spec, Ticks(), lambda stage, fraction: None)
+    layout = responder.cache.store.layout
+    assert (info.kv_bytes_per_token, info.cache_budget_bytes) == (TOKEN, 1024 * TOKEN)
+    assert info.cached_bytes_per_token == TOKEN // 4 + layout.rows_per_token == layout.bytes_per_block // 16
 
 
 @pytest.mark.parametrize(
