@@ -14,14 +14,15 @@ from pathlib import Path
 
 from app.documents import BROKEN_ARCHIVE, refuse_locked
 from app.files import rename, set_aside
-from app.history.copies import copy_to, refuse_unusable
+from app.history.copies import COMPANIONS, OPENED, copy_to, refuse_unusable
 from app.history.history import History
 from engine import HeadstartError
 
 HISTORY, SETTINGS, ABOUT = "history.sqlite3", "settings.json", "backup.json"
 """The names of what is in the file."""
 KIND = "headstart.backup"
-COMPANIONS = ("-wal", "-shm", "-opened")
+BESIDE = (*COMPANIONS, OPENED)
+"""Endings of the files beside that of the conversations, which belong to it."""
 _CHUNK = 1 << 20
 
 
@@ -82,8 +83,8 @@ def put_back(folder: Path, history: Path, settings: Path) -> list[Path]:
                 shutil.move(wanted[target], draft)
             for target, draft in drafts.items():
                 if target.exists():
-                    kept.append(set_aside(target, COMPANIONS, why="before-restore"))
-                    undo.callback(rename, kept[-1], target, COMPANIONS)
+                    kept.append(set_aside(target, BESIDE, why="before-restore"))
+                    undo.callback(rename, kept[-1], target, BESIDE)
                 draft.rename(target)
                 undo.callback(target.unlink)
             undo.pop_all()
