@@ -356,8 +356,9 @@ def run(options: argparse.Namespace) -> int:
         application = build(engine, settings)
     except HeadstartError as error:
         engine.close()
-        given = options.conversations or "", options.model or ""
-        if isinstance(error, InUseError) and show_first(default_path(), *given):
+        if isinstance(error, InUseError) and show_first(
+            default_path(), options.conversations or "", options.model or ""
+        ):
             print("Headstart is open already; its window is in front now.")
             return 0
         say_on_screen(error)
