@@ -229,9 +229,12 @@ class Application(QObject):
             self.updating.ask()
         self.session.answers.load(spec or model_spec(self.settings))
 
-    def open_conversations(self, path: str) -> None:
-        """Take in conversations from a file that the desktop opened with Headstart."""
-        self.exchanging.take_in(Path(path))
+    def open_files(self, conversations: str, model: str = "") -> None:
+        """Take in conversations from a file, and open a model, that the desktop opened with Headstart; "" for none."""
+        if conversations:
+            self.exchanging.take_in(Path(conversations))
+        if model and not (self.session.model and self.session.model.path == model):
+            self.session.answers.load(model_spec(self.settings, model))
 
     def delete_left_overs(self) -> None:
         """Have the engine delete from disk what belongs to no conversation, or may not be kept there: the program may
@@ -356,7 +359,9 @@ def run(options: argparse.Namespace) -> int:
         application = build(engine, settings)
     except HeadstartError as error:
         engine.close()
-        if isinstance(error, InUseError) and show_first(default_path()):
+        if isinstance(error, InUseError) and show_first(
+            default_path(), options.conversations or "", options.model or ""
+        ):
             print("Headstart is open already; its window is in front now.")
             return 0
         say_on_screen(error)
@@ -364,12 +369,13 @@ def run(options: argparse.Namespace) -> int:
     with ended_by_signals(application.window) as ending:
         # Who reads a copy does not hold the lock, and would take the socket of the Headstart that does.
         is_owner = not application.history.file.is_read_only
-        one_window = OneWindow(application.window, default_path()) if is_owner else None
+        own = application.window, default_path(), application.open_files
+        one_window = OneWindow(*own) if is_owner else None
         try:
             graphics_begins()
             application.open(spec_of(options, settings))
             if options.conversations:
-                application.open_conversations(options.conversations)
+                application.open_files(options.conversations)
             application.delete_left_overs()
             status = app.exec()
         finally:

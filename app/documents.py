@@ -7,8 +7,10 @@ sentence that says what to do. pypdf, python-docx and lxml are imported when a f
 from __future__ import annotations
 
 import io
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +23,9 @@ LARGEST_TEXT = 5_000_000
 """Characters of the text of one file: more than any model reads."""
 LARGEST_UNPACKED = 200_000_000
 """Bytes that a DOCX file may become once it is unpacked."""
+
+BROKEN_ARCHIVE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError)
+"""What reading a ZIP file raises that is damaged, or packed in a way that this Python does not know."""
 
 Say = Callable[[str, "float | None"], None]
 """Hears what is done and which fraction of it; raises to end it."""
@@ -235,13 +240,25 @@ def _pages(name: str, reader, say: Say) -> list[str]:
 # DOCX
 
 
+def refuse_locked(archive: zipfile.ZipFile, name: str) -> None:
+    """Raises HeadstartError where something in a ZIP file can only be read with a password."""
+    if any(each.flag_bits & 1 for each in archive.infolist()):
+        raise HeadstartError(f"{name} is protected with a password. Save a copy without one and give that.")
+
+
+_ODD_XML = (KeyError, TypeError, AttributeError, IndexError)
+"""What python-docx raises where an element is missing, or another one than it should be."""
+
+
 def _docx(name: str, data: bytes) -> str:
     from docx import Document
-    from docx.opc.exceptions import PackageNotFoundError
+    from docx.exceptions import PythonDocxError
+    from docx.opc.exceptions import OpcError
     from lxml.etree import LxmlError
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            refuse_locked(archive, name)
             members = archive.infolist()
         if "word/document.xml" not in {each.filename for each in members}:
             raise HeadstartError(f"{name} is an archive or another office file. Give the text in it, or a DOCX or PDF.")
@@ -250,7 +267,7 @@ def _docx(name: str, data: bytes) -> str:
         paragraphs = [_of_docx_block(block) for block in Document(io.BytesIO(data)).iter_inner_content()]
     except HeadstartError:
         raise
-    except (zipfile.BadZipFile, PackageNotFoundError, LxmlError, KeyError, ValueError, OSError) as error:
+    except (*BROKEN_ARCHIVE, *_ODD_XML, OpcError, PythonDocxError, LxmlError, OSError) as error:
         raise HeadstartError(f"{name} is damaged: it could not be read as DOCX.", str(error)) from None
     text = re.sub(r"\n{3,}", "\n\n", "\n\n".join(paragraphs)).strip()
     if not text:

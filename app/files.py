@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -31,15 +31,23 @@ def write_whole(path: Path, data: bytes, *, is_private: bool = False) -> None:
 
 def set_aside(path: Path, companions: tuple[str, ...] = (), why: str = "damaged") -> Path:
     """Give a file another name in its folder, one that says why and when, and return that path. Files whose name is
-    that of `path` and one of the endings `companions` are renamed with it. Raises OSError."""
+    that of `path` and one of the endings `companions` are renamed with it, all of them or none. Raises OSError."""
     target = path.with_name(f"{path.name}.{why}-{time.strftime('%Y%m%d-%H%M%S')}")
     while target.exists():
         target = target.with_name(target.name + "x")
-    for ending in ("", *companions):
-        part = path.with_name(path.name + ending)
-        if part.exists():
-            part.rename(target.with_name(target.name + ending))
+    rename(path, target, companions)
     return target
+
+
+def rename(path: Path, target: Path, companions: tuple[str, ...] = ()) -> None:
+    """Rename a file and those beside it with these endings, all of them or none. Raises OSError."""
+    with ExitStack() as undo:
+        for ending in ("", *companions):
+            part, other = path.with_name(path.name + ending), target.with_name(target.name + ending)
+            if part.exists():
+                part.rename(other)
+                undo.callback(other.rename, part)
+        undo.pop_all()
 
 
 def refuse_pipe(path: Path) -> None:

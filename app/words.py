@@ -252,10 +252,8 @@ def tokens(count: int) -> str:
 
 
 def token_cost(model: ModelInfo) -> str:
-    """What the cache takes for each token of this model: "One token costs 22.5 kB"; in 8 bits it says so."""
-    if model.kv_bits == 8:
-        return f"One token, kept in 8 bits, costs {model.rounded_bytes_per_token / 1000:,.1f} kB"
-    return f"One token costs {model.kv_bytes_per_token / 1000:,.1f} kB"
+    """What the cache takes for each token of this model: "One token costs 22.5 kB"."""
+    return f"One token costs {model.cached_bytes_per_token / 1000:,.1f} kB"
 
 
 def least_budget(model: ModelInfo) -> str:

@@ -45,7 +45,6 @@ from engine.machine import DeviceCheck, DeviceReport, EngineReport, describe_dev
 from engine.port import EnginePort
 from engine.remote.either import EitherEngine
 from engine.remote.keys import keep_key
-from engine.remote.wire import is_server
 from engine.runtimes.install import Offer as GraphicsOffer
 from engine.runtimes.install import find_offer as find_graphics_offer
 from engine.runtimes.install import install as install_graphics
@@ -84,6 +83,7 @@ from engine.types import (
     TokenSpan,
     Tool,
     ToolCall,
+    is_server,
 )
 from engine.worker.checking import check_device
 from engine.worker.engine import Engine

@@ -401,6 +401,11 @@ LEAST_CONTEXT = 1024
 """Tokens that a conversation may have at least, whatever memory there is."""
 
 
+def is_server(path: str) -> bool:
+    """Whether the path of a model is the address of a server."""
+    return path.lower().startswith(("http://", "https://"))
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """Which model to load and how. An empty `path` means the default model, which is fetched once.
@@ -556,12 +561,12 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one token of a conversation costs.
+    """What was loaded. Sizes in bytes; `kv_bytes_per_token` is what one token of a conversation costs while it is
+    computed, `cached_bytes_per_token` what it costs in the cache, which is less where that keeps 8 bits of a number.
 
     `thinking` lists what the chat template lets one choose about thoughts, such as ("on", "off") or ("low", "medium",
     "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
-    nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block; where they are 8, a token
-    costs `rounded_bytes_per_token` in a block, and `kv_bytes_per_token` only in the conversation that is computed now.
+    nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block.
 
     `near` says why an answer may differ from one without the cache, where two tokens are nearly equally likely; it is
     empty where both are equal bit for bit.
@@ -576,13 +581,13 @@ class ModelInfo:
     context_length: int
     weights_bytes: int
     kv_bytes_per_token: int
+    cached_bytes_per_token: int
     cache_budget_bytes: int
     prefill_tokens_per_s: float
     thinking: tuple[str, ...] = ()
     advice: Sampling | None = None
     has_tools: bool = False
     kv_bits: KVBits = 16
-    rounded_bytes_per_token: int = 0
 
 
 SHORT, LONG = "short", "long"

@@ -22,7 +22,7 @@ from app.chat.places import place_of
 from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
-from app.history.records import Conversation, ConversationEntry, StoredMessage, repair_text
+from app.history.records import Conversation, ConversationEntry, StoredMessage, label_of, repair_text
 from app.history.servers import BLANK
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
@@ -605,13 +605,19 @@ class Session(QObject):
         return self._settings.too_long != "refuse"
 
     def _may_read_ahead(self) -> bool:
-        """Whether what may be sent soon is read before it is. A server elsewhere reads for an answer only."""
-        return self.model is not None and not is_server(self.model.path) and is_wanted(self._settings)
+        """Whether what may be sent soon in the conversation in view is read before it is."""
+        return self._is_read_ahead(self.conversation.id)
+
+    def _is_read_ahead(self, conversation_id: int) -> bool:
+        """Whether anything of a conversation is read before it is sent. A server elsewhere reads for an answer only."""
+        if self.model is None or is_server(self.model.path) or self._bridge.server_of(label_of(conversation_id)):
+            return False
+        return is_wanted(self._settings)
 
     def _newest_alternatives(self) -> list[Request]:
         """What the newest conversation may ask next, while another one is in view: it is likely to be opened soon."""
         newest = next((each.id for each in self.conversations()), 0)
-        if not newest or newest == self.conversation.id or not self._may_read_ahead():
+        if not newest or newest == self.conversation.id or not self._is_read_ahead(newest):
             return []
         try:
             outlook = self._outlook_of(self._read(newest))

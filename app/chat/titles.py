@@ -70,7 +70,7 @@ class Titles(QObject):
             return None
         messages = (*asked.messages[:-1], Message("user", QUESTION))
         same = replace(asked, messages=messages, sampling=LIKELIEST, stop=(), keep_room=False)
-        return replace(same, conversation="", pin_system=False)
+        return replace(same, conversation="", pin_system=False, server=self._bridge.server_of(asked.conversation))
 
     def _title(self, conversation_id: int) -> str:
         return next((row.title for row in self._session.conversations() if row.id == conversation_id), "")

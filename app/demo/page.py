@@ -17,7 +17,6 @@ from app.demo.report_words import agreement, gain, gain_ahead
 from app.demo.script import TITLES
 from app.theme import DARK, LIGHT, Theme
 from app.transcript.markdown import Block, Run, parse
-from engine import ModelInfo
 
 METHOD = (
     "Each prompt is read twice: once with Headstart's cache, which keeps what was computed for the start of earlier"
@@ -169,16 +168,10 @@ def _facts(report: Report, machine: str) -> tuple[tuple[str, str], ...]:
         ("Model", f"{model.name} ({model.architecture}), {model.weights_bytes / 1e6:,.0f} MB"),
         ("Computed on", f"{model.device}, {model.dtype}, {'near' if model.near else 'exact'}"),
         ("Context", f"{model.context_length:,} tokens"),
-        ("Cache", f"{_token_cost(model)}, budget {model.cache_budget_bytes / 1e6:,.0f} MB"),
+        ("Cache", f"{model.cached_bytes_per_token:,} bytes a token, budget {model.cache_budget_bytes / 1e6:,.0f} MB"),
         ("Machine", machine),
         ("Versions", ", ".join(f"{name} {version}" for name, version in report.versions.items())),
     )
-
-
-def _token_cost(model: ModelInfo) -> str:
-    if model.kv_bits == 8:
-        return f"{model.rounded_bytes_per_token:,} bytes a token in 8 bits"
-    return f"{model.kv_bytes_per_token:,} bytes a token"
 
 
 def as_html(page: Page, pictures: Sequence[Picture] = ()) -> str:

@@ -9,17 +9,20 @@ import json
 import shutil
 import time
 import zipfile
+from contextlib import ExitStack
 from pathlib import Path
 
-from app.files import set_aside
-from app.history.copies import copy_to, refuse_unusable
+from app.documents import BROKEN_ARCHIVE, refuse_locked
+from app.files import rename, set_aside
+from app.history.copies import COMPANIONS, OPENED, copy_to, refuse_unusable
 from app.history.history import History
 from engine import HeadstartError
 
 HISTORY, SETTINGS, ABOUT = "history.sqlite3", "settings.json", "backup.json"
 """The names of what is in the file."""
 KIND = "headstart.backup"
-COMPANIONS = ("-wal", "-shm", "-opened")
+BESIDE = (*COMPANIONS, OPENED)
+"""Endings of the files beside that of the conversations, which belong to it."""
 _CHUNK = 1 << 20
 
 
@@ -49,6 +52,7 @@ def unpack(backup: Path, folder: Path) -> None:
     refused = f"{backup.name} is no backup of Headstart, or it is damaged."
     try:
         with zipfile.ZipFile(backup) as archive:
+            refuse_locked(archive, backup.name)
             if json.loads(archive.read(ABOUT)).get("kind") != KIND:
                 raise HeadstartError(refused)
             for name in {HISTORY, *({SETTINGS} & set(archive.namelist()))}:
@@ -57,7 +61,7 @@ def unpack(backup: Path, folder: Path) -> None:
         refuse_unusable(folder / HISTORY, backup.name)
     except HeadstartError:
         raise
-    except (KeyError, ValueError, AttributeError, zipfile.BadZipFile, EOFError) as error:
+    except (*BROKEN_ARCHIVE, KeyError, AttributeError) as error:
         raise HeadstartError(refused, str(error)) from None
     except OSError as error:
         raise HeadstartError(f"{backup.name} could not be read: {error.strerror or error}.", str(error)) from error
@@ -69,13 +73,24 @@ def put_back(folder: Path, history: Path, settings: Path) -> list[Path]:
     Call it while nobody has anything of it open. Raises HeadstartError; then what was there is there again.
     """
     kept: list[Path] = []
+    wanted = {history: folder / HISTORY, settings: folder / SETTINGS}
+    drafts = {target: target.with_name(f"{target.name}.restored") for target in wanted if wanted[target].is_file()}
     try:
-        for source, target in ((folder / HISTORY, history), (folder / SETTINGS, settings)):
-            if source.is_file():
-                if target.exists():
-                    kept.append(set_aside(target, COMPANIONS, why="before-restore"))
+        with ExitStack() as undo:
+            for target, draft in drafts.items():  # all that takes room, before anything has another name
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(source, target)
+                undo.callback(draft.unlink, missing_ok=True)
+                shutil.move(wanted[target], draft)
+            for target, draft in drafts.items():
+                if target.exists():
+                    kept.append(set_aside(target, BESIDE, why="before-restore"))
+                    undo.callback(rename, kept[-1], target, BESIDE)
+                draft.rename(target)
+                undo.callback(target.unlink)
+            undo.pop_all()
     except OSError as error:
-        raise HeadstartError(f"The backup could not be put back: {error.strerror or error}.", str(error)) from error
+        left = ", ".join(str(each) for each in kept if each.exists())
+        there = f"What was there is kept as {left}." if left else "What was there is there again."
+        sentence = f"The backup could not be put back: {error.strerror or error}. {there}"
+        raise HeadstartError(sentence, str(error)) from error
     return kept

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.documents import Attachment
+from app.documents import BROKEN_ARCHIVE, Attachment, refuse_locked
 from app.exchange.writing import FORMAT, VERSION
 from app.history.records import LAST_MOMENT
 from app.history.talks import Said, Talk
@@ -44,7 +44,7 @@ def read_conversations(path: Path) -> tuple[list[Talk], int]:
     """
     try:
         parts = list(_values(path))
-    except (OSError, zipfile.BadZipFile) as error:
+    except (*BROKEN_ARCHIVE, OSError) as error:
         raise HeadstartError(f"{path.name} could not be read: it is damaged or out of reach.", str(error)) from None
     if not parts:
         raise HeadstartError(UNKNOWN.format(name=path.name))
@@ -71,6 +71,7 @@ def _values(path: Path) -> Iterator[tuple[Callable[[Any], Talk], Any]]:
         raise HeadstartError(f"{path.name} is larger than {LARGEST_FILE // 1_000_000} MB. Export a part of it.")
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
+            refuse_locked(archive, path.name)
             for info in archive.infolist():
                 is_listed = info.filename.endswith(".json") and "conversations" in info.filename
                 if is_listed and info.file_size <= LARGEST_FILE:

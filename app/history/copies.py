@@ -19,8 +19,10 @@ from app.files import keep_private, set_aside
 from app.history.schema import refuse_foreign
 from engine import HeadstartError
 
-LOG, OPENED = "-wal", "-opened"
-"""Endings of SQLite's log, and of the file that says which opening it belongs to."""
+LOG, INDEX, OPENED = "-wal", "-shm", "-opened"
+"""Endings of SQLite's log and its index, and of the file that says which opening it belongs to."""
+COMPANIONS = (LOG, INDEX)
+"""Endings of the files that SQLite keeps beside its own."""
 
 
 def copy_to(db: sqlite3.Connection, target: Path) -> None:
@@ -51,7 +53,7 @@ def set_strange_log_aside(path: Path) -> Path | None:
     if word is None or word in note.read_text("ascii", "replace").split():
         return None
     kept = set_aside(log, why="of-another-state")
-    path.with_name(path.name + "-shm").unlink(missing_ok=True)
+    path.with_name(path.name + INDEX).unlink(missing_ok=True)
     return kept
 
 

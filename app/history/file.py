@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app.files import keep_private, set_aside
-from app.history.copies import OPENED, begin_opening, set_strange_log_aside
+from app.history.copies import COMPANIONS, LOG, OPENED, begin_opening, set_strange_log_aside
 from app.history.errors import NO_ROOM_TO_DELETE, DamagedFileError, in_sentences, in_words, is_damage, is_forbidden
 from app.history.records import Row
 from app.history.recovery import readable, recover
@@ -26,9 +26,6 @@ SMALLEST_FILE = 512
 CHECKED_BYTES = 16_000_000
 """A file up to this size is checked at each start, in some hundredths of a second. A larger one is checked where damage
 was met in it, so that the time of a start does not grow with what is kept."""
-
-_COMPANIONS = ("-wal", "-shm")
-"""Endings of the files that SQLite keeps beside its own: the log of changes (WAL), and an index of that."""
 
 log = logging.getLogger("headstart")
 
@@ -178,7 +175,7 @@ class HistoryFile:
             log.warning("The log of %s is not emptied yet: %s", self.path, error)
 
     def _open(self) -> sqlite3.Connection:
-        for ending in ("", "-journal", *_COMPANIONS):
+        for ending in ("", "-journal", *COMPANIONS):
             place = self.path.with_name(self.path.name + ending)
             if place.exists() and not place.is_file():  # SQLite would wait for a pipe, and take others for a full disk
                 raise HeadstartError(
@@ -191,7 +188,7 @@ class HistoryFile:
                 "The file with your conversations is another one than at the end: it was copied back. Changes that were"
                 f" not yet carried over belong to the other one, and were kept as {kept}."
             )
-        if self._is_short() and self.path.with_name(self.path.name + "-wal").exists():
+        if self._is_short() and self.path.with_name(self.path.name + LOG).exists():
             self._set_aside()  # at once: SQLite deletes the log of an empty file; none that is just made has a log
         try:
             return self._connect()
@@ -226,7 +223,7 @@ class HistoryFile:
 
     def _set_aside(self) -> Path:
         try:
-            kept = set_aside(self.path, _COMPANIONS)
+            kept = set_aside(self.path, COMPANIONS)
             self.path.with_name(self.path.name + OPENED).unlink(missing_ok=True)
         except OSError as error:
             raise HeadstartError(f"{self.path} is damaged and in the way. Move it elsewhere.", str(error)) from error
@@ -234,7 +231,7 @@ class HistoryFile:
         return kept
 
     def _keep_private(self) -> None:
-        for ending in ("", *_COMPANIONS):
+        for ending in ("", *COMPANIONS):
             keep_private(self.path.with_name(self.path.name + ending))
 
     def _connect(self) -> sqlite3.Connection:

@@ -12,11 +12,11 @@ from app.chat.branch import Branch
 from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.history import History
-from app.history.records import StoredMessage
+from app.history.records import StoredMessage, label_of
 from app.proof.compare import Half
 from app.proof.dialog import ProofDialog
 from app.proof.proof import Proof, ProofResult, check_ready, gain, own_figures, verdict
-from engine import HeadstartError, Matched, Request
+from engine import HeadstartError, Matched, Request, is_server
 
 
 class ProofPresenter(QObject):
@@ -58,13 +58,17 @@ class ProofPresenter(QObject):
         if self.dialog is not None:
             return
         try:
-            check_ready(self._session.answers.is_answering, self._session.model is not None)
+            check_ready(self._session.answers.is_answering, self._session.model is not None, self._is_elsewhere())
             answer, request = self._find(answer_id)
         except HeadstartError as error:
             self._say_error(str(error), error.detail)
             return
         length = len(answer.token_ids) or (answer.stats.written_tokens if answer.stats else 0) or 1
         self._open(answer, request, length)
+
+    def _is_elsewhere(self) -> bool:
+        model, label = self._session.model, label_of(self._session.conversation.id)
+        return bool(self._bridge.server_of(label)) or (model is not None and is_server(model.path))
 
     def _find(self, answer_id: int) -> tuple[StoredMessage, Request]:
         messages = self._session.messages

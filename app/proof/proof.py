@@ -194,8 +194,14 @@ def _quote(text: str, start: int) -> str:
     return f"“{rest}”" if rest else "the end"
 
 
-def check_ready(is_busy: bool, has_model: bool) -> None:
-    """Raise HeadstartError where a proof cannot run now."""
+def check_ready(is_busy: bool, has_model: bool, is_elsewhere: bool) -> None:
+    """Raise HeadstartError where a proof cannot run now. `is_elsewhere`: a server answers, which gives no tokens to
+    compare and takes no word on its cache."""
+    if is_elsewhere:
+        raise HeadstartError(
+            "A server answers this conversation, and only what this computer computes can be proved. Have a model on"
+            " this computer answer it first."
+        )
     if not has_model:
         raise HeadstartError("There is no model to prove it with. Open one first.")
     if is_busy:

@@ -18,7 +18,7 @@ from engine.library.check_gguf import check_gguf, holds_model, is_gguf, read_ggu
 from engine.library.child_process import Progress
 from engine.library.fingerprint import file_digests
 from engine.library.places import CACHED, SNAPSHOTS, alone, explain, model_name, models_dir, require_space
-from engine.types import ModelError
+from engine.types import ModelError, is_server
 
 
 def check_model(path: str) -> None:
@@ -35,7 +35,7 @@ def checked(path: str) -> Path | None:
     the address of a server. Raises ModelError."""
     if not path:
         return default_model()
-    return None if path.lower().startswith(("http://", "https://")) else _checked(path)
+    return None if is_server(path) else _checked(path)
 
 
 def default_model() -> Path | None:

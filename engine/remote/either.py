@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded
 from engine.port import EnginePort
 from engine.remote.engine import RemoteEngine
-from engine.remote.wire import is_server
-from engine.types import ModelSpec, Request
+from engine.types import ModelSpec, Request, is_server
 from engine.worker.engine import Engine
 
 

@@ -60,8 +60,8 @@ class LostError(Exception):
 
 @dataclass(slots=True)
 class Chosen:
-    """The model that was loaded last, None before, those that requests named, by their addresses, and what is known of
-    servers by now."""
+    """The model that was loaded last, None before, those of the servers that requests named, by their addresses, until
+    one refuses or fails, and what is known of servers by now."""
 
     model: RemoteModel | None = None
     named: dict[str, RemoteModel] = field(default_factory=dict)
@@ -242,6 +242,9 @@ class RemoteEngine:
                     first = self._clock()
                 self._requests.report(TextDelta(request_id, text, is_thought))
             reason = answer.reason or "end"
+        except HeadstartError:
+            self._own.named.pop(request.server, None)  # perhaps it has another model by now: it is asked again
+            raise
         except asyncio.CancelledError:
             if self._is_closed:
                 raise
@@ -354,8 +357,8 @@ class RemoteEngine:
         return self._client
 
     async def _chosen(self, request: Request) -> RemoteModel:
-        """The model that is to answer: that of the server which the request names, asked for once, or the one that was
-        loaded."""
+        """The model that is to answer: that of the server which the request names, asked for the first time and after
+        an answer that failed, or the one that was loaded."""
         if not request.server:
             if self._own.model is None:
                 raise ModelError(NO_SERVER)

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from urllib.parse import urlsplit
 
 from engine.events import Divergence, FinishReason
-from engine.types import Cause, InvalidRequestError, Message, ModelError, ModelInfo, Request, Tool, ToolCall
+from engine.types import Cause, InvalidRequestError, Message, ModelError, ModelInfo, Request, Tool, ToolCall, is_server
 
 TAKE_MORE = ("vllm", "sglang", "llamacpp", "headstart")
 """Servers, by what they call the owner of their models, that know more ways of sampling than OpenAI."""
@@ -26,11 +26,6 @@ USUAL_CONTEXT = 8192
 NO_ADDRESS = (
     "A server is named by its address, such as http://127.0.0.1:8000/v1, and a model of it by #NAME behind that."
 )
-
-
-def is_server(path: str) -> bool:
-    """Whether the path of a model is the address of a server."""
-    return path.lower().startswith(("http://", "https://"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +84,7 @@ class RemoteModel:
             context_length=self.context_length,
             weights_bytes=0,
             kv_bytes_per_token=0,
+            cached_bytes_per_token=0,
             cache_budget_bytes=0,
             prefill_tokens_per_s=0.0,
             has_tools=True,

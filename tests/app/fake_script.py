@@ -17,6 +17,7 @@ MODEL = ModelInfo(
     context_length=8192,
     weights_bytes=4_000_000,
     kv_bytes_per_token=23_040,
+    cached_bytes_per_token=23_040,
     cache_budget_bytes=512 * 1024 * 1024,
     prefill_tokens_per_s=1500.0,
 )

@@ -16,6 +16,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from app.documents import Attachment, read_file, with_files
 from engine import HeadstartError
+from tests.app.odd_archives import ODD, odd
 
 
 def saved(folder: Path, name: str, data: bytes | str) -> Path:
@@ -43,15 +44,19 @@ def pdf(*pages: str, password: str = "") -> bytes:
     return out.getvalue()
 
 
-def word() -> bytes:
+def word(**others: str) -> bytes:
+    """A DOCX; `others` stand in place of the parts that are called so."""
     document = docx.Document()
     document.add_heading("Tents", level=2)
     document.add_paragraph("A tent keeps you dry.")
     table = document.add_table(rows=1, cols=2)
     table.rows[0].cells[0].text, table.rows[0].cells[1].text = "Price", "90"
-    out = io.BytesIO()
+    out, made = io.BytesIO(), io.BytesIO()
     document.save(out)
-    return out.getvalue()
+    with zipfile.ZipFile(out) as whole, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in whole.namelist():
+            archive.writestr(name, others.get(Path(name).stem, whole.read(name)))
+    return made.getvalue()
 
 
 PAGE = """<!DOCTYPE html><html><head><title>t</title><style>p {}</style><script>alert(1)</script></head>
@@ -85,6 +90,8 @@ def test_the_text_of_a_file(tmp_path: Path, name: str, data: bytes | str, text: 
         ("scan.pdf", pdf("", ""), "scan.pdf has 2 pages and no text: they are pictures"),
         ("cut.pdf", pdf("x")[:200], "cut.pdf is damaged"),
         ("cut.docx", word()[:2000], "cut.docx is damaged"),
+        ("odd.docx", word(document="<x/>"), "odd.docx is damaged"),
+        ("odd.docx", word(**{"[Content_Types]": "<x/>"}), "odd.docx is damaged"),
         ("photo.txt", b"\x89PNG\r\n\x1a\n\0\0", "photo.txt is a picture"),
         ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", "an older office file"),
         ("program", b"\x7fELF\0\0\0", "program holds no text"),
@@ -95,6 +102,13 @@ def test_the_text_of_a_file(tmp_path: Path, name: str, data: bytes | str, text: 
 def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path: Path, name: str, data: bytes | str, says: str) -> None:
     with pytest.raises(HeadstartError, match=says):
         read_file(saved(tmp_path, name, data))
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_docx_that_cannot_be_unpacked_is_said(tmp_path: Path, kind: str) -> None:
+    says = "protected with a password" if kind == "locked" else "could not be read as DOCX"
+    with pytest.raises(HeadstartError, match=says):
+        read_file(saved(tmp_path, "odd.docx", odd(word(), kind)))
 
 
 def test_an_archive_a_folder_and_what_is_too_large_are_refused(tmp_path: Path, monkeypatch) -> None:

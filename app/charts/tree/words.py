@@ -35,8 +35,8 @@ CANNOT_PIN = (
 )
 
 DELETED = "Deleted conversation"
-NOBODYS = "from a proof"
-"""Only proofs run in nobody's name: what they wrote belongs to no conversation."""
+NOBODYS = "from a proof or a title"
+"""Only these run in nobody's name: what they wrote belongs to no conversation."""
 
 Titles = Mapping[int, str]
 """The present title of each conversation by its id."""

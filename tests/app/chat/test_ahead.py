@@ -271,6 +271,27 @@ def test_nothing_is_read_where_it_is_not_wanted(make_desk: Callable[..., Desk], 
     assert desk.engine.wishes == []
 
 
+def test_nothing_is_read_for_a_server(quiet: Desk) -> None:
+    """The model that is open has no use for what a server answers."""
+    quiet.session.send("Hi")
+    quiet.play()
+    quiet.engine.wishes.clear()
+    quiet.bridge.server_of = lambda label: "http://host:8000/v1" if label == "#1" else ""
+    write(quiet, QUESTION)
+    rest(quiet)
+    quiet.session.cost.consider_prompt("You answer questions about parcels, and about tents", ())
+    quiet.session.cost.prompt_reader.ask()
+    assert quiet.engine.wishes == []
+    quiet.session.cost.consider_prompt(None)
+    quiet.session.new_conversation()
+    quiet.session.answers.load(ModelSpec("/models/other"))
+    quiet.play()
+    assert [wish for wish in quiet.engine.wishes if texts(wish)[0] == "" and len(wish[0].messages) > 1] == []
+    write(quiet, QUESTION)
+    rest(quiet)
+    assert texts(quiet.engine.wishes[-1])[0] == QUESTION
+
+
 def test_nothing_is_read_while_an_answer_is_written_here(quiet: Desk) -> None:
     quiet.session.send("Hi")
     quiet.until(TextDelta)

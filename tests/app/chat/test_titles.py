@@ -69,6 +69,15 @@ def test_it_reads_its_own_question_only(desk: Desk, titles: Titles) -> None:
     assert [message.content for message in desk.session.messages] == ["What is a tent?", "A shelter."]
 
 
+def test_the_server_of_a_conversation_writes_its_title(desk: Desk, titles: Titles) -> None:
+    """What is said there is nothing for the model that is open."""
+    desk.bridge.server_of = lambda label: "http://host:8000/v1" if label == "#1" else ""
+    titles.write(1)
+    assert desk.engine.requests[-1].server == "http://host:8000/v1"
+    desk.play()
+    assert title(desk) == "All about tents"
+
+
 def test_a_question_breaks_it_off_and_is_remembered_as_before(desk: Desk, titles: Titles) -> None:
     titles.write(1)
     running = desk.engine.requests[-1]

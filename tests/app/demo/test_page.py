@@ -87,8 +87,8 @@ def test_it_stands_alone(script: str) -> None:
 def test_what_a_token_costs_is_what_its_block_costs() -> None:
     report = make_report()
     assert "23,040 bytes a token, budget" in as_page(report, "A machine")
-    report.model = replace(MODEL, kv_bits=8, rounded_bytes_per_token=11_904)
-    assert "11,904 bytes a token in 8 bits, budget" in as_page(report, "A machine")
+    report.model = replace(MODEL, kv_bits=8, cached_bytes_per_token=11_904)
+    assert "11,904 bytes a token, budget" in as_page(report, "A machine")
 
 
 def test_the_table_holds_the_rows() -> None:

@@ -16,6 +16,7 @@ from app.exchange.reading import read_conversations
 from app.exchange.writing import to_json_text, to_markdown
 from app.history.talks import Said, Talk
 from engine import HeadstartError, ToolCall
+from tests.app.odd_archives import ODD, odd
 
 
 def node(parent: str | None, role: str, text: str, kind: str = "text") -> dict[str, Any]:
@@ -192,6 +193,16 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, text: str, says:
     (tmp_path / name).write_text(text)
     with pytest.raises(HeadstartError, match=says):
         read_conversations(tmp_path / name)
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_an_export_that_cannot_be_unpacked_is_said(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps(CHATGPT))
+    path.write_bytes(odd(path.read_bytes(), kind))
+    with pytest.raises(HeadstartError, match="password" if kind == "locked" else "is damaged or out of reach"):
+        read_conversations(path)
 
 
 JSON = st.recursive(

@@ -77,7 +77,7 @@ def test_conversations_are_imported_and_the_newest_is_opened(
 
 
 def test_what_cannot_be_imported_is_said(screen: Screen, qtbot: QtBot, tmp_path: Path) -> None:
-    screen.application.open_conversations(str(tmp_path / "gone.headstart"))
+    screen.application.open_files(str(tmp_path / "gone.headstart"))
     qtbot.waitUntil(lambda: "gone.headstart could not be read" in screen.window.notice.text)
     assert screen.session.conversations() == []
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import application
+from app.exchange.writing import to_json_text
 from app.history.history import History
 from app.window.one_window import OneWindow, show_first, socket_name
+from tests.app.exchange.test_reading import OWN
 from tests.app.fake_engine import FakeEngine
+from tests.app.window.conftest import Screen
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,13 +36,15 @@ def window(qtbot: QtBot) -> Iterator[QWidget]:
     return window
 
 
-def second_start(qtbot: QtBot, path: Path) -> bool:
+def second_start(qtbot: QtBot, path: Path, conversations: str = "", model: str = "", folder: Path = ROOT) -> bool:
     """What `show_first` says in another process, while this one is the first Headstart."""
     asks = (
         "import sys, pathlib; from app.window.one_window import show_first; "
-        "sys.exit(show_first(pathlib.Path(sys.argv[1]), lambda: None))"
+        "sys.exit(show_first(pathlib.Path(sys.argv[1]), *sys.argv[2:], lambda: None))"
     )
-    second = subprocess.Popen([sys.executable, "-c", asks, str(path)], cwd=ROOT)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", asks, str(path), conversations, model]
+    second = subprocess.Popen(command, cwd=folder, env=environment)
     qtbot.waitUntil(lambda: second.poll() is not None, timeout=60_000)
     return second.returncode == 1
 
@@ -52,6 +58,23 @@ def test_the_first_window_comes_to_the_front(qtbot: QtBot, window: QWidget, tmp_
     assert not second_start(qtbot, tmp_path / "history.sqlite3")
 
 
+def test_the_first_window_opens_the_files_of_a_second_start(
+    qtbot: QtBot, make_screen: Callable[..., Screen], tmp_path: Path
+) -> None:
+    """As the desktop does with a file that was clicked on: from another folder, perhaps with a relative path."""
+    screen = make_screen()
+    (tmp_path / "über.headstart").write_text(to_json_text([OWN]), "utf-8")
+    first = OneWindow(screen.window, tmp_path / "history.sqlite3", screen.application.open_files)
+    assert second_start(qtbot, tmp_path / "history.sqlite3", "über.headstart", folder=tmp_path)
+    qtbot.waitUntil(lambda: screen.session.conversation.title == OWN.title, timeout=60_000)
+    assert screen.texts()[0] == OWN.messages[0].content
+    for model, path in (("a.gguf", str(tmp_path / "a.gguf")), ("http://host:8000/v1", "http://host:8000/v1")):
+        assert second_start(qtbot, tmp_path / "history.sqlite3", model=model, folder=tmp_path)
+        assert screen.engine.specs[-1].path == path
+        screen.play()
+    first.close()
+
+
 def test_a_socket_left_behind_is_taken_over(qtbot: QtBot, window: QWidget, tmp_path: Path) -> None:
     path = tmp_path / "history.sqlite3"
     left = QLocalServer()
@@ -59,7 +82,7 @@ def test_a_socket_left_behind_is_taken_over(qtbot: QtBot, window: QWidget, tmp_p
     stale = Path(left.fullServerName())
     left.close()
     stale.touch()
-    assert not show_first(path, lambda: None)
+    assert not show_first(path, pause=lambda: None)
     first = OneWindow(window, path)
     assert second_start(qtbot, path)
     first.close()
@@ -70,7 +93,7 @@ def test_a_first_that_does_not_listen_yet_is_asked_again(qtbot: QtBot, window: Q
     path = tmp_path / "history.sqlite3"
     asks = (
         "import sys, pathlib; from app.window.one_window import show_first; "
-        "sys.exit(show_first(pathlib.Path(sys.argv[1]), lambda: (print('none', flush=True), input())))"
+        "sys.exit(show_first(pathlib.Path(sys.argv[1]), pause=lambda: (print('none', flush=True), input())))"
     )
     command = [sys.executable, "-c", asks, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as second:
@@ -93,13 +116,13 @@ def test_a_second_start_ends_quietly_where_the_first_answers(
     first = History(path)
     monkeypatch.setattr(application, "EitherEngine", lambda: engine)
     monkeypatch.setattr(application, "default_path", lambda: path)
-    monkeypatch.setattr(application, "show_first", lambda asked: answers and asked == path)
+    monkeypatch.setattr(application, "show_first", lambda *asked: answers and asked == (path, "a.headstart", ""))
     if answers:
-        assert application.run(argparse.Namespace()) == 0
+        assert application.run(argparse.Namespace(conversations="a.headstart", model=None)) == 0
         assert "its window is in front now" in capsys.readouterr().out
     else:
         with pytest.raises(application.InUseError):
-            application.run(argparse.Namespace())
+            application.run(argparse.Namespace(conversations="a.headstart", model=None))
     assert engine.closed
     first.close()
 

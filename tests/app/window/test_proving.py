@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,7 +15,7 @@ from app.proof.dialog import ProofDialog
 from app.proof.proof import Proof
 from app.words import seconds, times_sooner
 from engine import Finished, Matched, Prefill, TextDelta
-from tests.app.fake_engine import Script
+from tests.app.fake_engine import MODEL, Script
 from tests.app.window.conftest import Screen, settle
 
 RULES = "You are a support bot. Be brief and friendly. " * 20
@@ -190,6 +191,20 @@ def test_a_failure_is_a_sentence_in_the_dialog(talk: Callable[..., Screen]) -> N
     assert (dialog.headline.text(), dialog.says.text()) == ("It could not be run", "No memory is left.")
     assert screen.window.notice.text == ""
     dialog.reject()
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_what_a_server_answers_is_not_proved(make_screen: Callable[..., Screen], is_open: bool) -> None:
+    """It gives no tokens to compare; and the conversation is nothing for the model that is open."""
+    address = "http://host:8000/v1"
+    screen = make_screen(model=replace(MODEL, path=address) if is_open else MODEL)
+    if not is_open:
+        screen.application.answered_by.choose(address)
+    screen.ask("One?")
+    screen.play()
+    screen.window.commands.prove.trigger()
+    assert "A server answers this conversation" in screen.window.notice.text
+    assert (screen.application.proving.dialog, len(screen.engine.requests)) == (None, 1)
 
 
 def test_what_cannot_be_proved_now_says_why(make_screen: Callable[..., Screen]) -> None:

@@ -39,7 +39,7 @@ LLAMA_CPP = {
 class Recorded:
     """A server that answers as recorded: `answers` are the streams of one request after the other, each a list of
     chunks; None at the end of one breaks the connection there. What was sent is in `bodies`. `metrics` are what it
-    counts at each look."""
+    counts at each look. It answers as the model `name` only."""
 
     def __init__(
         self,
@@ -49,6 +49,7 @@ class Recorded:
         name: str = "tiny",
         metrics: Sequence[str] = (),
     ) -> None:
+        self.name = name
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[Any] = []
         recorded, left, counted = self, list(answers), list(metrics)
@@ -61,7 +62,7 @@ class Recorded:
                 if self.path == "/metrics":
                     self._send((counted.pop(0) if counted else "").encode(), 200 if metrics else 404)
                     return
-                models = {"data": [{"id": name, "owned_by": owner, "max_model_len": 2048}]}
+                models = {"data": [{"id": recorded.name, "owned_by": owner, "max_model_len": 2048}]}
                 self._send(json.dumps(models).encode())
 
             def do_POST(self) -> None:
@@ -72,6 +73,9 @@ class Recorded:
                     return
                 if status != 200:
                     self._send(b'{"error": {"message": "too long"}}', status)
+                    return
+                if recorded.bodies[-1]["model"] != recorded.name:
+                    self._send(b'{"error": {"message": "no such model"}}', 404)
                     return
                 answer = left.pop(0) if len(left) > 1 else left[0]
                 lines = [f"data: {json.dumps(each)}\n\n" for each in answer if each is not None]
@@ -134,6 +138,17 @@ def test_what_was_reused_is_what_the_server_says(opened: Open, last: Any, reused
     assert (matched.prompt_tokens, matched.reused_tokens, matched.computed_tokens) == (40, reused, 40 - reused)
     assert matched.notices == told
     assert server.headers[-1]["authorization"] == "Bearer a key"
+
+
+def test_a_server_that_has_another_model_now_is_asked_for_it(opened: Open) -> None:
+    driver, server = opened([*HELLO, VLLM])
+    play(driver, server=server.address)
+    server.name = "another"
+    refused = driver.end(driver.engine.submit(request(server=server.address)))
+    assert isinstance(refused, Failed)
+    assert "no such model" in refused.sentence
+    play(driver, server=server.address)
+    assert [body["model"] for body in server.bodies] == ["tiny", "tiny", "another"]
 
 
 def test_thoughts_and_tool_calls_come_in_parts(opened: Open) -> None:

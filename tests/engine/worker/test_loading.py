@@ -16,7 +16,7 @@ from engine.llama.checkpoint import STAGE
 from engine.models.choice import default_cache_bytes
 from engine.models.loaded import LoadedModel, load
 from engine.turn.responder import DIFFERS, TOO_SLOW
-from engine.types import BLOCK_TOKENS, ModelSpec
+from engine.types import ModelSpec
 from engine.worker.loading import open_model
 from tests.engine.tiny_models import make_folder
 from tests.engine.turns import Ticks
@@ -43,15 +43,16 @@ def test_a_budget_is_what_was_asked_for_but_one_lane_at_least(tiny_folder: Path,
     assert responder.cache.store.budget_bytes == info.cache_budget_bytes == budget
     assert responder.cache.store.used_bytes == 0, "the warm-up left something"
     assert responder.cache.view().cached_tokens == 0
-    assert (info.kv_bytes_per_token, info.rounded_bytes_per_token) == (TOKEN, 0)
+    assert info.kv_bytes_per_token == info.cached_bytes_per_token == TOKEN
 
 
-def test_what_a_token_costs_in_8_bits_is_what_its_block_holds(tiny_folder: Path) -> None:
-    responder, info = open_model(ModelSpec(str(tiny_folder), "cpu", "fp32", kv_bits=8), Ticks(), lambda *_: None)
-    layout = responder.model.layout
-    assert (
-        info.rounded_bytes_per_token * BLOCK_TOKENS == layout.bytes_per_block < info.kv_bytes_per_token * BLOCK_TOKENS
-    )
+def test_in_8_bits_a_token_costs_less_in_the_cache_and_as_much_while_it_is_computed(tiny_folder: Path) -> None:
+    """The least budget is one conversation while it is computed; of each head a row has a byte for its exponent."""
+    spec = ModelSpec(str(tiny_folder), "cpu", "fp32", cache_bytes=0, kv_bits=8)
+    responder, info = open_model(spec, Ticks(), lambda stage, fraction: None)
+    layout = responder.cache.store.layout
+    assert (info.kv_bytes_per_token, info.cache_budget_bytes) == (TOKEN, 1024 * TOKEN)
+    assert info.cached_bytes_per_token == TOKEN // 4 + layout.rows_per_token == layout.bytes_per_block // 16
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_run_without_words_has_the_name_of_its_conversation() -> None:
     assert [tree_words.label(layout, index, TITLES) for index in range(3)] == [
         "Parcels",
         "2 conversations",
-        "from a proof",
+        "from a proof or a title",
     ]
 
 
