@@ -89,29 +89,33 @@ class Actions:
             action.triggered.connect(lambda _=False, path=path: load(path))
 
     def main_menu(self, model_menu: QMenu) -> QMenu:
-        """Everything, in groups."""
+        """Everything, in groups that are short enough for a small screen."""
         menu = QMenu("Menu", self._window)
-        groups: tuple[tuple[QAction, ...], ...] = (
-            (self.new, self.find_here, self.find, self.write),
-            (self.rename, self.system_prompt, self.sampling, self.versions, self.delete),
-            (self.retry, self.go_on, self.copy_answer, self.prove, self.stop),
-            (self.use_cache, self.clear_cache, self.serve),
-            (self.show_sidebar, self.show_charts, self.tree),
-        )
-        for group in groups:
-            menu.addActions(list(group))
-            menu.addSeparator()
+        menu.addActions([self.new, self.find_here, self.find, self.write])
+        menu.addSeparator()
+        conversation = menu.addMenu("This con&versation")
+        conversation.addActions([self.rename, self.system_prompt, self.sampling, self.versions, self.delete])
+        conversation.insertMenu(self.delete, self.filing_menu)
+        answer = menu.addMenu("Newest &answer")
+        answer.addActions([self.retry, self.go_on, self.copy_answer, self.prove, self.stop])
         files = menu.addMenu("Export, &import, backup")
         files.addActions([self.export, self.take_in, self.back_up, self.restore])
-        menu.insertMenu(self.delete, self.filing_menu)
-        colours = menu.addMenu("C&olours")
-        colours.addActions(list(self.themes.values()))
-        sizes = menu.addMenu("Te&xt size")
-        sizes.addActions([self.larger, self.smaller, self.usual_size])
+        menu.addSeparator()
+        menu.addActions([self.use_cache, self.clear_cache, self.serve])
+        menu.addSeparator()
+        menu.addMenu(self._view_menu())
         menu.addMenu(model_menu)
-        menu.addActions([self.preferences, self.shortcuts, self.about])
+        menu.addAction(self.preferences)
+        menu.addMenu("&Help").addActions([self.shortcuts, self.about])
         menu.addSeparator()
         menu.addAction(self.quit)
+        return menu
+
+    def _view_menu(self) -> QMenu:
+        menu = QMenu("&View", self._window)
+        menu.addActions([self.show_sidebar, self.show_charts, self.tree])
+        menu.addMenu("C&olours").addActions(list(self.themes.values()))
+        menu.addMenu("Te&xt size").addActions([self.larger, self.smaller, self.usual_size])
         return menu
 
     def with_shortcuts(self) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QScrollArea, QSizePolicy, QWidget
 
 from app.widgets.explain import PLACES, Explain
 from app.widgets.room import FRAME
@@ -53,6 +53,13 @@ def test_each_fits_a_small_screen(screen: Screen, name: str) -> None:
         assert_nothing_is_cut(dialog)
     dialog.close()
     settle()
+
+
+def test_every_menu_fits_a_small_screen(screen: Screen) -> None:
+    """Qt lays a menu that is taller than the screen in columns, and leaves out what has no room."""
+    for menu in screen.window.findChildren(QMenu):
+        assert menu.sizeHint().width() <= 640, menu.title()
+        assert menu.sizeHint().height() <= 480, menu.title()
 
 
 def place_in(top: QWidget, child: QWidget) -> QRect:
