@@ -80,7 +80,10 @@ def change_theme(application: Application, name: str) -> None:
     """Change the theme, and wait until everything has its colours."""
     application.choose_theme(name)
     QApplication.processEvents()
+    while application.window.transcript.is_building:
+        QApplication.processEvents()
     application.window.charts.redraw()
+    QApplication.processEvents()  # what was built last is laid out then
 
 
 def save_pictures(application: Application, watcher: Watcher, folder: Path) -> None:

@@ -133,6 +133,11 @@ class Transcript(QScrollArea):
         if self._following:
             self.follow()
 
+    @property
+    def is_building(self) -> bool:
+        """Whether messages are still to be built, between events."""
+        return self._timer.isActive()
+
     def clear(self) -> None:
         """Show nothing, and be rid of all messages at once."""
         dropped = list(self._messages)
