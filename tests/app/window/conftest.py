@@ -80,6 +80,16 @@ def accept(dialog: QDialog) -> None:
     dialog.findChild(QDialogButtonBox).accepted.emit()
 
 
+@pytest.fixture(autouse=True)
+def _menus_closed() -> Iterator[None]:
+    """No menu of a test stays open for the next one."""
+    yield
+    if QApplication.instance() is None:
+        return
+    while menu := QApplication.activePopupWidget():
+        menu.close()
+
+
 @pytest.fixture
 def make_screen(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[..., Screen]]:
     """Opens windows that share one conversation file; `loaded=False` leaves the model to be loaded by the test."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,13 +28,6 @@ def screen(make_screen: Callable[..., Screen]) -> Screen:
         screen.ask(text)
         screen.play()
     return screen
-
-
-@pytest.fixture(autouse=True)
-def _menus_closed() -> Iterator[None]:
-    yield
-    while menu := QApplication.activePopupWidget():
-        menu.close()
 
 
 def titles(screen: Screen) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,13 +26,6 @@ def screen(make_screen: Callable[..., Screen]) -> Screen:
     screen.ask("Count.")
     screen.play()
     return screen
-
-
-@pytest.fixture(autouse=True)
-def _menus_closed() -> Iterator[None]:
-    yield
-    while menu := QApplication.activePopupWidget():
-        menu.close()
 
 
 def press(button: QPushButton) -> None:
