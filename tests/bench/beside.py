@@ -6,6 +6,7 @@ where they are more than the processors: two engines in one process slow each ot
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ def beside(make: Callable[..., object], *arguments: object, python: str | None =
     context = get_context("spawn")
     context.set_executable(python or sys.executable)
     here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there, make, arguments), daemon=True)
+    process = context.Process(target=_serve, args=(there, _packages_of(python), make, arguments), daemon=True)
     process.start()
 
     def call(method: str, *given: object) -> Any:
@@ -37,7 +38,16 @@ def beside(make: Callable[..., object], *arguments: object, python: str | None =
         process.join()
 
 
-def _serve(there: Connection, make: Callable[..., object], arguments: tuple[object, ...]) -> None:
+def _packages_of(python: str | None) -> list[str]:
+    """Where that Python keeps its packages: a process that multiprocessing starts gets this one's places instead."""
+    if python is None:
+        return []
+    asked = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    return [subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()]
+
+
+def _serve(there: Connection, packages: list[str], make: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    sys.path[:0] = packages
     peer = make(*arguments)
     while True:
         method, given = there.recv()
