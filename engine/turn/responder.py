@@ -325,6 +325,7 @@ class Responder:
             turn.choice.go_on(token, is_thought=text.is_thinking)
             for part in text.add(token):
                 shown[part.is_thought] += len(part.text)
+        turn.said = shown[False]
         turn.known = {
             is_thought: max(0, len(said) - shown[is_thought])
             for is_thought, said in ((False, begun.content), (True, begun.thought))
@@ -417,7 +418,14 @@ class Responder:
         estimate = template + self.rate.from_scratch(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
-        return replace(stats, disk_tokens=turn.from_disk, ahead_tokens=turn.ahead)
+        return replace(
+            stats,
+            disk_tokens=turn.from_disk,
+            ahead_tokens=turn.ahead,
+            passes=turn.passes,
+            guessed_tokens=turn.guessed,
+            accepted_tokens=len(turn.accepted),
+        )
 
     def _remember(self, turn: Turn, answer: Message, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
