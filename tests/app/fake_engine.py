@@ -66,8 +66,8 @@ class _Turn:
 class FakeEngine:
     """An EnginePort that follows `scripts`, one a request in the order of submission; the last one repeats.
 
-    What was asked of it is in `requests`, `previews`, `specs`, `cancelled` and `calls`. `load_failure` makes every
-    load fail with this sentence.
+    What was asked of it is in `requests`, `previews`, `wishes`, those of them to be `kept`, `specs`, `cancelled` and
+    `calls`. `load_failure` makes every load fail with this sentence.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class FakeEngine:
         self.requests: list[Request] = []
         self.previews: list[Request] = []
         self.wishes: list[tuple[Request, ...]] = []
+        self.kept: list[Request] = []
         self.ahead_pieces = 2
         self._ahead: list[tuple[Request, int]] = []
         self.specs: list[ModelSpec] = []
@@ -113,10 +114,12 @@ class FakeEngine:
         self.requests.append(request)
         return self._enqueue(lambda job: self._answer(job, request))
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
         """Queued behind what was asked for before: `ahead_pieces` pieces, then a preview in which all that the requests
         begin with is reused. Nothing of it is told from what turns left."""
         self.wishes.append((request, *others))
+        if keeps:
+            self.kept.append(request)
         return self._enqueue(lambda job: self._read_ahead(job, request, others))
 
     def preview(self, request: Request) -> int:
