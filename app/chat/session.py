@@ -453,7 +453,7 @@ class Session(QObject):
 
     def _submit(self, turn: Turn, asked_at: float) -> None:
         """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
-        turn.request = replace(turn.request, asked_at=asked_at)
+        turn.request = replace(turn.request, asked_at=asked_at, write_ahead=self._settings.write_ahead)
         self._newest.drop()
         self.cost.draft_sent()
         self.answers.begin(turn)

@@ -55,6 +55,11 @@ class _Turn:
     written: int = 0
 
     @property
+    def accepted(self) -> list[tuple[int, int]]:
+        """The stretches of the text that were written ahead so far."""
+        return self.script.stretches(self.written - self.thought_tokens) if self.request.write_ahead else []
+
+    @property
     def computed(self) -> int:
         return self.prompt - self.reused
 
@@ -360,7 +365,10 @@ class FakeEngine:
             self._tokens = max(self._tokens, turn.prompt + turn.written)
         yield self._view(turn.request_id)
         margins = (1.0,) * turn.written if turn.request.record_margins else ()
-        yield Finished(turn.request_id, reason, text, token_ids, self._stats(turn), margins, thought, calls)
+        at = len(begun.content)
+        accepted = tuple((at + start, at + end) for start, end in turn.accepted)
+        stats = self._stats(turn)
+        yield Finished(turn.request_id, reason, text, token_ids, stats, margins, thought, calls, accepted)
 
     def _stats(self, turn: _Turn) -> TurnStats:
         rate = self.model.prefill_tokens_per_s
@@ -381,6 +389,9 @@ class FakeEngine:
             thought_tokens=turn.thought_tokens,
             thought_s=turn.thought_tokens / 10,
             ahead_tokens=turn.ahead,
+            passes=max(0, turn.written - 1 - len(turn.accepted)),
+            guessed_tokens=2 * len(turn.accepted),
+            accepted_tokens=len(turn.accepted),
         )
 
     def _read_ahead(self, job: _Job, request: Request, others: Sequence[Request]) -> Iterator[Event]:
