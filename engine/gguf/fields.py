@@ -46,7 +46,7 @@ class FieldReader:
         return self.data[self.skip(self.number("Q"))].decode("utf-8")
 
     def strings(self, count: int) -> list[str]:
-        """So many strings. A vocabulary and its merges have 100,000 and more: hence no calls but those that are needed."""
+        """So many strings. A vocabulary and its merges have 100,000 and more: hence as few calls as can be."""
         data, at, length = self.data, self.position, _LENGTH.unpack_from
         found = []
         for _ in range(count):
