@@ -39,7 +39,7 @@ class StoredTensor:
         found = np.empty(count, np.uint8) if room is None else room[:count]
         with self._where.path.open("rb") as file:
             file.seek(self._where.offset + first * self.row_bytes)
-            if file.readinto(memoryview(found)) < count:
+            if file.readinto(found.data) < count:
                 raise GgufDamagedError("it became shorter while it was read")
         return found.reshape(-1, self.row_bytes)
 
