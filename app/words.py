@@ -252,8 +252,10 @@ def tokens(count: int) -> str:
 
 
 def token_cost(model: ModelInfo) -> str:
-    """What the cache takes for each token of this model: "One token costs 22.5 kB"."""
-    return f"One token costs {model.cached_bytes_per_token / 1000:,.1f} kB"
+    """What the cache takes for each token of this model: "One token costs 22.5 kB"; "" for one on a server, which
+    costs no memory here."""
+    cost = model.cached_bytes_per_token
+    return f"One token costs {cost / 1000:,.1f} kB" if cost else ""
 
 
 def least_budget(model: ModelInfo) -> str:
