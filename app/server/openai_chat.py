@@ -103,9 +103,7 @@ def _held(body: Body) -> dict[str, Any]:
         raise ApiError(400, NO_TOOLS, param="tool_choice")
     may_call = None
     if isinstance(choice, Mapping):
-        allowed = (
-            choice["allowed_tools"] if choice["type"] == "allowed_tools" else {"mode": "required", "tools": [choice]}
-        )
+        allowed: Mapping[str, Any] = choice.get("allowed_tools", {"mode": "required", "tools": [choice]})
         named = [each["function"]["name"] for each in allowed["tools"]]
         must_call, may_call = (named, None) if allowed["mode"] == "required" else ([], named)
     strict = [each["function"]["name"] for each in given if each["function"].get("strict")]
