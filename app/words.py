@@ -205,6 +205,9 @@ def next_prompt(preview: Preview) -> str:
     too_many = preview.prompt_tokens - preview.context_length + 1
     if too_many > 0:
         return f"{tokens(too_many)} too long for this model"
+    if preview.is_elsewhere:
+        had = f"the first {preview.reused_tokens:,} as sent before" if preview.reused_tokens else ""
+        return _joined(tokens(preview.prompt_tokens), had)
     first_word = f"first word in about {about_seconds(preview.seconds)}"
     if not preview.ahead_tokens:
         return _joined(_remembered(preview), first_word)
@@ -243,6 +246,8 @@ def _remembered(preview: Preview) -> str:
 def recomputes(preview: Preview) -> str:
     """What a change of an earlier message costs."""
     are = "is" if preview.computed_tokens == 1 else "are"
+    if preview.is_elsewhere:
+        return f"{tokens(preview.computed_tokens)} {are} others than sent before"
     return f"{tokens(preview.computed_tokens)} {are} read again, about {about_seconds(preview.seconds)}"
 
 
