@@ -205,6 +205,9 @@ def next_prompt(preview: Preview) -> str:
     too_many = preview.prompt_tokens - preview.context_length + 1
     if too_many > 0:
         return f"{tokens(too_many)} too long for this model"
+    if preview.is_elsewhere:
+        had = f"the first {preview.reused_tokens:,} as sent before" if preview.reused_tokens else ""
+        return _joined(tokens(preview.prompt_tokens), had)
     first_word = f"first word in about {about_seconds(preview.seconds)}"
     if not preview.ahead_tokens:
         return _joined(_remembered(preview), first_word)
@@ -243,6 +246,8 @@ def _remembered(preview: Preview) -> str:
 def recomputes(preview: Preview) -> str:
     """What a change of an earlier message costs."""
     are = "is" if preview.computed_tokens == 1 else "are"
+    if preview.is_elsewhere:
+        return f"{tokens(preview.computed_tokens)} {are} others than sent before"
     return f"{tokens(preview.computed_tokens)} {are} read again, about {about_seconds(preview.seconds)}"
 
 
@@ -252,8 +257,10 @@ def tokens(count: int) -> str:
 
 
 def token_cost(model: ModelInfo) -> str:
-    """What the cache takes for each token of this model: "One token costs 22.5 kB"."""
-    return f"One token costs {model.cached_bytes_per_token / 1000:,.1f} kB"
+    """What the cache takes for each token of this model: "One token costs 22.5 kB"; "" for one on a server, which
+    costs no memory here."""
+    cost = model.cached_bytes_per_token
+    return f"One token costs {cost / 1000:,.1f} kB" if cost else ""
 
 
 def least_budget(model: ModelInfo) -> str:

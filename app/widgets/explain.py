@@ -76,8 +76,9 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
             "last. Cells with a line through their foot are kept, plain ones are remembered, those with a line through "
-            "their head were read ahead while you wrote, hollow ones with a bar are remembered on disk, tall ones must "
-            "be read, crossed ones are more than the model reads, and dashes are room left.",
+            "their head were read ahead while you wrote, hollow ones with a bar are remembered on disk, hollow ones "
+            "without were sent to the server before, tall ones must be read, crossed ones are more than the model "
+            "reads, and dashes are room left.",
         ),
         ("block", "pinned", "disk", "estimate"),
     ),

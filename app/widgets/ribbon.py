@@ -45,10 +45,11 @@ _STEPS = {
 
 
 class Ribbon(QWidget):
-    """Each state has a colour and a shape: kept with a line through its foot, remembered plain, read ahead with a line
-    through its head, from disk hollow with a bar inside, to read tall, past the context crossed, free a thin dash.
-    While a prompt is read, what is still to be read is hollow, and fills smoothly: never beyond what is read, from one
-    report to the next. What is read to its end is full at once: the answer is being written by then.
+    """Each state has a colour and a shape: kept with a line through its foot, remembered plain, sent before to a server
+    hollow, read ahead with a line through its head, from disk hollow with a bar inside, to read tall, past the context
+    crossed, free a thin dash. While a prompt is read, what is still to be read is hollow, and fills smoothly: never
+    beyond what is read, from one report to the next. What is read to its end is full at once: the answer is being
+    written by then.
 
     `current` is the cell that the keyboard is at, -1 for none; `fill` moves the border between what is drawn as read
     and the rest."""
@@ -232,6 +233,8 @@ def _paint(painter: QPainter, box: QRectF, state: State, is_read: bool) -> None:
     elif state == "memory":
         _outline(painter, low, colours.reused)
         painter.fillRect(low.adjusted(0, 2, 0, -2), QColor(colours.reused))
+    elif state == "sent":
+        _outline(painter, low, colours.reused)
     elif state == "computed" and not is_read:
         _outline(painter, box, colours.computed)
     elif state == "computed":

@@ -123,7 +123,8 @@ class Dialogs(QObject):
         """Show what holds for the whole program."""
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
         model = self._session.model
-        note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
+        cost = token_cost(model) if model else ""
+        note = f"{cost}. At least {least_budget(model)}." if model and cost else ""
         dialog = PreferencesDialog(
             values,
             {name: describe(name) for name in _SHOWN},
