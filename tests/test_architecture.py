@@ -41,7 +41,7 @@ APP_ROWS: tuple[set[str], ...] = (
     {"server"},
     {"widgets", "history", "command"},
     {"chat", "exchange", "own_data"},
-    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
+    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof", "models"},
     {"window", "crash"},
     {"application"},
     {"demo"},

@@ -19,15 +19,16 @@ LFS_FROM = 4000
 
 class FakeHub:
     """`models` are files by their names, by repository. `cuts` are the bytes after which the next answers with a file
-    break off; `status` is an error for everything, `token` what is asked for, `lies` what a file has in place of its
-    bytes. `ranges` are those that were asked for, None for a whole file; `tokens` what came with the requests."""
+    break off; `status` is an error for everything, `token` what is asked for and `kept` what the user's keyring holds,
+    `lies` what a file has in place of its bytes. `ranges` are those that were asked for, None for a whole file;
+    `tokens` what came with the requests."""
 
     def __init__(self) -> None:
         self.models: dict[str, dict[str, bytes]] = {}
         self.revision = "a" * 40
         self.cuts: list[int] = []
         self.status = 0
-        self.token = ""
+        self.token = self.kept = ""
         self.lies: dict[str, bytes] = {}
         self.ignores_ranges = False
         self.ranges: list[str | None] = []
