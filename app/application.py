@@ -37,6 +37,7 @@ from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
 from app.licences import own_version
+from app.models.presenter import ModelsPresenter
 from app.own_data import delete, everything
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
@@ -124,6 +125,17 @@ class Application(QObject):
             delete_data=self._close_and_delete,
             updating=self.updating,
         )
+        self.models = ModelsPresenter(
+            window,
+            session,
+            bridge,
+            settings,
+            look_at=self.dialogs.look_at,
+            show=self.dialogs.show,
+            offer=partial(window.notice.show_offer, is_error=False),
+            save_settings=self._save_settings,
+        )
+        window.commands.models.triggered.connect(self.models.open)
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
         self.finding = Finding(window, session)
         self.rewriting_presenter = RewritingPresenter(
@@ -288,6 +300,7 @@ class Application(QObject):
         self.window.transcript.clear()
         self.attaching.stop()
         self.exchanging.stop()
+        self.models.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()

@@ -96,6 +96,13 @@ class Settings:
             "span": (8, 16),
         },
     )
+    last_used: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "When each model was opened last, in seconds since 1970, by its path.",
+            "span": (0, 100_000_000_000),
+        },
+    )
     cache_budget_mb: int = option(
         0,
         "For what was read of your prompts: the more, the more conversations go on without reading again. Automatic "
