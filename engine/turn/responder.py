@@ -527,6 +527,10 @@ class Responder:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
+        if wish.keeps and request.use_cache:
+            prompt = wish.prompt
+            self.cache.keep(prompt.ids[: prompt.system_tokens], request.conversation, len(prompt.ids), request.salt)
+            yield self.view()
         yield self._preview(wish.request_id, request, wish.prompt)
 
     def _read_certain(self, wish: Wish, prompt: Prompt, listen: Listen) -> Generator[Event | None, None, None]:
@@ -535,8 +539,9 @@ class Responder:
         if past is not None and not self.near and ids[: len(past.ids)] == past.ids:
             yield from self._settle_one(request.conversation, listen)
         cache, room = self._cache_of(request.salt), self._new_tokens(request, prompt) + len(prompt.ids) - len(ids)
-        first = cache.estimate((*ids, 0), room, len(prompt.ids)).tokens
-        if first >= len(ids):
+        known = cache.estimate((*ids, 0), room, len(prompt.ids))
+        first = known.tokens
+        if first >= len(ids) and not (wish.keeps and known.disk_tokens):
             return
 
         def note(start: int, end: int) -> None:
