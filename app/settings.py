@@ -103,6 +103,14 @@ class Settings:
             "span": (0, 100_000_000_000),
         },
     )
+    drafts: dict[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "The path of a smaller model of the same family that guesses what a model writes, by the path of "
+            "that model. Others have none.",
+            "span": None,
+        },
+    )
     cache_budget_mb: int = option(
         0,
         "For what was read of your prompts: the more, the more conversations go on without reading again. Automatic "
@@ -335,6 +343,7 @@ def model_spec(settings: Settings, path: str | None = None) -> ModelSpec:
         disk_bytes(settings),
         settings.contexts.get(path),
         8 if settings.kv_bits.get(path) == 8 else 16,
+        settings.drafts.get(path, ""),
     )
 
 
