@@ -50,6 +50,7 @@ class Presenter(QObject):
         self._support_prompt = support_prompt
         self._shown_id = 0
         self._is_sending = self._has_failed = False
+        self._progress: tuple[int, Prefill] | None = None  # how far the prompt of the answer with this id is read
         self._left_text = ""  # what was written in the conversation that was in view before
         self._disk_note = self._error = self._needle = ""
         self._found: Sequence[ConversationEntry] = ()
@@ -262,6 +263,8 @@ class Presenter(QObject):
         if answer and not (message.content or message.thought):
             loading = self._session.state == "loading"
             answer.wait("waiting for the model to be loaded" if loading else "reading the prompt")
+            if self._progress and self._progress[0] == message.id:
+                answer.show_progress(self._progress[1], at_once=True)
 
     def _on_text(self, message_id: int, text: str) -> None:
         if answer := self._window.transcript.answer(message_id):
@@ -290,6 +293,7 @@ class Presenter(QObject):
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():
+            self._progress = answer.content.id, prefill
             answer.show_progress(prefill)
 
     def _on_state(self, state: str) -> None:

@@ -154,8 +154,13 @@ def test_progress_appears_where_the_answer_will_be_after_a_while(
     assert note.text().startswith("reading 3 of 6 tokens")
     timer_of(note).timeout.emit()
     assert not note.isHidden()
+    screen.application.choose_theme("dark")
+    settle()
+    again = screen.answer().note
+    assert not again.isHidden(), "another theme builds the messages anew"
+    assert again.text() == "reading 3 of 6 tokens, about 0.01 s left"
     screen.until(TextDelta)
-    assert note.isHidden()
+    assert screen.answer().note.isHidden()
     screen.play()
 
 
