@@ -88,8 +88,8 @@ class Ribbon(QWidget):
         self._lay_cells()
 
     def _fill_up_to(self, read_tokens: int | None, is_whole: bool) -> None:
-        """Move there within the time that the step took, from where the border is now; back, at first, and to the end
-        of the prompt at once."""
+        """Move there within the time that the step took, from where the border is now. At first, back, and to the end
+        of the prompt it is there at once."""
         now, filled = perf_counter(), self.filled_tokens
         took_s, self._reported_s = now - self._reported_s, now
         self.fill.stop()
