@@ -47,6 +47,7 @@ from app.sidebar.badges import Badges
 from app.transcript.cure_offer import CureOffer
 from app.widgets.message_box import MessageBox
 from app.window.answered_by import AnsweredBy
+from app.window.conversation_model import ConversationModel
 from app.window.dialogs import Dialogs
 from app.window.exchanging import Exchanging
 from app.window.filing_presenter import FilingPresenter
@@ -134,6 +135,14 @@ class Application(QObject):
             show=self.dialogs.show,
             offer=partial(window.notice.show_offer, is_error=False),
             save_settings=self._save_settings,
+        )
+        self.conversation_model = ConversationModel(
+            window.notice,
+            session,
+            bridge,
+            self.history.models,
+            server=self.answered_by.server,
+            load=self.dialogs.load,
         )
         window.commands.models.triggered.connect(self.models.open)
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
@@ -301,6 +310,7 @@ class Application(QObject):
         self.attaching.stop()
         self.exchanging.stop()
         self.models.stop()
+        self.conversation_model.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()
