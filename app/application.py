@@ -266,7 +266,8 @@ class Application(QObject):
             self.window.notice.show_error(str(error), error.detail)
             return
         self.session.forgetting.begin()
-        self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
+        living = [*(label_of(each.id) for each in conversations), *self.session.residents.labels]
+        self.bridge.tell("keep_only", living)
         if disk_bytes(self.settings) == 0:
             self.bridge.tell("set_disk_budget", 0)
 

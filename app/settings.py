@@ -137,6 +137,11 @@ class Settings:
         "Read a question while it is written, and a conversation when it is opened, as long as nothing is answered: "
         "not on battery, always, or never. Answers are the same, and begin sooner.",
     )
+    write_ahead: bool = option(
+        True,
+        "Guess the next words of an answer from what was said before, and check several at once: names, quotations and "
+        "code come sooner. Answers are the same.",
+    )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))

@@ -190,6 +190,11 @@ def texts_that_end_answers() -> tuple[str, ...]:
     return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
 
 
+def stretches_written_ahead() -> tuple[str, ...]:
+    """Which stretches of an answer's text were written ahead, by guesses that held."""
+    return ("ALTER TABLE message ADD COLUMN accepted TEXT NOT NULL DEFAULT '[]'",)
+
+
 def models_of_conversations() -> tuple[str, ...]:
     """The model that answered last in each conversation: the path that opens it, and its name."""
     return (
@@ -224,6 +229,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     folders_and_deletions,
     open_answers,
     texts_that_end_answers,
+    stretches_written_ahead,
     models_of_conversations,
     order_of_presets,
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QElapsedTimer, QEvent, QMimeData, QRectF, QSizeF, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QToolButton, QWidget
@@ -22,6 +24,7 @@ from app.transcript.document_view import DocumentView
 from app.transcript.formula import FORMULA_OBJECT, FormulaPainter, draw, with_sources
 from app.transcript.markdown import Block, MarkdownStream
 from app.transcript.selection import selected_text
+from app.transcript.written_ahead import Stretch, drawn_stretches
 from app.widgets.icons import icon
 from app.widgets.work import Work
 
@@ -48,6 +51,7 @@ class AnswerView(DocumentView):
     def __init__(self, parent: QWidget | None = None, tone: Tone = "text") -> None:
         super().__init__(parent)
         self.text = ""
+        self._ahead: tuple[Stretch, ...] = ()
         self._tone: Tone = tone
         self.setAccessibleName("Answer")
         self.document().setIndentWidth(INDENT)
@@ -75,6 +79,15 @@ class AnswerView(DocumentView):
         """Show this text in place of what is there."""
         self.text = text
         self.redraw()
+
+    def underline(self, stretches: tuple[Stretch, ...]) -> None:
+        """Underline these stretches of the text, as (start, end) in characters; none with ()."""
+        if stretches != self._ahead:
+            self._ahead = stretches
+            self._mark_places()
+
+    def underlined(self) -> Sequence[Stretch]:
+        return drawn_stretches(self.text, self.document().toRawText(), self._ahead) if self._ahead else ()
 
     def flush(self) -> None:
         """Draw what waits, or as much of it as can be drawn in a moment; a timer draws the rest."""

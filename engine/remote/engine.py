@@ -103,7 +103,7 @@ class RemoteEngine:
     def preview(self, request: Request) -> int:
         return self._ask(lambda request_id: self._preview(request_id, request))
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
         """Nothing is read: a server reads for an answer only."""
         return self.preview(request)
 

@@ -325,6 +325,7 @@ class Responder:
             turn.choice.go_on(token, is_thought=text.is_thinking)
             for part in text.add(token):
                 shown[part.is_thought] += len(part.text)
+        turn.said = shown[False]
         turn.known = {
             is_thought: max(0, len(said) - shown[is_thought])
             for is_thought, said in ((False, begun.content), (True, begun.thought))
@@ -417,7 +418,14 @@ class Responder:
         estimate = template + self.rate.from_scratch(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
-        return replace(stats, disk_tokens=turn.from_disk, ahead_tokens=turn.ahead)
+        return replace(
+            stats,
+            disk_tokens=turn.from_disk,
+            ahead_tokens=turn.ahead,
+            passes=turn.passes,
+            guessed_tokens=turn.guessed,
+            accepted_tokens=len(turn.accepted),
+        )
 
     def _remember(self, turn: Turn, answer: Message, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
@@ -494,6 +502,10 @@ class Responder:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
+        if wish.keeps and request.use_cache:
+            prompt = wish.prompt
+            self.cache.keep(prompt.ids[: prompt.system_tokens], request.conversation, len(prompt.ids), request.salt)
+            yield self.view()
         yield self._preview(wish.request_id, request, wish.prompt)
 
     def _read_certain(self, wish: Wish, prompt: Prompt, listen: Listen) -> Generator[Event | None, None, None]:
@@ -502,8 +514,9 @@ class Responder:
         if past is not None and not self.near and ids[: len(past.ids)] == past.ids:
             yield from self._settle_one(request.conversation, listen)
         cache, room = self._cache_of(request.salt), self._new_tokens(request, prompt) + len(prompt.ids) - len(ids)
-        first = cache.estimate((*ids, 0), room, len(prompt.ids)).tokens
-        if first >= len(ids):
+        known = cache.estimate((*ids, 0), room, len(prompt.ids))
+        first = known.tokens
+        if first >= len(ids) and not (wish.keeps and known.disk_tokens):
             return
 
         def note(start: int, end: int) -> None:

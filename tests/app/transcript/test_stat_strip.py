@@ -56,6 +56,13 @@ def test_the_figures_come_on_hovering_to_a_screen_reader_and_by_a_setting(qtbot:
     assert strip.sizeHint().height() > before
 
 
+def test_what_writing_ahead_gave_stands_among_the_figures(qtbot: QtBot) -> None:
+    strip = shown(qtbot, replace(STATS, passes=20, guessed_tokens=60, accepted_tokens=43))
+    assert strip.figures.endswith("49 tokens a second · 2.1 tokens a pass written ahead, 43 of 60 guesses held")
+    nothing = shown(qtbot, replace(STATS, passes=63))
+    assert "ahead" not in nothing.figures
+
+
 def test_it_wraps_where_there_is_little_room_and_paints(qtbot: QtBot) -> None:
     strip = shown(qtbot, STATS, width=180)
     assert strip.heightForWidth(180) > strip.heightForWidth(700)
