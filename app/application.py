@@ -44,6 +44,7 @@ from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
 from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
+from app.system_prompt.presets import kept_presets
 from app.transcript.cure_offer import CureOffer
 from app.widgets.message_box import MessageBox
 from app.window.answered_by import AnsweredBy
@@ -89,6 +90,7 @@ class Application(QObject):
         self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
+        self.session.residents.wanted = partial(kept_presets, self.history.presets)
         self.filing = Filing(self.session, self.history, self)
         self.titles = Titles(self.session, self.bridge, settings, self)
         self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
