@@ -44,9 +44,11 @@ from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
 from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
+from app.system_prompt.presets import kept_presets
 from app.transcript.cure_offer import CureOffer
 from app.widgets.message_box import MessageBox
 from app.window.answered_by import AnsweredBy
+from app.window.conversation_model import ConversationModel
 from app.window.dialogs import Dialogs
 from app.window.exchanging import Exchanging
 from app.window.filing_presenter import FilingPresenter
@@ -88,6 +90,7 @@ class Application(QObject):
         self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
+        self.session.residents.wanted = partial(kept_presets, self.history.presets)
         self.filing = Filing(self.session, self.history, self)
         self.titles = Titles(self.session, self.bridge, settings, self)
         self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
@@ -134,6 +137,14 @@ class Application(QObject):
             show=self.dialogs.show,
             offer=partial(window.notice.show_offer, is_error=False),
             save_settings=self._save_settings,
+        )
+        self.conversation_model = ConversationModel(
+            window.notice,
+            session,
+            bridge,
+            self.history.models,
+            server=self.answered_by.server,
+            load=self.dialogs.load,
         )
         window.commands.models.triggered.connect(self.models.open)
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
@@ -302,6 +313,7 @@ class Application(QObject):
         self.attaching.stop()
         self.exchanging.stop()
         self.models.stop()
+        self.conversation_model.stop()
         self.badges.close()
         self.updating.stop()
         self.session.shutdown()

@@ -249,6 +249,30 @@ def system_prompt(screen: Screen) -> QWidget | None:
     return made
 
 
+def presets(screen: Screen) -> QWidget | None:
+    """Presets in folders, of which one is chosen."""
+    table = screen.application.history.presets
+    for name, text, where in (
+        ("Support", "You are the support bot of {{company}} in {{city}}. Be brief and friendly. " * 9, ""),
+        ("Translator", "Translate what is said into {{language}}. " * 30, "Writing"),
+        ("Proof reader", "Correct the spelling of each text, and nothing else. " * 40, "Writing"),
+    ):
+        table.move(table.add(name, text).id, where)
+    made = opened(screen, "system_prompt")
+    made.presets.list.opened.emit(next(row.id for row in made.presets.list.rows if row.title == "Proof reader"))
+    made.presets.keep_resident.click()
+    screen.play()
+    screen.application.dialogs.preset_badges.ask()
+    screen.play()
+    return made
+
+
+def preset_variables(screen: Screen) -> QWidget | None:
+    made = presets(screen)
+    made.presets.list.opened.emit(next(row.id for row in made.presets.list.rows if row.title == "Support"))
+    return screen.application.dialogs.preset_choice.asking
+
+
 def unsaved(screen: Screen) -> QWidget | None:
     made = system_prompt(screen)
     made.reject()
@@ -390,7 +414,7 @@ DIALOGS: dict[str, Callable[[Screen], QWidget | None]] = {
         each.__name__: each
         for each in (
             *(system_prompt, unsaved, folder, raw_message, all_versions, deletion_of_all, sampling, proof, graphics),
-            *(models, models_to_download, models_refused),
+            *(models, models_to_download, models_refused, presets, preset_variables),
             *(tree, tree_on_disk, tree_empty),
         )
     },
