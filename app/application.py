@@ -46,6 +46,7 @@ from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
 from app.system_prompt.presets import kept_presets
 from app.transcript.cure_offer import CureOffer
+from app.translations import dress
 from app.widgets.message_box import MessageBox
 from app.window.answered_by import AnsweredBy
 from app.window.conversation_model import ConversationModel
@@ -379,6 +380,7 @@ def run(options: argparse.Namespace) -> int:
     when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
+    dress(app)
     engine = EitherEngine()
     try:
         settings = Settings.load()

@@ -43,6 +43,7 @@ class Transcript(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
+        self.setObjectName("transcript")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
