@@ -38,7 +38,7 @@ ENGINE_ROWS: tuple[set[str], ...] = (
 APP_ROWS: tuple[set[str], ...] = (
     {"words", "files", "documents", "licences", "matching", "updates", "theme", "placeholders", "prices"},
     {"settings"},
-    {"server"},
+    {"server", "tools"},
     {"widgets", "history", "command"},
     {"chat", "exchange", "own_data"},
     {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
@@ -59,7 +59,7 @@ SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {
     "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders", "prices",
-    "settings", "command", "server", "exchange",
+    "settings", "command", "server", "tools", "exchange",
 }  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}

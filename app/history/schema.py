@@ -190,6 +190,11 @@ def texts_that_end_answers() -> tuple[str, ...]:
     return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
 
 
+def tools_of_conversations() -> tuple[str, ...]:
+    """The tools that the model may call in a conversation, as they were when they were chosen."""
+    return ("ALTER TABLE conversation ADD COLUMN tools TEXT NOT NULL DEFAULT '[]'",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -205,6 +210,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     folders_and_deletions,
     open_answers,
     texts_that_end_answers,
+    tools_of_conversations,
 ]
 
 ERASES_FROM = 5
