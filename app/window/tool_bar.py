@@ -13,8 +13,8 @@ from app.chat.calling import Wish
 from app.widgets.plain import Label, tool_tip
 from app.words import shortened_line
 
-HIGHEST = 96
-"""Pixels of the arguments; longer ones are scrolled through."""
+HIGHEST, AROUND = 96, 24
+"""Pixels of the arguments, which are scrolled through where they are longer, and of the room around their lines."""
 LONGEST_NAME = 60
 
 
@@ -31,7 +31,7 @@ class ToolBar(QWidget):
         self.says.setWordWrap(True)
         self.arguments = QPlainTextEdit(self)
         self.arguments.setReadOnly(True)
-        self.arguments.setMaximumHeight(HIGHEST)
+        self.arguments.setObjectName("field")
         self.arguments.setTabChangesFocus(True)
         self.arguments.setAccessibleName("Arguments of the call")
         self.once = self._button("Call it once", "ask", "The tool is called now. You are asked again next time.")
@@ -64,6 +64,8 @@ class ToolBar(QWidget):
                 f"The model wants to call {name} of {shortened_line(wish.tool.server, LONGEST_NAME)} with:"
             )
             self.arguments.setPlainText(_laid_out(wish.call.arguments))
+            lines = self.arguments.document().blockCount() * self.arguments.fontMetrics().lineSpacing()
+            self.arguments.setFixedHeight(min(HIGHEST, lines + AROUND))
         elif running:
             self.says.setText(f"Calling {shortened_line(', '.join(running), LONGEST_NAME)}…")
         self.setVisible(bool(wish or running))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import (
     QComboBox,
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.tools.servers import ChosenTool, Rule, ToolServer, name_of, with_own_names
 from app.widgets.plain import Label, SoftLabel, tool_tip
+from app.widgets.room import fit
 from app.words import shortened_line
 from engine import HeadstartError
 
@@ -34,7 +35,7 @@ NO_TOOLS = "The chat template of this model takes no tools, so questions with th
 ASKING = "Asking the server…"
 EMPTY = "This server has no tools."
 RULES: dict[Rule, str] = {"ask": "Ask me first", "always": "Always", "never": "Never"}
-SIZE = 620, 480
+SIZE = QSize(620, 480)
 LONGEST = 200
 
 
@@ -149,7 +150,7 @@ class ToolsDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         whole.addWidget(buttons)
-        self.resize(*SIZE)
+        fit(self, SIZE)
 
     def _show_server(self, name: str, place: str) -> None:
         top = QTreeWidgetItem(self.tree, [name])
