@@ -165,6 +165,14 @@ class Settings:
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
+    tool_servers: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Servers of tools, by their names: the command that starts each, or its address."},
+    )
+    tool_rules: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Which tools are called without asking (always), and which not at all (never)."},
+    )
     text_percent: int = option(100, "Size of messages against the usual one, in percent.", span=(50, 300))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
@@ -222,7 +230,7 @@ class Settings:
                 self._foreign[name] = value
             elif name == "sampling":
                 self.sampling = _read_sampling(value, wrong)
-            elif reason := _fault(value, hints[name], _option(name)["span"]):
+            elif reason := _fault(value, hints[name], _option(name).get("span")):
                 wrong.append(f"{name} is {_shown(value)}, {reason}")
             else:
                 setattr(self, name, value)

@@ -39,7 +39,7 @@ APP_ROWS: tuple[set[str], ...] = (
     {"language"},
     {"words", "files", "documents", "licences", "matching", "updates", "theme", "placeholders", "prices"},
     {"settings", "translations"},
-    {"server"},
+    {"server", "tools"},
     {"widgets", "history", "command"},
     {"chat", "exchange", "own_data"},
     {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof", "models"},
@@ -60,7 +60,7 @@ SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {
     "language", "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders",
-    "prices", "settings", "command", "server", "exchange",
+    "prices", "settings", "command", "server", "tools", "exchange",
 }  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}

@@ -420,7 +420,7 @@ DIALOGS: dict[str, Callable[[Screen], QWidget | None]] = {
     },
     **{
         name: lambda screen, name=name: opened(screen, name)
-        for name in ("preferences", "shortcuts", "about", "open_server")
+        for name in ("preferences", "shortcuts", "about", "open_server", "tools")
     },
 }
 """Whatever opens over the window, by its name: each opens it and returns it."""
