@@ -38,6 +38,7 @@ from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
 from app.licences import own_version
+from app.models.presenter import ModelsPresenter
 from app.own_data import delete, everything
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
@@ -131,6 +132,17 @@ class Application(QObject):
         self.tooling = Tooling(
             window, session, settings, self.calling, show=self.dialogs.show, save_settings=self._save_settings
         )
+        self.models = ModelsPresenter(
+            window,
+            session,
+            bridge,
+            settings,
+            look_at=self.dialogs.look_at,
+            show=self.dialogs.show,
+            offer=partial(window.notice.show_offer, is_error=False),
+            save_settings=self._save_settings,
+        )
+        window.commands.models.triggered.connect(self.models.open)
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
         self.finding = Finding(window, session)
         self.rewriting_presenter = RewritingPresenter(
@@ -252,7 +264,8 @@ class Application(QObject):
             self.window.notice.show_error(str(error), error.detail)
             return
         self.session.forgetting.begin()
-        self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
+        living = [*(label_of(each.id) for each in conversations), *self.session.residents.labels]
+        self.bridge.tell("keep_only", living)
         if disk_bytes(self.settings) == 0:
             self.bridge.tell("set_disk_budget", 0)
 
@@ -295,6 +308,7 @@ class Application(QObject):
         self.window.transcript.clear()
         self.attaching.stop()
         self.exchanging.stop()
+        self.models.stop()
         self.badges.close()
         self.updating.stop()
         self.calling.close()

@@ -96,6 +96,13 @@ class Settings:
             "span": (8, 16),
         },
     )
+    last_used: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "When each model was opened last, in seconds since 1970, by its path.",
+            "span": (0, 100_000_000_000),
+        },
+    )
     cache_budget_mb: int = option(
         0,
         "For what was read of your prompts: the more, the more conversations go on without reading again. Automatic "
@@ -129,6 +136,11 @@ class Settings:
         "plugged",
         "Read a question while it is written, and a conversation when it is opened, as long as nothing is answered: "
         "not on battery, always, or never. Answers are the same, and begin sooner.",
+    )
+    write_ahead: bool = option(
+        True,
+        "Guess the next words of an answer from what was said before, and check several at once: names, quotations and "
+        "code come sooner. Answers are the same.",
     )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")

@@ -153,7 +153,18 @@ def figures(stats: TurnStats) -> str:
         f"{stats.written_tokens:,} written",
     ]
     parts += [f"{stats.tokens_per_s:,.0f} tokens a second"] if stats.tokens_per_s else []
+    parts += [written_ahead(stats)] if stats.guessed_tokens else []
     return " · ".join(parts)
+
+
+def written_ahead(stats: TurnStats) -> str:
+    """What writing ahead gave: "1.8 tokens a pass written ahead, 84 of 120 guesses held"; "" where it tried nothing."""
+    if not stats.guessed_tokens:
+        return ""
+    each = (
+        f"{stats.accepted_tokens / stats.passes:.1f} tokens a pass written ahead" if stats.passes else "written ahead"
+    )
+    return f"{each}, {stats.accepted_tokens:,} of {stats.guessed_tokens:,} guesses held"
 
 
 def percent(part: int, whole: int) -> str:

@@ -306,6 +306,9 @@ class Request:
 
     `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
 
+    `write_ahead` lets the engine guess tokens of the answer from what was written before, and check several in one pass
+    of the model. The answer is the same without; it only comes later.
+
     Raises InvalidRequestError where a field is not of its kind.
     """
 
@@ -334,6 +337,7 @@ class Request:
     one_call: bool = False
     server: str = ""
     begun: Message | None = None
+    write_ahead: bool = True
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -356,7 +360,7 @@ class Request:
         _require(self.template, TemplateSettings, "the template settings of a request")
         for name in ("client", "salt", "schema", "server"):
             _require(getattr(self, name), str, f"the {name} of a request")
-        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call"):
+        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call", "write_ahead"):
             _require(getattr(self, name), bool, f"{name} of a request")
         if self.begun is not None:
             _require(self.begun, Message, "the begun answer of a request")

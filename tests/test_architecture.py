@@ -24,7 +24,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 ENGINE_ROWS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
-    {"port", "graphics", "native", "private_file", "remembered", "side_programs", "stopping"},
+    {"port", "graphics", "keys", "native", "private_file", "remembered", "side_programs", "stopping"},
     {"gguf"},
     {"cache", "prompt", "library"},
     {"machine", "runtimes", "weights"},
@@ -41,7 +41,7 @@ APP_ROWS: tuple[set[str], ...] = (
     {"server", "tools"},
     {"widgets", "history", "command"},
     {"chat", "exchange", "own_data"},
-    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
+    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof", "models"},
     {"window", "crash"},
     {"application"},
     {"demo"},

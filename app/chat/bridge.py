@@ -134,10 +134,11 @@ class Bridge(QObject):
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
         return self._expect(self._engine.preview(self._addressed(request)))
 
-    def read_ahead(self, request: Request, *others: Request) -> int:
-        """Have what these requests begin with read while nothing is asked; ends with `preview` of the first one, or
-        `failed`."""
-        request_id = self._engine.read_ahead(self._fitting(request), [self._fitting(each) for each in others])
+    def read_ahead(self, request: Request, *others: Request, keeps: bool = False) -> int:
+        """Have what these requests begin with read while nothing is asked; where it `keeps`, their system prompt stays
+        resident. Ends with `preview` of the first one, or `failed`."""
+        fitting = [self._fitting(each) for each in (request, *others)]
+        request_id = self._engine.read_ahead(fitting[0], fitting[1:], keeps=keeps)
         self._ahead.add(request_id)
         return self._expect(request_id)
 

@@ -14,7 +14,7 @@ _CONVERSATION = "title, system_prompt, sampling, day, cures, template, notices, 
 """Columns of a conversation that a copy has, too."""
 
 _MESSAGE = """role, content, token_ids, finish_reason, created, sent, filled, left_out, thought, tool_calls,
-    tool_call_id, attachments"""
+    tool_call_id, attachments, accepted"""
 """Columns of a message that a copy has, too: not its figures, for what was copied was not computed."""
 
 

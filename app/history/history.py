@@ -64,7 +64,7 @@ _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}
 """There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out, m.thought, m.tool_calls, m.tool_call_id,
-    m.template, m.attachments, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
+    m.template, m.attachments, m.accepted, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
 _BRANCH = f"""
     WITH RECURSIVE branch(id) AS (
         SELECT {_LEAF} FROM conversation c WHERE c.id = ?
@@ -396,9 +396,9 @@ class History:
         """Keep an answer that has ended, with all its parts and figures."""
         self.file.change(
             "UPDATE message SET content = ?, token_ids = ?, stats = ?, divergence = ?, finish_reason = ?, thought = ?,"
-            " tool_calls = ? WHERE id = ?",
+            " tool_calls = ?, accepted = ? WHERE id = ?",
             *(answer.content, pack_ids(answer.token_ids), to_json(answer.stats), to_json(answer.divergence)),
-            *(answer.finish_reason, answer.thought, to_json(answer.tool_calls), answer.id),
+            *(answer.finish_reason, answer.thought, to_json(answer.tool_calls), to_json(answer.accepted), answer.id),
         )
 
     def discard(self, message_id: int, leaf_id: int | None) -> None:

@@ -47,7 +47,8 @@ class StoredMessage:
     `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). A message
     was written without the first `left_out` messages of its branch; those after it are without them, too. `unread`
     names the columns whose value in the file is of no use, so that it was left out. `attachments` are the files that
-    went with a question; they stand in `sent`, in front of it.
+    went with a question; they stand in `sent`, in front of it. The stretches `accepted` of an answer's text, as (start,
+    end) in characters, were written ahead.
     """
 
     id: int
@@ -69,6 +70,7 @@ class StoredMessage:
     template: TemplateSettings = NOTHING_CHOSEN
     unread: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    accepted: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -218,6 +220,7 @@ def read_message(row: Row) -> StoredMessage:
         tool_call_id=row.read("tool_call_id", read_text, ""),
         template=row.read("template", read_template, NOTHING_CHOSEN),
         attachments=row.read("attachments", read_attachments, ()),
+        accepted=row.read("accepted", read_stretches, ()),
         unread=tuple(row.unread),
     )
 
@@ -328,6 +331,14 @@ def read_tools(text: str) -> tuple[ChosenTool, ...]:
 def read_attachments(text: str) -> tuple[Attachment, ...]:
     """The files that went with a question, from JSON."""
     return tuple(_made(Attachment, values) for values in json.loads(text))
+
+
+def read_stretches(text: str) -> tuple[tuple[int, int], ...]:
+    """Stretches of a text as (start, end), from JSON. Raises ValueError for such as no text has."""
+    stretches = tuple((read_count(start), read_count(end)) for start, end in json.loads(text))
+    if any(start >= end for start, end in stretches):
+        raise ValueError("no stretch")
+    return stretches
 
 
 def read_texts(text: str) -> tuple[str, ...]:

@@ -190,6 +190,11 @@ def texts_that_end_answers() -> tuple[str, ...]:
     return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
 
 
+def stretches_written_ahead() -> tuple[str, ...]:
+    """Which stretches of an answer's text were written ahead, by guesses that held."""
+    return ("ALTER TABLE message ADD COLUMN accepted TEXT NOT NULL DEFAULT '[]'",)
+
+
 def tools_of_conversations() -> tuple[str, ...]:
     """The tools that the model may call in a conversation, as they were when they were chosen."""
     return ("ALTER TABLE conversation ADD COLUMN tools TEXT NOT NULL DEFAULT '[]'",)
@@ -210,6 +215,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     folders_and_deletions,
     open_answers,
     texts_that_end_answers,
+    stretches_written_ahead,
     tools_of_conversations,
 ]
 

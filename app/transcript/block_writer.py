@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from PySide6.QtCore import Qt
@@ -69,7 +70,8 @@ class BlockWriter:
     """Appends blocks at the end of a document and can go back to where a block began. `tone` is the colour of text.
 
     Attributes: codes, the code blocks that are written; undrawn, the formulas that stand there as TeX because nobody
-    has drawn them yet, by the place where each begins: TeX, and whether it stands by itself.
+    has drawn them yet, by the place where each begins: TeX, and whether it stands by itself; has_ground, whether any
+    block has something painted behind it: it is code, or stands in a quote.
     """
 
     def __init__(self, cursor: QTextCursor, tone: Tone = "text") -> None:
@@ -77,6 +79,7 @@ class BlockWriter:
         self._colour = str(getattr(theme.current(), tone))
         self._fresh = True
         self._after_list = False
+        self.has_ground = False
         self.codes: list[WrittenCode] = []
         self.undrawn: dict[int, tuple[str, bool]] = {}
 
@@ -102,6 +105,7 @@ class BlockWriter:
         """Append one block."""
         self.mark()
         self._fresh = False
+        self.has_ground |= block.kind == "code" or block.quote > 0
         form = self._block_format(block)
         if self._cursor.position() == 0:
             self._leave_room_above(CODE_HEADER if block.kind == "code" else 0)
@@ -174,7 +178,15 @@ class BlockWriter:
                 form.setFontWeight(QFont.Weight.DemiBold)
             if size != theme.BODY:
                 form.setProperty(QTextFormat.Property.FontPixelSize, theme.reading(size))
-            self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
+            self._cursor.insertText(_shown(run.text), form)
+
+    def write_more(self, old: Sequence[Block], new: Sequence[Block]) -> bool:
+        """Write only what a piece of text added to the end of these blocks, which were written last. False where it
+        changed more than that: then nothing is written."""
+        added = _added(old, new)
+        if added:
+            self._cursor.insertText(added, self._cursor.charFormat())
+        return added is not None
 
     def _write_formula(self, run: Run) -> bool:
         """Write the drawing of a formula. False where there is none, now or ever: it is text then."""
@@ -209,6 +221,22 @@ class BlockWriter:
         form.setAlignment(_ALIGN[align])
         self._cursor.setBlockFormat(form)
         self._write_runs(runs, bold=is_head)
+
+
+def _shown(text: str) -> str:
+    return with_breaks(text).replace("\n", LINE_BREAK)
+
+
+def _added(old: Sequence[Block], new: Sequence[Block]) -> str | None:
+    """What stands behind the text of the old blocks in the new ones; None where they differ in anything else."""
+    if not old or len(old) != len(new) or tuple(old[:-1]) != tuple(new[:-1]) or not (old[-1].runs and new[-1].runs):
+        return None
+    (*before, last), (*after, grown) = old[-1].runs, new[-1].runs
+    is_alike = before == after and replace(last, text=grown.text) == grown and not grown.formula
+    said, says = _shown(last.text), _shown(grown.text)
+    if not is_alike or replace(old[-1], runs=new[-1].runs) != new[-1] or not (said and says.startswith(said)):
+        return None
+    return says[len(said) :]
 
 
 def _char_format(run: Run, colour: str) -> QTextCharFormat:

@@ -51,6 +51,7 @@ class Actions:
         self.usual_size = self._make("&Usual size", "Ctrl+0")
         self.larger.setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
         self.tree = self._make("Open the &tree of shared beginnings", "Ctrl+T")
+        self.models = self._make("&Models…", "Ctrl+M")
         self.open_folder = self._make("Open model &folder…", "Ctrl+O")
         self.open_gguf = self._make("Open &GGUF file…", "Ctrl+Shift+O")
         self.open_server = self._make("Use a &server…", "")
@@ -72,7 +73,7 @@ class Actions:
         """How another model is opened."""
         menu = QMenu("&Model", self._window)
         menu.setToolTipsVisible(True)
-        menu.addActions([self.open_folder, self.open_gguf, self.length])
+        menu.addActions([self.models, self.open_folder, self.open_gguf, self.length])
         menu.addSeparator()
         menu.addAction(self.open_server)
         menu.addAction(self.open_default)

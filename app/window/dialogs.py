@@ -184,6 +184,7 @@ class Dialogs(QObject):
             self._updating.ask()
         if settings.disk_budget_mb != disk_before:
             self._bridge.tell("set_disk_budget", disk_bytes(settings))
+        self._session.cost.refresh()  # something else may be read ahead now, or nothing
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""

@@ -394,4 +394,5 @@ class Presenter(QObject):
             thought=message.thought,
             tool_calls=message.tool_calls,
             files=message.attachments,
+            accepted=message.accepted,
         )

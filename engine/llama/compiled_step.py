@@ -1,4 +1,4 @@
-"""Decoding on the CPU: one token through all layers of a model, in one call of `engine/native/step.c`."""
+"""Decoding on the CPU: a token, or a few, through all layers of a model in one call of `engine/native/step.c`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from torch import Tensor
 from engine.cache.store import Lane
 from engine.llama.weights import Layer, Projection, Weights
 from engine.native import library as native_library
+from engine.native.library import MOST_TOKENS
 from engine.weights.compiled_matrix import CompiledStack
 from engine.weights.packed import PackedMatrix
 
 
 class NativeStep:
-    """The forward pass of one token over weights that the compiled part can read.
+    """The forward pass of a few tokens over weights that the compiled part can read.
 
     The mathematics is that of `LlamaForward`, all of it in fp32 but for the keys and values in the lane.
     """
@@ -47,31 +48,33 @@ class NativeStep:
         )
 
     def __call__(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        """Compute `ids` one after the other behind the lane's first `start`; logits `[vocabulary]` after the last."""
-        for position, token in enumerate(ids[:-1], start):
-            self._step(token, lane, position, None)
-        logits = torch.empty(self._weights.head.shape[0], dtype=torch.float32)
-        self._step(ids[-1], lane, start + len(ids) - 1, logits)
+        """Compute `ids` behind the lane's first `start`, a few at a time; the logits `[n, vocabulary]` after each.
+        Every token has the numbers, to the last bit, that it has where it is computed alone."""
+        logits = torch.empty(len(ids), self._weights.head.shape[0], dtype=torch.float32)
+        for first in range(0, len(ids), MOST_TOKENS):
+            some = slice(first, first + MOST_TOKENS)
+            self._step(ids[some], lane, start + first, logits[some])
         return logits
 
-    def _step(self, token: int, lane: Lane, position: int, logits: Tensor | None) -> None:
-        """Write keys and values of one token, and its logits into `logits` where there are any to write."""
+    def _step(self, ids: Sequence[int], lane: Lane, position: int, logits: Tensor) -> None:
+        """Write the keys and values of at most MOST_TOKENS tokens, and the logits after each."""
         (keys,), (values,) = lane.keys, lane.values
-        hidden = self._weights.embed([token])[0].to(torch.float32, copy=True)
-        where = torch.tensor([[position]])
-        cos, sin = (part[0, 0].float().contiguous() for part in self._weights.rotary(self._like, where))
-        needed = self._library.headstart_scratch(byref(self._model), position)
+        hidden = self._weights.embed(ids).to(torch.float32, copy=True)
+        where = torch.arange(position, position + len(ids))[None]
+        cos, sin = (part[0].float().contiguous() for part in self._weights.rotary(self._like, where))
+        needed = self._library.headstart_scratch(byref(self._model), position + len(ids), len(ids))
         scratch = torch.empty(needed, dtype=torch.float32)  # of this call: threads share none
-        call = native_library.Token(
+        call = native_library.Tokens(
             keys=keys.data_ptr(),
             values=values.data_ptr(),
             cos=cos.data_ptr(),
             sin=sin.data_ptr(),
             hidden=hidden.data_ptr(),
             scratch=scratch.data_ptr(),
-            logits=None if logits is None else logits.data_ptr(),
+            logits=logits.data_ptr(),
             position=position,
             capacity=lane.capacity,
+            count=len(ids),
         )
         self._library.headstart_step(byref(self._model), byref(call))
 

@@ -21,6 +21,7 @@ from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
 from engine.llama.torch_rows import Rows, TorchRows
 from engine.llama.weights import Weights
+from engine.native.library import MOST_TOKENS
 from engine.stopping import between_layers
 from engine.types import LONG
 from engine.weights.row_products import in_vectors
@@ -47,10 +48,21 @@ class LlamaForward:
         if self._native is not None:
             self._check(lane, start, len(ids))
             if is_answer:
-                return self._logits(self._native(ids, lane, start))
+                return self._logits(self._native(ids, lane, start)[-1])
         if self._step is not None and is_answer and len(ids) == 1:
             return self._logits(self._step(ids[0], lane, start))
         return self._read(ids, lane, start)
+
+    @property
+    def at_once(self) -> int:
+        """As in `Network`."""
+        return 1 if self._native is None else MOST_TOKENS
+
+    def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """As in `Network`, where `at_once` is more than 1."""
+        assert self._native is not None
+        self._check(lane, start, len(ids))
+        return self._logits(self._native(ids, lane, start))
 
     def _check(self, lane: Lane, start: int, count: int) -> None:
         """Refuse what does not fit into the lane: the compiled part writes to addresses, and sees no bounds."""

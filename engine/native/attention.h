@@ -1,4 +1,4 @@
-/* Attention of one token over the lane, in pieces whose softmaxes are joined afterwards
+/* Attention of a few tokens over the lane, in pieces whose softmaxes are joined afterwards
    (https://arxiv.org/abs/1805.02867). */
 
 #pragma once
@@ -6,7 +6,7 @@
 #include "model.h"
 #include "vector.h"
 
-enum { PIECE = 256, TOGETHER = 3 }; /* keys that a thread takes at a time; heads whose sums fit into its registers */
+enum { PIECE = 256, SHARING = 3 }; /* keys that a thread takes at a time; heads whose sums fit into its registers */
 
 /* Keys or values of one head and piece: `count` of them, `dim` numbers each, from index `at` on. */
 typedef struct {
@@ -21,16 +21,16 @@ INLINE f8 eight_of(Cached from, int key, int i) {
     return load8(from.numbers, from.at + (size_t)key * from.dim + i, from.is_bf16);
 }
 
-/* Query heads that share a KV head, at most TOGETHER of them: what they read is taken out of memory once. */
+/* Query heads that share a KV head, at most SHARING of them: what they read is taken out of memory once. */
 typedef struct {
-    const float *queries[TOGETHER];
-    float *partials[TOGETHER]; /* as in `Scratch` */
+    const float *queries[SHARING];
+    float *partials[SHARING]; /* as in `Scratch` */
     int count;
 } Sharing;
 
 /* Scores of the `num` keys from `key` on, at most four, for all heads. */
 INLINE void score_some(const Sharing *heads, Cached keys, int key, int num, float scale, float (*scores)[PIECE]) {
-    f8 sums[TOGETHER][4];
+    f8 sums[SHARING][4];
     for (int head = 0; head < heads->count; head++)
         for (int k = 0; k < 4; k++) sums[head][k] = set8(0.0f);
     for (int i = 0; i < keys.dim; i += 8)
@@ -58,7 +58,7 @@ INLINE void score(const Sharing *heads, Cached keys, float (*scores)[PIECE]) {
 
 /* Weighted sums of the numbers `first` to `first + 8 * registers` of all values. */
 INLINE void weigh(const Sharing *heads, const float (*weights)[PIECE], Cached values, int first, int registers) {
-    f8 sums[TOGETHER][4];
+    f8 sums[SHARING][4];
     for (int head = 0; head < heads->count; head++)
         for (int i = 0; i < registers; i++) sums[head][i] = set8(0.0f);
     for (int key = 0; key < values.count; key++)
@@ -75,7 +75,7 @@ INLINE void weigh(const Sharing *heads, const float (*weights)[PIECE], Cached va
 
 /* One piece for some heads. */
 INLINE void attend_by(const Sharing *heads, Cached keys, Cached values) {
-    float scores[TOGETHER][PIECE];
+    float scores[SHARING][PIECE];
     const int padded_count = (keys.count + 7) / 8 * 8;
     score(heads, keys, scores);
     for (int head = 0; head < heads->count; head++) {
@@ -108,31 +108,42 @@ static void attend_together(const Sharing *heads, Cached keys, Cached values) {
 #undef FOR_COUNT
 }
 
-/* All query heads over all keys, a KV head and one piece of its keys at a time. By all threads. */
-static void attend_in_pieces(const Model *model, int layer, const Token *token, const Scratch *s) {
-    const int count = token->position + 1, num = pieces(count), dim = model->dim;
-    const int group = model->heads / model->kv_heads;
+/* The query heads of one token that share a KV head, over one piece of its keys. */
+static void attend_to_piece(const Model *model, int kv_head, int piece, int seen, Cached keys, Cached values,
+                            const Scratch *s) {
+    const int num = pieces(seen), dim = model->dim, group = model->heads / model->kv_heads;
+    for (int start = 0; start < group; start += SHARING) {
+        Sharing heads = {.count = group - start < SHARING ? group - start : SHARING};
+        for (int i = 0; i < heads.count; i++) {
+            const int head = kv_head * group + start + i;
+            heads.queries[i] = s->fused + head * dim;
+            heads.partials[i] = s->partial + ((size_t)head * num + piece) * (dim + 2);
+        }
+        attend_together(&heads, keys, values);
+    }
+}
+
+/* All query heads over all keys, a KV head and one piece of its keys at a time; each token sees those up to its own. By
+   all threads. */
+static void attend_in_pieces(const Model *model, int layer, const Tokens *tokens, const Scratch *s) {
+    const int num = pieces(tokens->position + tokens->count);
 #pragma omp for schedule(dynamic, 1)
     for (int unit = 0; unit < model->kv_heads * num; unit++) {
         const int kv_head = unit / num, piece = unit % num, first = piece * PIECE;
-        const int own = count - first < PIECE ? count - first : PIECE;
-        Cached keys = {token->keys, slot(model, token, layer, kv_head, first), own, dim, model->is_bf16}, values = keys;
-        values.numbers = token->values;
-        for (int start = 0; start < group; start += TOGETHER) {
-            Sharing heads = {.count = group - start < TOGETHER ? group - start : TOGETHER};
-            for (int i = 0; i < heads.count; i++) {
-                const int head = kv_head * group + start + i;
-                heads.queries[i] = s->fused + head * dim;
-                heads.partials[i] = s->partial + ((size_t)head * num + piece) * (dim + 2);
-            }
-            attend_together(&heads, keys, values);
+        for (int t = 0; t < tokens->count; t++) {
+            const int seen = tokens->position + t + 1, own = seen - first < PIECE ? seen - first : PIECE;
+            if (own <= 0) continue;
+            Cached keys = {tokens->keys, slot(model, tokens, layer, kv_head, first), own, model->dim, model->is_bf16};
+            Cached values = keys;
+            values.numbers = tokens->values;
+            attend_to_piece(model, kv_head, piece, seen, keys, values, s + t);
         }
     }
 }
 
-/* Join the pieces of each head. Each thread for itself. */
-static void join_pieces(const Model *model, const Token *token, Scratch *s) {
-    const int num = pieces(token->position + 1), dim = model->dim;
+/* Join the pieces of each head of a token that sees `seen` keys. Each thread for itself. */
+static void join_pieces(const Model *model, int seen, const Scratch *s) {
+    const int num = pieces(seen), dim = model->dim;
     for (int head = 0; head < model->heads; head++) {
         const float *partial = s->partial + (size_t)head * num * (dim + 2);
         float *out = s->joined + head * dim, most = partial[0], sum = 0;

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 5
+VERSION = 6
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 AVX2 = {"AVX2", "AVX512"}
 """What torch calls processors that the wider form is for; it knows of an order to use less."""
@@ -93,8 +93,12 @@ class Heads(Structure):
     ]
 
 
-class Token(Structure):
-    """One token, and the lane that its keys and values are written to."""
+MOST_TOKENS = 8
+"""Tokens that the compiled step computes at once, at most."""
+
+
+class Tokens(Structure):
+    """Tokens behind each other, and the lane that their keys and values are written to."""
 
     _fields_ = [
         ("keys", c_void_p),
@@ -106,6 +110,7 @@ class Token(Structure):
         ("logits", c_void_p),
         ("position", c_int32),
         ("capacity", c_int32),
+        ("count", c_int32),
     ]
 
 
@@ -123,8 +128,8 @@ class Attention(Structure):
 
 
 SIGNATURES: dict[str, tuple[Any, ...]] = {
-    "headstart_scratch": (c_int64, POINTER(Model), c_int32),
-    "headstart_step": (None, POINTER(Model), POINTER(Token)),
+    "headstart_scratch": (c_int64, POINTER(Model), c_int32, c_int32),
+    "headstart_step": (None, POINTER(Model), POINTER(Tokens)),
     "headstart_widen_rows": (c_int32, c_int32),
     "headstart_row_scratch": (c_int64, c_int32),
     "headstart_widen": (None, POINTER(Matrix), c_int32, c_int32, c_int32, c_void_p, c_int32),
@@ -142,7 +147,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
 SHARED = {"headstart_repack"}
 """Functions that compute nothing, and so have one form."""
 
-LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Token, Heads, Attention))]
+LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Tokens, Heads, Attention))]
 
 
 class Addresses:

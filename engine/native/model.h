@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 5
+#define VERSION 6
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { STRETCH = 64, WIDEST_HEAD = 512, MOST_GROUPS = 4096 }; /* columns whose 4-bit codes lie together */
+enum { STRETCH = 64, WIDEST_HEAD = 512, MOST_GROUPS = 4096, MOST_TOKENS = 8 }; /* columns whose 4-bit codes lie together */
 
 enum { FP16, BF16, NESTED, ROW }; /* how scales lie: see `Matrix` */
 
@@ -43,14 +43,15 @@ typedef struct {
     float epsilon;
 } Model;
 
-/* One token. `keys` and `values` are the lane's, `[layer, kv_head, capacity, dim]`. `hidden` comes in as its embedding,
-   `cos` and `sin` are `[dim]`. `logits` may be null. */
+/* `count` tokens behind each other, at most MOST_TOKENS, the first of them at `position`. `keys` and `values` are the
+   lane's, `[layer, kv_head, capacity, dim]`. `hidden` `[count, width]` comes in as their embeddings, `cos` and `sin` are
+   `[count, dim]`. `logits` are `[count, rows of the output matrix]`, or null. */
 typedef struct {
     void *keys, *values;
     const float *cos, *sin;
     float *hidden, *scratch, *logits;
-    int32_t position, capacity;
-} Token;
+    int32_t position, capacity, count;
+} Tokens;
 
 /* Where the keys and values of one layer go, `[kv_head, capacity, dim]`, and the norms of its heads `[dim]` or null. */
 typedef struct {
@@ -74,10 +75,10 @@ typedef struct {
     float scale, softcap;
 } Attention;
 
-/* Where in `Token.scratch` what is. `x` to `sums32` are what products with one row need: its numbers, the same as 4-bit
-   codes want them, and the sums of each 16 and 32. Those and `joined` are each thread's own, so that what all need is
-   computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of the
-   exponentials, and weighted sum of the values `[dim]`. */
+/* Where in `Tokens.scratch` what of one token is. `x` to `sums32` are what products with one row need: its numbers, the
+   same as 4-bit codes want them, and the sums of each 16 and 32. Those and `joined` are each thread's own, so that what
+   all need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of
+   the exponentials, and weighted sum of the values `[dim]`. */
 typedef struct {
     float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial;
 } Scratch;
@@ -95,6 +96,6 @@ static inline Scratch row_parts(float *scratch, int columns) {
 }
 
 /* Index of a key or value in the lane. */
-static inline size_t slot(const Model *model, const Token *token, int layer, int kv_head, int position) {
-    return (((size_t)layer * model->kv_heads + kv_head) * token->capacity + position) * model->dim;
+static inline size_t slot(const Model *model, const Tokens *tokens, int layer, int kv_head, int position) {
+    return (((size_t)layer * model->kv_heads + kv_head) * tokens->capacity + position) * model->dim;
 }

@@ -25,9 +25,9 @@ from engine.events import (
     TtftParts,
     TurnStats,
 )
+from engine.keys import key_of
 from engine.remote.counters import Counters, read_counters, reused_between
 from engine.remote.counting import Counting
-from engine.remote.keys import key_of
 from engine.remote.wire import NOT_TOLD, Answer, Place, RemoteModel, body_of, notices_of, sentence_of
 from engine.types import HeadstartError, InvalidRequestError, ModelError, ModelSpec, Request
 from engine.worker.requests import Mailbox, OpenRequests
@@ -111,7 +111,7 @@ class RemoteEngine:
     def preview(self, request: Request) -> int:
         return self._ask(lambda request_id: self._preview(request_id, request))
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
         """Nothing is read: a server reads for an answer only."""
         return self.preview(request)
 

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +21,14 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.application import build
 from app.demo.pictures import change_theme
+from app.models.catalogue import offers
+from app.models.downloads import Download
 from app.settings import Settings
 from app.theme import current
 from app.widgets.explain import Explain
 from app.window.presenter import SUPPORT_BOT
 from app.window.tour import QUESTIONS
-from engine import Divergence, ToolCall
+from engine import Divergence, FoundModel, ModelFit, ToolCall
 from tests.app.conftest import timer_of
 from tests.app.fake_engine import MODEL, FakeEngine, Script, words
 from tests.app.tree_pictures import FEW, ON_DISK, TITLES, view
@@ -278,6 +281,51 @@ def proof_running(screen: Screen) -> QWidget | None:
     return screen.application.proving.dialog
 
 
+def models(screen: Screen) -> QWidget | None:
+    """What is on this computer, as far as other tests say."""
+    made = opened(screen, "models")
+    places = [Path(f"/models/{name}") for name in ("Qwen3-4B-GGUF/Qwen3-4B-Q4_K_M.gguf", "gemma-3-12b-it")]
+    found = [
+        FoundModel("Qwen3-4B-Q4_K_M", str(places[0]), places[0], "Headstart", 2_497_000_000, True),
+        FoundModel("google/gemma-3-12b-it", str(places[1]), places[1], "Hugging Face cache", 24_370_000_000, False),
+    ]
+    made.here.show_models(found, {str(places[0]): time.time() - 7200}, None)
+    fits = (ModelFit("Qwen3-4B", "bf16", 26 * 10**8, 10**8, 147_456, 8192, 40_960, 9 * 10**9, 16 * 10**9),)
+    fits += (ModelFit("gemma-3-12b-it", "bf16", 26 * 10**9, 10**9, 393_216, 8192, 131_072, 9 * 10**9, 16 * 10**9),)
+    for model, fit in zip(found, fits, strict=True):
+        made.here.show_fit(model, fit)
+    return made
+
+
+def models_to_download(screen: Screen) -> QWidget | None:
+    made = models(screen)
+    for offer in offers():
+        weights, token = offer.bytes, offer.kv_bytes_per_token
+        made.there.show_fit(
+            offer, ModelFit(offer.name, "bf16", weights, weights // 20, token, 8192, 32_768, 7 * 10**9, 16 * 10**9)
+        )
+    download = Download("Qwen/Qwen3-4B-GGUF", "*q4_k_m.gguf", "running", 2_497_280_256, says="Downloading…")
+    download.note(0.0, 900_000_000)
+    download.note(1.0, 911_000_000)
+    made.there.show_download(download, choose=True)
+    refused = Download("google/gemma-3-4b-it", "", "failed", says=REFUSED, needs_token=True)
+    made.there.show_download(refused)
+    made.show_page(1)
+    return made
+
+
+def models_refused(screen: Screen) -> QWidget | None:
+    made = models_to_download(screen)
+    made.there.rows.setCurrentItem(made.there.rows.topLevelItem(made.there.rows.topLevelItemCount() - 1))
+    return made
+
+
+REFUSED = (
+    "The Hub gives google/gemma-3-4b-it only to those who agreed to its licence, or there is no such model. Agree on "
+    "its page, then give a token of your account."
+)
+
+
 def graphics(screen: Screen) -> QWidget | None:
     opened(screen, "preferences").graphics_wanted.emit()
     return screen.application.dialogs.open_dialog
@@ -329,6 +377,7 @@ DIALOGS: dict[str, Callable[[Screen], QWidget | None]] = {
         each.__name__: each
         for each in (
             *(system_prompt, unsaved, folder, raw_message, all_versions, deletion_of_all, sampling, proof, graphics),
+            *(models, models_to_download, models_refused),
             *(tree, tree_on_disk, tree_empty),
         )
     },

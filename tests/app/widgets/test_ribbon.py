@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -249,13 +250,16 @@ def test_while_it_is_read_ahead_the_cells_turn(line: NextPrompt) -> None:
     assert line.text == said
 
 
-def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt) -> None:
+def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt, monkeypatch: pytest.MonkeyPatch) -> None:
     ribbon = line.ribbon
+    seconds = itertools.count()
+    monkeypatch.setattr("app.widgets.ribbon.perf_counter", lambda: float(next(seconds)))
     assert ribbon.filled_tokens is None, "nothing is read"
     ribbon.show_preview(preview(1000, 0, 0), read_tokens=0)
     seen = []
     for read in (256, 512, 1000):
         ribbon.show_preview(preview(1000, 0, 0), read_tokens=read)
+        assert (ribbon.filled_tokens == read) is (read == 1000), "what is read to its end is full at once"
         for share in (0.0, 0.5, 1.0):
             ribbon.fill.setCurrentTime(round(share * ribbon.fill.duration()))
             seen.append(ribbon.filled_tokens or 0)

@@ -65,7 +65,7 @@ static void step_through(void) {
     void *keys = calloc((size_t)kv_heads * tokens * dim, 4), *values = calloc((size_t)kv_heads * tokens * dim, 4);
     for (int position = 0; position < tokens; position++) {
         float *cos = taken(4 * dim), *sin = taken(4 * dim), *hidden = taken(4 * width), *logits = calloc(vocabulary, 4);
-        Token token = {keys, values, cos, sin, hidden, calloc(headstart_scratch_plain(&model, position), 4), logits, position, tokens};
+        Tokens token = {keys, values, cos, sin, hidden, calloc(headstart_scratch_plain(&model, position + 1, 1), 4), logits, position, tokens, 1};
         headstart_step_plain(&model, &token);
         give(logits, 4 * vocabulary);
     }
