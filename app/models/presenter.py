@@ -169,6 +169,7 @@ class ModelsPresenter(QObject):
         except HeadstartError as error:
             self._say_here(str(error))
             return
+        self.downloads.forget(model.place)
         self._look()
 
     def _on_loaded(self, event: Loaded) -> None:
