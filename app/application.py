@@ -22,6 +22,7 @@ from app import theme, updates
 from app.charts.presenter import ChartPresenter
 from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
+from app.chat.calling import Calling
 from app.chat.filing import Filing
 from app.chat.rewriting import Rewriting
 from app.chat.savings import SavedTotal
@@ -45,7 +46,9 @@ from app.settings import Settings, disk_bytes, model_spec
 from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
 from app.system_prompt.presets import kept_presets
+from app.tools.connections import Connections
 from app.transcript.cure_offer import CureOffer
+from app.translations import dress
 from app.widgets.message_box import MessageBox
 from app.window.answered_by import AnsweredBy
 from app.window.conversation_model import ConversationModel
@@ -58,6 +61,7 @@ from app.window.presenter import Presenter
 from app.window.ready_note import ReadyNote
 from app.window.rewriting_presenter import RewritingPresenter
 from app.window.serving import Serving
+from app.window.tooling import Tooling
 from app.window.updating import Updating
 from app.window.window import Window
 from engine import EitherEngine, EnginePort, HeadstartError, ModelSpec, graphics_begins, graphics_notice, graphics_ready
@@ -147,6 +151,10 @@ class Application(QObject):
             load=self.dialogs.load,
         )
         window.commands.models.triggered.connect(self.models.open)
+        self.calling = Calling(session, settings, Connections(), self)
+        self.tooling = Tooling(
+            window, session, settings, self.calling, show=self.dialogs.show, save_settings=self._save_settings
+        )
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
         self.finding = Finding(window, session)
         self.rewriting_presenter = RewritingPresenter(
@@ -316,6 +324,7 @@ class Application(QObject):
         self.conversation_model.stop()
         self.badges.close()
         self.updating.stop()
+        self.calling.close()
         self.session.shutdown()
         self.history.close()
         self.serving.close()
@@ -379,6 +388,7 @@ def run(options: argparse.Namespace) -> int:
     when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
+    dress(app)
     engine = EitherEngine()
     try:
         settings = Settings.load()

@@ -10,7 +10,7 @@ from app.history.names import clean_name
 from app.history.records import UNREADABLE_TITLE
 from engine import HeadstartError
 
-_CONVERSATION = "title, system_prompt, sampling, day, cures, template, notices, folder_id, stop"
+_CONVERSATION = "title, system_prompt, sampling, day, cures, template, notices, folder_id, stop, tools"
 """Columns of a conversation that a copy has, too."""
 
 _MESSAGE = """role, content, token_ids, finish_reason, created, sent, filled, left_out, thought, tool_calls,

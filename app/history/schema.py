@@ -214,6 +214,11 @@ def order_of_presets() -> tuple[str, ...]:
     )
 
 
+def tools_of_conversations() -> tuple[str, ...]:
+    """The tools that the model may call in a conversation, as they were when they were chosen."""
+    return ("ALTER TABLE conversation ADD COLUMN tools TEXT NOT NULL DEFAULT '[]'",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -232,6 +237,7 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     stretches_written_ahead,
     models_of_conversations,
     order_of_presets,
+    tools_of_conversations,
 ]
 
 ERASES_FROM = 5

@@ -161,6 +161,7 @@ class ConversationList(QListView):
         super().__init__(parent)
         self._words = words
         self._rows = _Rows(self, words)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setModel(self._rows)
         self.setItemDelegate(_RowDelegate(self, self._rows))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -182,6 +183,9 @@ class ConversationList(QListView):
         self._rows.needle, self._rows.headings = needle, headings or {}
         self.setUniformItemSizes(not headings)
         self._rows.replace(rows)
+        self.setFocusPolicy(
+            Qt.FocusPolicy.StrongFocus if rows else Qt.FocusPolicy.NoFocus
+        )  # else it has nothing to show
         self.show_current(current)
         self.looked_at.emit()
 

@@ -30,6 +30,7 @@ class Actions:
         self.back_up = self._make("&Back up everything…", "")
         self.restore = self._make("Restore a back&up…", "")
         self.system_prompt = self._make("&System prompt…", "Ctrl+P")
+        self.tools = self._make("&Tools…", "")
         self.sampling = self._make("Sa&mpling settings…", "Ctrl+Shift+P")
         self.retry = self._make("&Answer again", "Ctrl+R")
         self.go_on = self._make("Continue the ans&wer", "Ctrl+Shift+R")
@@ -95,7 +96,8 @@ class Actions:
         menu.addActions([self.new, self.find_here, self.find, self.write])
         menu.addSeparator()
         conversation = menu.addMenu("This con&versation")
-        conversation.addActions([self.rename, self.system_prompt, self.sampling, self.versions, self.delete])
+        settings = [self.system_prompt, self.sampling, self.tools]
+        conversation.addActions([self.rename, *settings, self.versions, self.delete])
         conversation.insertMenu(self.delete, self.filing_menu)
         answer = menu.addMenu("Newest &answer")
         answer.addActions([self.retry, self.go_on, self.copy_answer, self.prove, self.stop])
