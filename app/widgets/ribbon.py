@@ -89,8 +89,8 @@ class Ribbon(QWidget):
         self._lay_cells()
 
     def _fill_up_to(self, read_tokens: int | None) -> None:
-        """Move there within the time that the step took, from where the border is now; back, at first, or where the user
-        wants less motion, at once."""
+        """Move there within the time that the step took, from where the border is now; back, at first, or where less
+        motion is wanted, at once."""
         now, filled = perf_counter(), self.filled_tokens
         took_s, self._reported_s = now - self._reported_s, now
         self.fill.stop()
