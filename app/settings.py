@@ -110,6 +110,21 @@ class Settings:
             "span": (8, 16),
         },
     )
+    last_used: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "When each model was opened last, in seconds since 1970, by its path.",
+            "span": (0, 100_000_000_000),
+        },
+    )
+    drafts: dict[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "The path of a smaller model of the same family that guesses what a model writes, by the path of "
+            "that model. Others have none.",
+            "span": None,
+        },
+    )
     cache_budget_mb: int = option(
         0,
         "For what was read of your prompts: the more, the more conversations go on without reading again. Automatic "
@@ -144,9 +159,22 @@ class Settings:
         "Read a question while it is written, and a conversation when it is opened, as long as nothing is answered: "
         "not on battery, always, or never. Answers are the same, and begin sooner.",
     )
+    write_ahead: bool = option(
+        True,
+        "Guess the next words of an answer from what was said before, and check several at once: names, quotations and "
+        "code come sooner. Answers are the same.",
+    )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
+    tool_servers: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Servers of tools, by their names: the command that starts each, or its address."},
+    )
+    tool_rules: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Which tools are called without asking (always), and which not at all (never)."},
+    )
     text_percent: int = option(100, "Size of messages against the usual one, in percent.", span=(50, 300))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
@@ -204,7 +232,7 @@ class Settings:
                 self._foreign[name] = value
             elif name == "sampling":
                 self.sampling = _read_sampling(value, wrong)
-            elif reason := _fault(value, hints[name], _option(name)["span"]):
+            elif reason := _fault(value, hints[name], _option(name).get("span")):
                 wrong.append(f"{name} is {_shown(value)}, {reason}")
             else:
                 setattr(self, name, value)
@@ -337,6 +365,7 @@ def model_spec(settings: Settings, path: str | None = None) -> ModelSpec:
         disk_bytes(settings),
         settings.contexts.get(path),
         8 if settings.kv_bits.get(path) == 8 else 16,
+        settings.drafts.get(path, ""),
     )
 
 

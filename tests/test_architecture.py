@@ -24,7 +24,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 ENGINE_ROWS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
-    {"port", "graphics", "native", "private_file", "remembered", "side_programs", "stopping"},
+    {"port", "graphics", "keys", "native", "private_file", "remembered", "side_programs", "stopping"},
     {"gguf"},
     {"cache", "prompt", "library"},
     {"machine", "runtimes", "weights"},
@@ -39,10 +39,10 @@ APP_ROWS: tuple[set[str], ...] = (
     {"language"},
     {"words", "files", "documents", "licences", "matching", "updates", "theme", "placeholders", "prices"},
     {"settings", "translations"},
-    {"server"},
+    {"server", "tools"},
     {"widgets", "history", "command"},
     {"chat", "exchange", "own_data"},
-    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
+    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof", "models"},
     {"window", "crash"},
     {"application"},
     {"demo"},
@@ -60,7 +60,7 @@ SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {
     "language", "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders",
-    "prices", "settings", "command", "server", "exchange",
+    "prices", "settings", "command", "server", "tools", "exchange",
 }  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}

@@ -1,4 +1,4 @@
-"""Whether the user has asked the desktop for less motion. Qt does not say so; each desktop is asked in its own way."""
+"""Whether the user has asked the desktop for less motion. Qt does not say so: each desktop is asked in its own way."""
 
 from __future__ import annotations
 

@@ -64,6 +64,7 @@ class PreferenceValues:
     write_titles: bool = False
     look_for_updates: bool = False
     read_ahead: str = "plugged"
+    write_ahead: bool = True
 
 
 class PreferencesDialog(QDialog):
@@ -107,6 +108,8 @@ class PreferencesDialog(QDialog):
         self.too_long = _choice(TOO_LONG, values.too_long)
         self.read_ahead = _choice(AHEAD, values.read_ahead)
         self.ahead_note = note(ahead_note)
+        self.write_ahead = QCheckBox("Write ahead")
+        self.write_ahead.setChecked(values.write_ahead)
         self.graphics = QPushButton("Use my graphics card…")
         self.graphics.setAutoDefault(False)
         self.graphics.clicked.connect(self.graphics_wanted)
@@ -132,6 +135,8 @@ class PreferencesDialog(QDialog):
         right.addWidget(note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
+        right.addWidget(self.write_ahead)
+        right.addWidget(note(about.get("write_ahead", "")))
         right.addWidget(self.write_titles)
         right.addWidget(note(about.get("write_titles", "")))
         right.addWidget(self.look_for_updates)
@@ -219,6 +224,7 @@ class PreferencesDialog(QDialog):
             write_titles=self.write_titles.isChecked(),
             look_for_updates=self.look_for_updates.isChecked(),
             read_ahead=self.read_ahead.currentData(),
+            write_ahead=self.write_ahead.isChecked(),
         )
 
     def _save(self) -> None:

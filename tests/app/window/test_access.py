@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QHeaderView,
     QLineEdit,
     QPlainTextEdit,
     QScrollArea,
@@ -33,8 +34,13 @@ MARGIN = 3
 def controls(top: QWidget) -> Iterator[QWidget]:
     """What somebody uses of a window: what is seen and can be pressed or written in, each once."""
     for child in top.findChildren(QWidget):
+        above = child.parent()
         is_part = (
-            isinstance(child.parent(), QComboBox | QAbstractSpinBox | QLineEdit) or child.objectName()[:3] == "qt_"
+            isinstance(above, QComboBox | QAbstractSpinBox | QLineEdit)
+            or (isinstance(above, QAbstractScrollArea) and child is above.viewport())
+            or child.objectName()[:3] == "qt_"
+            or isinstance(child, QHeaderView)
+            or (isinstance(child, QAbstractItemView) and child.model().rowCount() == 0)  # there is nothing to choose
         )
         is_own = child.window() is top and child.isVisibleTo(top) and not is_part
         is_empty = isinstance(child, QAbstractItemView) and child.model().rowCount() == 0
@@ -87,7 +93,8 @@ def shows_focus(top: QWidget, widget: QWidget, other: QWidget) -> bool:
 
 
 def named(widget: QWidget) -> str:
-    return f"{type(widget).__name__} {widget.objectName()!r} {spoken(widget)[0]!r}"
+    kind, place = type(widget).__name__, type(widget.parent()).__name__
+    return f"{kind} {widget.objectName()!r} {spoken(widget)[0]!r} in {place}"
 
 
 def assert_accessible(top: QWidget) -> None:
