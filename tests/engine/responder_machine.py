@@ -187,8 +187,8 @@ class ResponderMachine(RuleBasedStateMachine):
             assert self.responder.cache.store.used_bytes == 0
 
     def _read_ahead(self, wish: Wish, steps: int) -> None:
-        """For so many steps. Nothing is evicted for it but what was read ahead, unless the answer before is read once more
-        first: that is a conversation's own, and takes the room of older ones."""
+        """For so many steps. Nothing is evicted for it but what was read ahead, unless the answer before is read once
+        more first: that is a conversation's own, and takes the room of older ones."""
         past = self.responder.last_turns.of(wish.requests[0].conversation)
         is_settled = past is None or past.reusable == len(past.ids)
         before = {block: node.is_ahead for node in self.responder.cache.tree.nodes() for block in node.blocks}
