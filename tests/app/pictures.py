@@ -6,6 +6,7 @@ screen that is scaled to 200%. NAMEs pick states; without any all are drawn.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -95,6 +96,8 @@ def reading(screen: Screen) -> None:
     screen.application.bridge.drain()
     settle()
     timer_of(screen.answer().note).timeout.emit()
+    fill = screen.composer.next_prompt.ribbon.fill
+    fill.setCurrentTime(fill.duration())
 
 
 def first_answer(screen: Screen) -> None:
@@ -468,6 +471,8 @@ def draw_state(folder: Path, name: str, size: QSize, place: Path) -> None:
     screen.window.close()
     screen.window.deleteLater()
     settle()
+    del screen, application, over
+    gc.collect()  # a thread of the next state must not be the one that finds these widgets gone
 
 
 def picture(window: QWidget, over: QWidget | None) -> QImage:
