@@ -28,7 +28,8 @@ from engine import HeadstartError
 
 ABOUT = (
     "Servers of the Model Context Protocol (MCP) give the model functions to call: a program of this computer, or an "
-    "address. A tool that is ticked stands in the prompt of this conversation, and is called only as you allow it."
+    "address. A tool that is ticked stands at the start of this conversation's prompt, so a change reads all of it "
+    "again once; it is called only as you allow it."
 )
 ABOUT_SAFETY = "A server's program runs with your rights: add only what you trust."
 NO_TOOLS = "The chat template of this model takes no tools, so questions with them are refused."

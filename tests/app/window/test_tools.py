@@ -14,6 +14,7 @@ from app.chat.calling import MOST_ROUNDS
 from app.settings import Settings
 from app.tools.connections import Outcome
 from app.tools.servers import ChosenTool, ToolServer
+from app.transcript.message import ToolResult
 from app.window.tools_dialog import ToolsDialog
 from engine import ToolCall
 from tests.app.fake_engine import Script
@@ -139,6 +140,9 @@ def test_a_call_waits_for_the_user_and_its_result_is_read_on(make: Make, servers
     assert not bar.isVisible()
     assert roles(screen) == ["user", "assistant", "tool", "assistant"]
     assert screen.texts() == ["How much?", "", "5", "It is 5."]
+    result = screen.transcript.messages[2]
+    assert isinstance(result, ToolResult)
+    assert (result.fold.line.words, result.fold.text, result.fold.is_open) == ("Result of add", "5", False)
     first, second = screen.engine.requests
     assert [tool.name for tool in first.tools] == ["add", "look"]
     assert second.tools == first.tools
