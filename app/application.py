@@ -45,10 +45,13 @@ from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
 from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
+from app.system_prompt.presets import kept_presets
 from app.tools.connections import Connections
 from app.transcript.cure_offer import CureOffer
+from app.translations import dress
 from app.widgets.message_box import MessageBox
 from app.window.answered_by import AnsweredBy
+from app.window.conversation_model import ConversationModel
 from app.window.dialogs import Dialogs
 from app.window.exchanging import Exchanging
 from app.window.filing_presenter import FilingPresenter
@@ -91,6 +94,7 @@ class Application(QObject):
         self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
+        self.session.residents.wanted = partial(kept_presets, self.history.presets)
         self.filing = Filing(self.session, self.history, self)
         self.titles = Titles(self.session, self.bridge, settings, self)
         self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
@@ -128,10 +132,6 @@ class Application(QObject):
             delete_data=self._close_and_delete,
             updating=self.updating,
         )
-        self.calling = Calling(session, settings, Connections(), self)
-        self.tooling = Tooling(
-            window, session, settings, self.calling, show=self.dialogs.show, save_settings=self._save_settings
-        )
         self.models = ModelsPresenter(
             window,
             session,
@@ -142,7 +142,19 @@ class Application(QObject):
             offer=partial(window.notice.show_offer, is_error=False),
             save_settings=self._save_settings,
         )
+        self.conversation_model = ConversationModel(
+            window.notice,
+            session,
+            bridge,
+            self.history.models,
+            server=self.answered_by.server,
+            load=self.dialogs.load,
+        )
         window.commands.models.triggered.connect(self.models.open)
+        self.calling = Calling(session, settings, Connections(), self)
+        self.tooling = Tooling(
+            window, session, settings, self.calling, show=self.dialogs.show, save_settings=self._save_settings
+        )
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
         self.finding = Finding(window, session)
         self.rewriting_presenter = RewritingPresenter(
@@ -309,6 +321,7 @@ class Application(QObject):
         self.attaching.stop()
         self.exchanging.stop()
         self.models.stop()
+        self.conversation_model.stop()
         self.badges.close()
         self.updating.stop()
         self.calling.close()
@@ -375,6 +388,7 @@ def run(options: argparse.Namespace) -> int:
     when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
+    dress(app)
     engine = EitherEngine()
     try:
         settings = Settings.load()

@@ -42,6 +42,17 @@ def default_path() -> Path:
     return Path(platformdirs.user_config_dir("headstart", appauthor=False)) / "settings.json"
 
 
+def kept_language() -> str:
+    """The language that the settings ask for, before they are loaded: the first text is made before that. "system"
+    where the file does not say; what is wrong with it, whoever loads the settings finds out."""
+    path = default_path()
+    try:
+        kept = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return str(kept.get("language", "system"))
+    except (OSError, ValueError, AttributeError):
+        return "system"
+
+
 @cache
 def _measured() -> dict[str, Any]:
     """What the committed bench run found (packaging/fill_speed.py writes the file from tests/bench/bench.json)."""
@@ -73,6 +84,7 @@ class Settings:
     """
 
     theme: ThemeChoice = option("system", "The colours of the window.")
+    language: str = option("system", "The language of the window. A change is there from the next start on.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
     recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
     device: Device = option("auto", "Where the model computes. A change loads the model again.")
@@ -101,6 +113,14 @@ class Settings:
         metadata={
             "about": "When each model was opened last, in seconds since 1970, by its path.",
             "span": (0, 100_000_000_000),
+        },
+    )
+    drafts: dict[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "The path of a smaller model of the same family that guesses what a model writes, by the path of "
+            "that model. Others have none.",
+            "span": None,
         },
     )
     cache_budget_mb: int = option(
@@ -343,6 +363,7 @@ def model_spec(settings: Settings, path: str | None = None) -> ModelSpec:
         disk_bytes(settings),
         settings.contexts.get(path),
         8 if settings.kv_bits.get(path) == 8 else 16,
+        settings.drafts.get(path, ""),
     )
 
 

@@ -11,11 +11,14 @@ from engine import CacheView, Divergence, ModelInfo, Preview, Role, Sampling, Tu
 
 
 def seconds(value: float) -> str:
-    """A measured duration: "4 ms", "0.11 s", "1.59 s", "14.2 s"."""
+    """A measured duration: "4 ms", "0.013 s", "0.11 s", "1.59 s", "14.2 s". So many digits that what is said of two of
+    them can be worked out from what is shown."""
     if math.isnan(value):
         return "…"
     if value < 0.01:
         return f"{value * 1000:.0f} ms"
+    if value < 0.0995:
+        return f"{value:.3f} s"
     return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
 
 

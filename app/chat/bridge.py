@@ -174,7 +174,7 @@ class Bridge(QObject):
         self._ready.extend(merge(self._take()))
         while self._ready:
             self._emit(self._ready.popleft())
-        if not self.busy and not self._ahead and self.timer.isActive():  # a slot may have closed us
+        if not (self.busy or self.is_reading_ahead) and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
 
     def _addressed(self, request: Request) -> Request:

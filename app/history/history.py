@@ -18,6 +18,7 @@ from typing import Any
 from app.documents import Attachment
 from app.history.file import HistoryFile
 from app.history.filing import FilingTable
+from app.history.models import ModelTable
 from app.history.presets import PresetTable
 from app.history.records import (
     LAST_MOMENT,
@@ -105,8 +106,9 @@ class Removed:
 
 class History:
     """All conversations of one user. Attributes: path; file, in which they are; presets, the system prompts kept under
-    a name; filing, what is done with conversations as a whole; words, which finds and forgets what messages say;
-    notice, a sentence for the user where something was wrong with the file, "" where all is well.
+    a name; servers and models, who answers each conversation; filing, what is done with conversations as a whole;
+    words, which finds and forgets what messages say; notice, a sentence for the user where something was wrong with the
+    file, "" where all is well.
 
     `clock` gives seconds since the epoch. Every method raises HeadstartError (DiskFullError where the disk is full)
     with a sentence for the user; what was stored before stays as it was.
@@ -117,6 +119,7 @@ class History:
         self.file = HistoryFile(path)
         self.presets = PresetTable(self.file, clock)
         self.servers = ServerTable(self.file)
+        self.models = ModelTable(self.file)
         self.filing = FilingTable(self.file, clock)
         self.words = WordIndex(self.file)
         self.notice = self.file.notice

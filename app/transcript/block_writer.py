@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 
 from app import theme
 from app.transcript.document_view import with_breaks
-from app.transcript.formula import OBJECT, drawing, formula_format
+from app.transcript.formula import OBJECT, Drawing, draw_at_once, drawing, formula_format
 from app.transcript.highlight import coloured
 from app.transcript.markdown import Align, Block, Run
 from app.widgets.plain import tool_tip
@@ -37,6 +37,8 @@ CODE_HEADER = 32
 """Pixels above the code inside its box, for the language and the Copy button."""
 LINE_DISTANCE = 5
 """Pixels added between two lines of text."""
+MOST_AT_ONCE = 5
+"""Formulas that are drawn before the window goes on; one takes some milliseconds."""
 LINE_BREAK = "\u2028"
 HEADINGS = {1: 20, 2: 17, 3: 15}
 """Pixels of the type of headings, by level; deeper ones are as large as text."""
@@ -80,6 +82,7 @@ class BlockWriter:
         self._fresh = True
         self._after_list = False
         self.has_ground = False
+        self._drawn_at_once = 0  # formulas, since the tail was written
         self.codes: list[WrittenCode] = []
         self.undrawn: dict[int, tuple[str, bool]] = {}
 
@@ -98,6 +101,7 @@ class BlockWriter:
         if self._cursor.currentList() is not None:
             self._cursor.currentList().remove(self._cursor.block())
         self._fresh = True
+        self._drawn_at_once = 0
         self.codes = [code for code in self.codes if code.position < mark]
         self.undrawn = {place: formula for place, formula in self.undrawn.items() if place < mark}
 
@@ -191,7 +195,7 @@ class BlockWriter:
     def _write_formula(self, run: Run) -> bool:
         """Write the drawing of a formula. False where there is none, now or ever: it is text then."""
         try:
-            is_drawn = drawing(run.formula, run.display) is not None
+            is_drawn = self._drawing(run) is not None
         except KeyError:
             self.undrawn[self._cursor.position()] = (run.formula, run.display)
             return False
@@ -199,6 +203,16 @@ class BlockWriter:
             form = formula_format(run.formula, run.display, run.text, self._colour)
             self._cursor.insertText(OBJECT, form)
         return is_drawn
+
+    def _drawing(self, run: Run) -> Drawing | None:
+        """The drawing of a formula; a few that nobody has drawn yet are drawn now. Raises KeyError for the others."""
+        try:
+            return drawing(run.formula, run.display)
+        except KeyError:
+            self._drawn_at_once += 1
+            if self._drawn_at_once > MOST_AT_ONCE or not draw_at_once(run.formula, run.display):
+                raise
+            return drawing(run.formula, run.display)
 
     def _write_code(self, block: Block) -> None:
         self.codes.append(WrittenCode(self._cursor.position(), block.text))

@@ -274,9 +274,11 @@ class Answer(MessageWidget):
         self.view.hide()
         self.note.begin(sentence)
 
-    def show_progress(self, progress: Prefill) -> None:
-        """The prompt is being read."""
+    def show_progress(self, progress: Prefill, at_once: bool = False) -> None:
+        """The prompt is being read, `at_once`: for longer than it takes to say so."""
         self.note.show_progress(progress)
+        if at_once:
+            self.note.show()
 
     def append_thought(self, text: str) -> None:
         """More of the thought before the answer has come."""

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QFocusEvent,
     QHelpEvent,
@@ -20,7 +21,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import theme
+from app.widgets import motion
 from app.widgets.ribbon_cells import Cell, State, cells, describe
+from app.widgets.role import role
 from engine import Preview
 
 PITCH, GAP = 8, 1.5
@@ -44,6 +47,7 @@ _STEPS = {
 }
 
 
+@role(QAccessible.Role.Graphic)
 class Ribbon(QWidget):
     """Each state has a colour and a shape: kept with a line through its foot, remembered plain, sent before to a server
     hollow, read ahead with a line through its head, from disk hollow with a bar inside, to read tall, past the context
@@ -88,14 +92,15 @@ class Ribbon(QWidget):
         self._lay_cells()
 
     def _fill_up_to(self, read_tokens: int | None, is_whole: bool) -> None:
-        """Move there within the time that the step took, from where the border is now; back, at first, and to the end
-        of the prompt at once."""
+        """Move there within the time that the step took, from where the border is now. At first, back, to the end of
+        the prompt, and where the user wants less motion it is there at once."""
         now, filled = perf_counter(), self.filled_tokens
         took_s, self._reported_s = now - self._reported_s, now
         self.fill.stop()
         if read_tokens is None:
             return
-        is_forward = filled is not None and filled < read_tokens and not is_whole
+        is_smooth = not is_whole and not motion.is_reduced()
+        is_forward = is_smooth and filled is not None and filled < read_tokens
         self.fill.setStartValue(filled if is_forward else read_tokens)
         self.fill.setEndValue(read_tokens)
         self.fill.setDuration(round(1000 * min(took_s, LONGEST_FILL_S)) if is_forward else 0)

@@ -19,12 +19,11 @@ from engine.llama.attention import attend, attend_by_torch, in_window
 from engine.llama.compiled_rows import NativeRows
 from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
-from engine.llama.torch_rows import Rows, TorchRows
+from engine.llama.torch_rows import Rows, TorchRows, grown
 from engine.llama.weights import Weights
 from engine.native.library import MOST_TOKENS
 from engine.stopping import between_layers
 from engine.types import LONG
-from engine.weights.row_products import in_vectors
 
 
 class LlamaForward:
@@ -35,7 +34,8 @@ class LlamaForward:
         self._on_cpu = weights.device.type == "cpu"
         self._native = NativeStep(weights) if weights.is_native else None
         self._step = DecodeStep(weights) if self._on_cpu and not weights.is_native else None
-        self._rows: Rows = NativeRows(weights) if weights.is_native else TorchRows(weights)
+        has_rows = weights.is_native and weights.decoder.is_plain
+        self._rows: Rows = NativeRows(weights) if has_rows else TorchRows(weights)
         sizes = weights.sizes
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
         self.layout = KVLayout((group,), weights.dtype, weights.device)
@@ -80,7 +80,8 @@ class LlamaForward:
         angles = {
             name: rows.angles(rotary, start, len(ids), is_long=is_long) for name, rotary in weights.rotaries.items()
         }
-        growth = grown(weights.decoder.query_growth, start, hidden)
+        growth = grown(weights.decoder.query_growth, start, len(ids), hidden.device)
+        growth = None if growth is None else growth.to(hidden.dtype)[:, None, None]
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
             between_layers()
@@ -119,14 +120,3 @@ class LlamaForward:
         rows = query.transpose(0, 1)[None].to(keys.dtype)
         out = attention(rows, keys, values, decoder.attention_scale, seen=seen, softcap=decoder.softcap)
         return out[0].transpose(0, 1).reshape(len(query), -1)
-
-
-def grown(growth: tuple[float, int] | None, start: int, hidden: Tensor) -> Tensor | None:
-    """What the queries of the tokens `hidden` `[n, width]` from `start` on are multiplied with, `[n, 1, 1]`, where a
-    model has them grow with their position; None where it has not."""
-    if growth is None:
-        return None
-    beta, length = growth
-    positions = torch.arange(start, start + len(hidden), device=hidden.device)
-    factors = 1 + beta * in_vectors(torch.log, 1 + torch.floor(positions / length))
-    return factors.to(hidden.dtype)[:, None, None]

@@ -145,8 +145,9 @@ static void prepare(const float *x, int columns, Scratch *s) {
     for (int g = 0; g < all / 32; g++) s->sums32[g] = s->sums16[2 * g] + s->sums16[2 * g + 1];
 }
 
-/* out = matrix x, or out += matrix x, for each of `tokens`; `out` is `[tokens, rows of the matrix]`. By all threads. */
-static void multiply(const Matrix *matrix, const Scratch *s, int tokens, float *out, int adds) {
+/* out = matrix x, or, where it is not 0, out += scale * matrix x, for each of `tokens`; `out` is
+   `[tokens, rows of the matrix]`. By all threads. */
+static void multiply(const Matrix *matrix, const Scratch *s, int tokens, float *out, float scale) {
     const int rows = all_rows(matrix);
 #pragma omp for schedule(dynamic, 1)
     for (int start = 0; start < rows; start += OUTPUTS) {
@@ -155,14 +156,18 @@ static void multiply(const Matrix *matrix, const Scratch *s, int tokens, float *
         rows_times(matrix, start, count, s, tokens, own[0], OUTPUTS);
         for (int t = 0; t < tokens; t++) {
             float *to = out + (size_t)t * rows + start;
-            for (int i = 0; i < count; i++) to[i] = (adds ? to[i] : 0.0f) + own[t][i];
+            for (int i = 0; i < count; i++) to[i] = scale == 0.0f ? own[t][i] : to[i] + scale * own[t][i];
         }
     }
 }
 
-/* acted = silu(gate x) * (up x) of each token, gate and up one matrix below the other, each a multiple of 8. By all
+INLINE f8 activated8(f8 x, int activation) {
+    return activation == SILU ? silu8(x) : activation == GELU ? gelu8(x) : gelu_tanh8(x);
+}
+
+/* acted = activation(gate x) * (up x) of each token, gate and up one matrix below the other, each a multiple of 8. By all
    threads. */
-static void multiply_gated(const Matrix *matrix, const Scratch *s, int tokens) {
+static void multiply_gated(const Matrix *matrix, int activation, const Scratch *s, int tokens) {
     const int inner = all_rows(matrix) / 2;
 #pragma omp for schedule(dynamic, 1)
     for (int start = 0; start < inner; start += OUTPUTS) {
@@ -172,6 +177,6 @@ static void multiply_gated(const Matrix *matrix, const Scratch *s, int tokens) {
         rows_times(matrix, inner + start, count, s, tokens, up[0], OUTPUTS);
         for (int t = 0; t < tokens; t++)
             for (int i = 0; i < count; i += 8)
-                write8(s[t].acted + start + i, mul8(silu8(read8(gate[t] + i)), read8(up[t] + i)));
+                write8(s[t].acted + start + i, mul8(activated8(read8(gate[t] + i), activation), read8(up[t] + i)));
     }
 }

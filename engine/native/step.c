@@ -25,23 +25,49 @@ EXPORT int32_t FORM(headstart_widen_rows)(int32_t is_wanted) {
 #endif
 }
 
-/* The heads of one layer: products, norms, rotation, and their places. By all threads, a head of all tokens each. */
-static void multiply_heads(const Model *model, int index, const Tokens *tokens, const Scratch *s, size_t apart) {
-    const Layer *layer = model->layers + index;
-    const size_t at = slot(model, tokens, index, 0, 0) * (model->is_bf16 ? 2 : 4);
-    const Heads heads = {(char *)tokens->keys + at, (char *)tokens->values + at, layer->query_norm, layer->key_norm,
-                         model->heads, model->kv_heads, model->dim, tokens->capacity, model->is_bf16, model->epsilon};
-    const int dim = model->dim;
+/* The norm of all queries of a token together, and that of all keys. By all threads. */
+static void normalise_together(const Model *model, const Layer *layer, int count, const Scratch *s) {
+    const int queries = model->heads * model->dim, keys = model->kv_heads * model->dim;
 #pragma omp for schedule(dynamic, 1)
-    for (int head = 0; head < model->heads + 2 * model->kv_heads; head++) {
-        rows_times(&layer->qkv, head * dim, dim, s, tokens->count, s->fused + head * dim, apart);
-        for (int t = 0; t < tokens->count; t++)
-            place_head(&heads, head, s[t].fused + head * dim, tokens->position + t, tokens->cos + t * dim,
-                       tokens->sin + t * dim);
+    for (int unit = 0; unit < 2 * count; unit++) {
+        float *own = s[unit / 2].fused;
+        if (unit % 2) normalise(own + queries, layer->key_norm, keys, model->epsilon, own + queries, 0);
+        else normalise(own, layer->query_norm, queries, model->epsilon, own, 0);
     }
 }
 
-INLINE int longest(int a, int b) { return a > b ? a : b; }
+/* Where the heads of one layer go. */
+static Heads heads_of(const Model *model, int index, const Tokens *tokens) {
+    const Layer *layer = model->layers + index;
+    const size_t at = slot(model, tokens, index, 0, 0) * (model->is_bf16 ? 2 : 4);
+    const int has_own = !model->norms_together;
+    return (Heads){(char *)tokens->keys + at, (char *)tokens->values + at, has_own ? layer->query_norm : 0,
+                   has_own ? layer->key_norm : 0, model->heads, model->kv_heads, model->dim, layer->turned, tokens->capacity,
+                   model->is_bf16, model->epsilon};
+}
+
+static void place_heads(const Model *model, int index, int head, const Tokens *tokens, const Scratch *s) {
+    const Heads heads = heads_of(model, index, tokens);
+    for (int t = 0; t < tokens->count; t++) {
+        const size_t at = ((size_t)model->layers[index].rope * tokens->count + t) * model->dim;
+        place_head(&heads, head, s[t].fused + head * model->dim, tokens->position + t, tokens->cos + at, tokens->sin + at);
+    }
+}
+
+/* The heads of one layer: products, norms, rotation, and their places. By all threads, a head of all tokens each. */
+static void multiply_heads(const Model *model, int index, const Tokens *tokens, const Scratch *s, size_t apart) {
+    const Layer *layer = model->layers + index;
+    const int dim = model->dim, count = model->heads + 2 * model->kv_heads;
+#pragma omp for schedule(dynamic, 1)
+    for (int head = 0; head < count; head++) {
+        rows_times(&layer->qkv, head * dim, dim, s, tokens->count, s->fused + head * dim, apart);
+        if (!model->norms_together) place_heads(model, index, head, tokens, s);
+    }
+    if (!model->norms_together) return;
+    normalise_together(model, layer, tokens->count, s);
+#pragma omp for schedule(dynamic, 1)
+    for (int head = 0; head < count; head++) place_heads(model, index, head, tokens, s);
+}
 
 typedef struct {
     int most;
@@ -49,7 +75,8 @@ typedef struct {
 } Offsets;
 
 /* Where the parts of the scratch begin, in floats. Of each token a thread's own part has `own` of them; behind those of
-   all threads come the products of the heads and what follows them, `shared` of each token, counted from there. */
+   all threads come the products of the heads and what follows them, `shared` of each token, counted from there. Last are
+   the parts that are added to the stream, `[count, width]`. */
 static Offsets offsets(const Model *model, int seen) {
     Offsets o = {.most = longest(longest(model->width, model->inner), model->heads * model->dim)};
     o.joined = row_scratch(o.most);
@@ -63,29 +90,49 @@ static Offsets offsets(const Model *model, int seen) {
 /* Floats of `Tokens.scratch` that `count` tokens need, of which the last sees `seen`. */
 EXPORT int64_t FORM(headstart_scratch)(const Model *model, int32_t seen, int32_t count) {
     const Offsets o = offsets(model, seen);
-    return (int64_t)((o.own * omp_get_max_threads() + o.shared) * count);
+    return (int64_t)((o.own * omp_get_max_threads() + o.shared + model->width) * count);
 }
 
 /* This thread's parts of the scratch, one of each token, and those of all threads. */
-static void lay_out(const Tokens *tokens, const Offsets *o, Scratch *s) {
+static void lay_out(const Model *model, const Tokens *tokens, const Offsets *o, Scratch *s) {
+    float *behind = tokens->scratch + (o->own * omp_get_max_threads() + o->shared) * tokens->count;
     for (int t = 0; t < tokens->count; t++) {
         float *own = tokens->scratch + o->own * (omp_get_thread_num() * tokens->count + t);
         float *shared = tokens->scratch + o->own * omp_get_max_threads() * tokens->count + o->shared * t;
         s[t] = row_parts(own, o->most);
         s[t].joined = own + o->joined;
         s[t].fused = shared, s[t].acted = shared + o->acted, s[t].partial = shared + o->partial;
+        s[t].part = behind + (size_t)t * model->width;
     }
 }
 
-/* The norms of all tokens, ready for products. Each thread for itself. */
+/* The stream of all tokens, or its norms where there is a weight, ready for products. Each thread for itself. */
 static void normalise_all(const Model *model, const Tokens *tokens, const float *weight, Scratch *s) {
     for (int t = 0; t < tokens->count; t++) {
-        normalise(tokens->hidden + (size_t)t * model->width, weight, model->width, model->epsilon, s[t].x, 0);
-        prepare(s[t].x, model->width, s + t);
+        const float *own = tokens->hidden + (size_t)t * model->width;
+        if (weight) normalise(own, weight, model->width, model->epsilon, s[t].x, 0);
+        prepare(weight ? s[t].x : own, model->width, s + t);
     }
 }
 
-/* One layer. Five barriers: where threads share processors with others, each may be a wait. */
+/* Add half a layer to the stream: the product with its last matrix, or the norm of that. By all threads. */
+static void add(const Model *model, const Tokens *tokens, const Matrix *matrix, const float *norm, const Scratch *s) {
+    const int width = model->width;
+    if (!norm) {
+        multiply(matrix, s, tokens->count, tokens->hidden, model->residual_scale);
+        return;
+    }
+    multiply(matrix, s, tokens->count, s->part, 0);
+#pragma omp for schedule(dynamic, 1)
+    for (int t = 0; t < tokens->count; t++) {
+        float *own = tokens->hidden + (size_t)t * width;
+        normalise(s[t].part, norm, width, model->epsilon, s[t].part, 0);
+        for (int i = 0; i < width; i++) own[i] += model->residual_scale * s[t].part[i];
+    }
+}
+
+/* One layer. Five barriers, and one for each norm behind its half: where threads share processors with others, each may
+   be a wait. */
 static void compute_layer(const Model *model, int index, const Tokens *tokens, Scratch *s, size_t apart) {
     const Layer *layer = model->layers + index;
     const int count = tokens->count;
@@ -93,14 +140,14 @@ static void compute_layer(const Model *model, int index, const Tokens *tokens, S
     multiply_heads(model, index, tokens, s, apart);
     attend_in_pieces(model, index, tokens, s);
     for (int t = 0; t < count; t++) {
-        join_pieces(model, tokens->position + t + 1, s + t);
+        join_pieces(model, layer->window, tokens->position + t + 1, s + t);
         prepare(s[t].joined, model->heads * model->dim, s + t);
     }
-    multiply(&layer->output, s, count, tokens->hidden, 1);
+    add(model, tokens, &layer->output, layer->mixed_norm, s);
     normalise_all(model, tokens, layer->post_norm, s);
-    multiply_gated(&layer->gate_up, s, count);
+    multiply_gated(&layer->gate_up, model->activation, s, count);
     for (int t = 0; t < count; t++) prepare(s[t].acted, model->inner, s + t);
-    multiply(&layer->down, s, count, tokens->hidden, 1);
+    add(model, tokens, &layer->down, layer->added_norm, s);
 }
 
 /* logits = model(tokens), and their keys and values in the lane. Each token has the numbers that it has alone. */
@@ -109,7 +156,7 @@ EXPORT void FORM(headstart_step)(const Model *model, const Tokens *tokens) {
 #pragma omp parallel
     {
         Scratch s[MOST_TOKENS];
-        lay_out(tokens, &o, s);
+        lay_out(model, tokens, &o, s);
         for (int index = 0; index < model->num_layers; index++) compute_layer(model, index, tokens, s, o.shared);
         if (tokens->logits) {
             normalise_all(model, tokens, model->norm, s);

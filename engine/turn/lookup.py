@@ -7,7 +7,7 @@ occurred before, the tokens that followed there are likely to follow again (http
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.prompt.comparing import common_length
 
@@ -66,24 +66,13 @@ class Lookup:
 
     def guess(self, most: int) -> list[int]:
         """The tokens that may follow, at most so many; none where checking them would cost more than it gives."""
-        count = self._worthwhile(most) if self._agreeing else 0
+        odds = (self._odds[_kind(self._agreeing + further)] for further in range(most))
+        count = most_worth(odds, NEXT_COST) if self._agreeing else 0
         guesses: list[int] = []
         for place in range(self._follows, self._follows + count):  # behind the end, what was guessed is said again
             inside = place < len(self._ids)
             guesses.append(self._ids[place] if inside else guesses[place - len(self._ids)])
         return guesses
-
-    def _worthwhile(self, most: int) -> int:
-        """How many guesses give the most tokens for what their pass takes."""
-        chance = tokens = fastest = 1.0
-        best = 0
-        for count in range(1, most + 1):
-            chance *= self._odds[_kind(self._agreeing + count - 1)]
-            tokens += chance
-            speed = tokens / (1 + NEXT_COST * count)
-            if speed > fastest:
-                best, fastest = count, speed
-        return best
 
     def _learn(self, *, is_held: bool) -> None:
         kind = _kind(self._agreeing)
@@ -158,6 +147,20 @@ class Lookups:
     def forget(self, conversation: str) -> None:
         """It was deleted."""
         self._kept = {key: lookup for key, lookup in self._kept.items() if key[1] != conversation}
+
+
+def most_worth(odds: Iterable[float], cost: float) -> int:
+    """How many guesses give the most tokens for what they take: `odds` says of each how likely it is to hold where
+    those before it do, `cost` what one takes in parts of a pass of one token."""
+    chance = tokens = fastest = 1.0
+    best = 0
+    for count, likely in enumerate(odds, 1):
+        chance *= likely
+        tokens += chance
+        speed = tokens / (1 + cost * count)
+        if speed > fastest:
+            best, fastest = count, speed
+    return best
 
 
 def _kind(agreeing: int) -> int:

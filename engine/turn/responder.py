@@ -31,10 +31,11 @@ from engine.turn.answer import WrittenAnswer
 from engine.turn.building import Building
 from engine.turn.choosing import Choices
 from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, timed_chunks
+from engine.turn.draft import Draft, DraftedAnswer
 from engine.turn.last_turns import PAST_BYTES, LastTurns
 from engine.turn.lookup import Lookup, Lookups
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
-from engine.turn.passes import Passes
+from engine.turn.passes import Guesser, Passes
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.turn.wish import Wish
@@ -68,6 +69,8 @@ class Responder:
     what decoding wrote is reused only after it was read once more, while nobody waits (`settle`), or with the next
     question. `warm_up` finds it out.
 
+    `draft` is a small model that guesses what this one writes, None where there is none.
+
     `format` is how the model marks the parts of its answers. `end_ids` end one: the tokens that its configs name, and
     those with which its chat template ends answers."""
 
@@ -79,6 +82,7 @@ class Responder:
         *,
         chunk_tokens: int = CHUNK_TOKENS,
         past_bytes: int = PAST_BYTES,
+        draft: Draft | None = None,
     ) -> None:
         self.chunk_tokens = chunk_tokens
         self.model = model
@@ -97,6 +101,7 @@ class Responder:
         self.last_turns = LastTurns(past_bytes)
         self._read_ahead = ReadTokens()
         self._lookups = Lookups()
+        self.draft = draft
         self._clock = clock
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
@@ -112,11 +117,15 @@ class Responder:
         read = self._read_ahead
         return replace(
             view,
-            overhead_bytes=view.overhead_bytes + beside + read.nbytes + self._lookups.nbytes,
+            overhead_bytes=view.overhead_bytes + beside + read.nbytes + self._written_ahead_bytes(),
             unread_tokens=self._unread_tokens(),
             ahead_tokens=read.count,
             unasked_tokens=read.count - read.asked,
         )
+
+    def _written_ahead_bytes(self) -> int:
+        """What is kept to guess tokens of answers, but for the weights of a small model."""
+        return self._lookups.nbytes + (0 if self.draft is None else self.draft.nbytes)
 
     def _unread_tokens(self) -> int:
         """Tokens that `settle` would make reusable."""
@@ -351,9 +360,12 @@ class Responder:
         """What runs the model over the tokens of the answer, and over guesses where the request lets it."""
         written = len(turn.ids)
 
-        def begin() -> Lookup:
-            lookup.follow((*turn.prompt.ids, *turn.ids[:written]))
-            return lookup
+        def begin() -> Guesser:
+            ids = (*turn.prompt.ids, *turn.ids[:written])
+            lookup.follow(ids)
+            if self.draft is None:
+                return lookup
+            return DraftedAnswer(self.draft, lookup, ids, self.model.vocabulary)
 
         return Passes(self.model, begin if turn.request.write_ahead else None, self.end_ids)
 

@@ -17,8 +17,8 @@ clock = time.thread_time if time.get_clock_info("thread_time").resolution <= FIN
 has the processor, or another thread of this one holds Python: each wait for that is 5 ms, longer than what is measured.
 """
 
-ENOUGH = {3: 3.0, 5: 2.0}
-"""After 3 rounds the measurement ends where one way is 3 times as fast as another, after 5 rounds where it is twice."""
+ENOUGH = {3: 6.0, 5: 2.0}
+"""After 3 rounds the measurement ends where one way is 6 times as fast as another, after 5 rounds where it is twice."""
 
 
 def fastest(ways: Mapping[Way, Callable[[], object]], rounds: int) -> Way:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from engine.library.resolve import checked
 from engine.types import Device, ModelFit, ModelSpec
 
@@ -15,9 +18,18 @@ def model_fit(spec: ModelSpec) -> ModelFit | None:
     path = checked(spec.path)
     if path is None:
         return None
+    return fit_with_draft(spec, path, checked(spec.draft) if spec.draft else None)
+
+
+def fit_with_draft(spec: ModelSpec, path: Path, draft: Path | None) -> ModelFit:
+    """What the model at `path` takes, opened as `spec` says, and the small one at `draft` that writes ahead for it.
+    Raises ModelError as `model_fit` does."""
     from engine.models.loaded import fit
 
-    return fit(path, spec.device, spec.dtype, spec.context_tokens)
+    found = fit(path, spec.device, spec.dtype, spec.context_tokens)
+    if draft is None:
+        return found
+    return replace(found, draft=fit(draft, spec.device, "auto", found.context).whole)
 
 
 def foreseen_fit(name: str, weights: int, token: int, longest: int, device: Device = "auto") -> ModelFit:

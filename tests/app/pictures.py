@@ -25,6 +25,7 @@ from app.models.catalogue import offers
 from app.models.downloads import Download
 from app.settings import Settings
 from app.theme import current
+from app.transcript.formula import draw
 from app.widgets.explain import Explain
 from app.window.presenter import SUPPORT_BOT
 from app.window.tour import QUESTIONS
@@ -70,7 +71,6 @@ def area(width: float, depth: float) -> float:
 
 [^1]: From both sides at once.
 """
-MISS = Divergence(64, 1, "edited", "Where is my parcel?", "Where are my parcels?", 2900)
 SLOW = replace(MODEL, name="SmolLM2-135M-Instruct.Q4_1", prefill_tokens_per_s=850.0, dtype="int4")
 
 
@@ -143,14 +143,25 @@ def many(screen: Screen) -> None:
         screen.ask(question)
         play(screen)
     screen.application.presenter.open(1)
+    play(screen)
     screen.window.charts.scope.all.click()
     screen.window.charts.redraw()
 
 
 def miss(screen: Screen) -> None:
-    screen.engine.scripts = (Script(words(SHORT)), Script(words(SHORT)), Script(words(SHORT), divergence=MISS))
+    """A word near the front of the system prompt is another one, so that all that stood behind it is read again."""
     second_answer(screen)
-    screen.ask(QUESTIONS[0])
+    prompt, stats = screen.session.conversation.system_prompt, screen.session.messages[-1].stats
+    assert stats is not None
+    before, old, behind = prompt.partition(" Wren,")
+    assert old
+    position = 4 + len(before) // 4
+    read = stats.prompt_tokens + stats.written_tokens - position
+    texts = (f"{before[-24:]}{word}{behind[:24]}" for word in (old, " Robin,"))
+    screen.application.presenter.set_system_prompt(f"{before} Robin,{behind}")
+    why = Divergence(position, 0, "edited", *texts, read)
+    screen.engine.scripts = (*[Script(words(SHORT))] * 2, Script(words(SHORT), divergence=why))
+    screen.ask("Where is my parcel?")
     play(screen)
     screen.transcript.follow()
 
@@ -167,6 +178,7 @@ TOO_LITTLE = "There is not enough memory to read this prompt. Close other progra
 
 def rich(screen: Screen) -> None:
     screen.engine.scripts = (Script(words(RICH)),)
+    draw([(r"a \cdot b", False)])  # a thread would draw it some time after the picture
     screen.play()
     screen.ask("How do I put up the tent?")
     play(screen)
@@ -200,7 +212,7 @@ def search(screen: Screen) -> None:
     screen.window.sidebar.search.setText("address")
     settle()
     screen.application.presenter.open(1)
-    settle()
+    play(screen)
 
 
 def versions(screen: Screen) -> None:
@@ -235,6 +247,30 @@ def system_prompt(screen: Screen) -> QWidget | None:
     screen.session.cost.prompt.ask()
     screen.play()
     return made
+
+
+def presets(screen: Screen) -> QWidget | None:
+    """Presets in folders, of which one is chosen."""
+    table = screen.application.history.presets
+    for name, text, where in (
+        ("Support", "You are the support bot of {{company}} in {{city}}. Be brief and friendly. " * 9, ""),
+        ("Translator", "Translate what is said into {{language}}. " * 30, "Writing"),
+        ("Proof reader", "Correct the spelling of each text, and nothing else. " * 40, "Writing"),
+    ):
+        table.move(table.add(name, text).id, where)
+    made = opened(screen, "system_prompt")
+    made.presets.list.opened.emit(next(row.id for row in made.presets.list.rows if row.title == "Proof reader"))
+    made.presets.keep_resident.click()
+    screen.play()
+    screen.application.dialogs.preset_badges.ask()
+    screen.play()
+    return made
+
+
+def preset_variables(screen: Screen) -> QWidget | None:
+    made = presets(screen)
+    made.presets.list.opened.emit(next(row.id for row in made.presets.list.rows if row.title == "Support"))
+    return screen.application.dialogs.preset_choice.asking
 
 
 def unsaved(screen: Screen) -> QWidget | None:
@@ -346,6 +382,7 @@ def model_menu(screen: Screen) -> QWidget | None:
 def explanation(screen: Screen) -> QWidget | None:
     button = Explain("ribbon", screen.window)
     button.open()
+    button.popover.fit(screen.window.size())
     return button.popover
 
 
@@ -377,7 +414,7 @@ DIALOGS: dict[str, Callable[[Screen], QWidget | None]] = {
         each.__name__: each
         for each in (
             *(system_prompt, unsaved, folder, raw_message, all_versions, deletion_of_all, sampling, proof, graphics),
-            *(models, models_to_download, models_refused),
+            *(models, models_to_download, models_refused, presets, preset_variables),
             *(tree, tree_on_disk, tree_empty),
         )
     },
@@ -401,7 +438,7 @@ STATES: dict[str, Callable[[Screen], QWidget | None]] = {
 }
 
 
-def draw(folder: Path, names: list[str], scale: int) -> None:
+def draw_all(folder: Path, names: list[str], scale: int) -> None:
     """Draw these states at the sizes that belong to the scale of this process."""
     app = QApplication.instance() or QApplication([])
     for name in names or list(STATES):
@@ -455,7 +492,7 @@ def main() -> int:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     if scale := os.environ.get("QT_SCALE_FACTOR"):
-        draw(folder, names, int(scale))
+        draw_all(folder, names, int(scale))
         return 0
     for number in SIZES:
         surroundings = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(number)}

@@ -33,7 +33,7 @@ def shown(qtbot: QtBot, stats: TurnStats, reason: str = "end", width: int = 500)
         ({"ttft_s": 1.5}, "First word after 1.50 s no sooner than from scratch, 99% remembered"),
         ({"cold_ttft_s": 0.49}, "First word after 0.11 s"),
         ({"reused_tokens": 0, "computed_tokens": 3137, "ttft_s": 1.6}, "Read from scratch: first word after 1.60 s"),
-        ({"reused_tokens": 0, "computed_tokens": 40, "ttft_s": 0.05}, "First word after 0.05 s"),
+        ({"reused_tokens": 0, "computed_tokens": 40, "ttft_s": 0.05}, "First word after 0.050 s"),
         ({"ttft_s": None}, ""),
     ],
 )

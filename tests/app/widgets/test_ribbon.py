@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QSettings, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.widgets import motion
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.ribbon import GAP, HIGH, LOW, PITCH, Ribbon
 from app.widgets.ribbon_cells import Cell, State, cells, describe, stretches
@@ -268,6 +270,23 @@ def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt, monke
     assert seen == sorted(seen)
     ribbon.show_preview(preview(1000, 0, 0))
     assert ribbon.filled_tokens is None
+
+
+def test_where_less_motion_is_wanted_it_fills_at_once(line: NextPrompt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motion, "is_reduced", lambda: True)
+    for read in (0, 256, 1000):
+        line.ribbon.show_preview(preview(1000, 0, 0), read_tokens=read)
+        assert line.ribbon.filled_tokens == read
+
+
+@pytest.mark.parametrize(
+    ("speed", "is_still"), [("0", True), ("0.0", True), ("1", False), ("0.5", False), ("?", False)]
+)
+def test_kde_says_how_quickly_things_move(tmp_path: Path, speed: str, is_still: bool) -> None:
+    file = tmp_path / "kdeglobals"
+    file.write_text(f"[KDE]\nAnimationDurationFactor={speed}\n")
+    assert motion.is_still(QSettings(str(file), QSettings.Format.IniFormat)) is is_still
+    assert not motion.is_still(QSettings(str(tmp_path / "none"), QSettings.Format.IniFormat))
 
 
 def test_the_price_of_a_change_stands_in_front_for_a_while(line: NextPrompt) -> None:

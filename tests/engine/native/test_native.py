@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -345,18 +344,6 @@ def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None
 def test_heads_it_cannot_run_are_left_to_torch() -> None:
     model = build(LlamaConfig(**{**LONG, "head_dim": 12}))
     assert not weights_of(model, "int4").is_native
-
-
-@needs_native
-@torch.inference_mode()
-def test_position_codes_for_part_of_a_head_are_left_to_torch() -> None:
-    """It turns whole heads: shorter cosines would be read past their end."""
-    model = build(LlamaConfig(**LONG))
-    weights = weights_of(model, "int4")
-    rope = weights.decoder.ropes[""]
-    half = replace(weights.decoder, ropes={"": replace(rope, frequencies=rope.frequencies[::2])})
-    assert weights.is_native
-    assert not Weights(half, dict(model.named_parameters()), "int4").is_native
 
 
 @needs_native
