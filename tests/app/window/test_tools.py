@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -289,7 +288,11 @@ def test_a_conversation_keeps_its_tools_over_a_restart_whatever_its_server_says(
     assert third.window.tool_bar.isVisible()
 
 
-def test_the_dialog_adds_servers_and_chooses_tools(make_screen: Make, servers: Servers, tmp_path: Path) -> None:
+def test_the_dialog_adds_servers_and_chooses_tools(
+    make_screen: Make, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[tuple[str, str]] = []
+    monkeypatch.setattr("app.window.tooling.keep_key", lambda place, key: kept.append((place, key)))
     screen = make_screen(SAYS)
     screen.window.commands.tools.trigger()
     dialog = screen.application.dialogs.open_dialog
@@ -297,6 +300,13 @@ def test_the_dialog_adds_servers_and_chooses_tools(make_screen: Make, servers: S
     dialog.place.setText("run 'open")
     press(dialog.add)
     assert "quotation mark" in dialog.wrong.text()
+    dialog.place.setText("http://127.0.0.1:8000/mcp")
+    dialog.key.setText("secret")
+    press(dialog.add)
+    assert kept == [("http://127.0.0.1:8000/mcp", "secret")]
+    assert screen.application.settings.tool_servers == {"127.0.0.1": "http://127.0.0.1:8000/mcp"}
+    dialog.tree.setCurrentItem(dialog.tree.topLevelItem(0))
+    press(dialog.remove)
     dialog.place.setText("/opt/small --quick")
     press(dialog.add)
     assert screen.application.settings.tool_servers == {"small": "/opt/small --quick"}
