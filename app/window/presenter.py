@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.chat.bridge import Bridge
 from app.chat.filing import Filing
+from app.chat.places import called_tool
 from app.chat.rewriting import Rewriting
 from app.chat.session import Session
 from app.chat.turn import Turn
@@ -426,6 +427,7 @@ class Presenter(QObject):
             versions=len(versions),
             thought=message.thought,
             tool_calls=message.tool_calls,
+            called=called_tool(self._session.messages, message) if message.role == "tool" else "",
             files=message.attachments,
             accepted=message.accepted,
         )

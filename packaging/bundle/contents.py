@@ -51,6 +51,8 @@ DROPPED = (
     r"^torch/lib/lib(torchbind_test|jitbackend_test|backend_with_compiler|aoti_custom_ops)",
     r"\.(a|lib|pdb)$",
     r"\.dist-info/(direct_url\.json|REQUESTED|INSTALLER)$",
+    r"^torch-[^/]*\.dist-info/RECORD$",  # a megabyte and a half; top_level.txt says what the package is called
+    r"^pyqtgraph/icons/peegee/",  # the icon of pyqtgraph's own windows
     r"^libcudart\.so",
     r"^PySide6/Qt/plugins/(egldeviceintegrations|generic|networkinformation|tls|qmltooling|platformthemes/libqgtk3)",
     r"^PySide6/Qt/plugins/platforms/lib(qeglfs|qlinuxfb|qminimalegl|qvkkhrdisplay|qvnc)",

@@ -103,10 +103,15 @@ def test_a_server_that_never_says_a_word_is_given_up(connections: Connections, m
     assert "gave no answer" in outcome(connections, connections.list_tools(silent)).sentence
 
 
-def test_over_http_it_is_the_same(connections: Connections, over_http: ToolServer) -> None:
+def test_over_http_it_is_the_same(
+    connections: Connections, over_http: ToolServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(module, "key_of", lambda address: asked.append(address) or "secret")
     listed = outcome(connections, connections.list_tools(over_http))
     assert {each.called for each in listed.tools} >= {"add", "refuse"}
     assert outcome(connections, connections.call(over_http, "add", '{"first": 2, "second": 3}')).text == "5"
+    assert asked == [over_http.place]
 
 
 def test_a_server_that_is_not_there_is_a_sentence(connections: Connections) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,6 +13,7 @@ from app.chat.calling import MOST_ROUNDS
 from app.settings import Settings
 from app.tools.connections import Outcome
 from app.tools.servers import ChosenTool, ToolServer
+from app.transcript.message import ToolResult
 from app.window.tools_dialog import ToolsDialog
 from engine import ToolCall
 from tests.app.fake_engine import Script
@@ -139,6 +139,9 @@ def test_a_call_waits_for_the_user_and_its_result_is_read_on(make: Make, servers
     assert not bar.isVisible()
     assert roles(screen) == ["user", "assistant", "tool", "assistant"]
     assert screen.texts() == ["How much?", "", "5", "It is 5."]
+    result = screen.transcript.messages[2]
+    assert isinstance(result, ToolResult)
+    assert (result.fold.line.words, result.fold.text, result.fold.is_open) == ("Result of add", "5", False)
     first, second = screen.engine.requests
     assert [tool.name for tool in first.tools] == ["add", "look"]
     assert second.tools == first.tools
@@ -285,7 +288,11 @@ def test_a_conversation_keeps_its_tools_over_a_restart_whatever_its_server_says(
     assert third.window.tool_bar.isVisible()
 
 
-def test_the_dialog_adds_servers_and_chooses_tools(make_screen: Make, servers: Servers, tmp_path: Path) -> None:
+def test_the_dialog_adds_servers_and_chooses_tools(
+    make_screen: Make, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[tuple[str, str]] = []
+    monkeypatch.setattr("app.window.tooling.keep_key", lambda place, key: kept.append((place, key)))
     screen = make_screen(SAYS)
     screen.window.commands.tools.trigger()
     dialog = screen.application.dialogs.open_dialog
@@ -293,6 +300,13 @@ def test_the_dialog_adds_servers_and_chooses_tools(make_screen: Make, servers: S
     dialog.place.setText("run 'open")
     press(dialog.add)
     assert "quotation mark" in dialog.wrong.text()
+    dialog.place.setText("http://127.0.0.1:8000/mcp")
+    dialog.key.setText("secret")
+    press(dialog.add)
+    assert kept == [("http://127.0.0.1:8000/mcp", "secret")]
+    assert screen.application.settings.tool_servers == {"127.0.0.1": "http://127.0.0.1:8000/mcp"}
+    dialog.tree.setCurrentItem(dialog.tree.topLevelItem(0))
+    press(dialog.remove)
     dialog.place.setText("/opt/small --quick")
     press(dialog.add)
     assert screen.application.settings.tool_servers == {"small": "/opt/small --quick"}
