@@ -21,7 +21,7 @@
   <message>
    <location filename="../../app/tools/servers.py" />
    <source>A quotation mark in the command has no partner. Add it.</source>
-   <translation type="unfinished" />
+   <translation>Einem Anführungszeichen im Befehl fehlt das zweite. Ergänzen Sie es.</translation>
   </message>
   <message>
    <location filename="../../app/chat/rewriting.py" />
@@ -36,7 +36,7 @@
   <message>
    <location filename="../../engine/types.py" />
    <source>A server cannot write ahead for a model that is here: choose a small model.</source>
-   <translation type="unfinished" />
+   <translation>Ein Server kann für ein Modell auf diesem Computer nicht vorausschreiben: Wählen Sie ein kleines Modell.</translation>
   </message>
   <message>
    <location filename="../../engine/remote/wire.py" />
@@ -196,7 +196,7 @@
   <message>
    <location filename="../../app/settings.py" />
    <source>Guess the next words of an answer from what was said before, and check several at once: names, quotations and code come sooner. Answers are the same.</source>
-   <translation type="unfinished" />
+   <translation>Die nächsten Wörter einer Antwort aus dem raten, was schon gesagt wurde, und mehrere auf einmal prüfen: Namen, Zitate und Code kommen früher. Antworten sind dieselben.</translation>
   </message>
   <message>
    <location filename="../../engine/runtimes/install.py" />
@@ -207,6 +207,11 @@
    <location filename="../../engine/runtimes/launch.py" />
    <source>Headstart did not get ready with the graphics card the last time, so the processor computes this time. Where that happens again, remove the card's software in the preferences.</source>
    <translation>Headstart wurde das letzte Mal mit der Grafikkarte nicht fertig, also rechnet diesmal der Prozessor. Wenn das wieder geschieht, entfernen Sie in den Einstellungen die Software der Karte.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>Headstart is closing.</source>
+   <translation>Headstart schließt sich.</translation>
   </message>
   <message>
    <location filename="../../engine/library/download.py" />
@@ -310,6 +315,11 @@
    <translation>Der Treiber von NVIDIA sagt nichts Brauchbares über {1}: Installieren Sie ihn neu.</translation>
   </message>
   <message>
+   <location filename="../../app/tools/servers.py" />
+   <source>Name a server by the command that starts it, or by its address, such as http://127.0.0.1:8000/mcp.</source>
+   <translation>Nennen Sie einen Server durch den Befehl, der ihn startet, oder durch seine Adresse, etwa http://127.0.0.1:8000/mcp.</translation>
+  </message>
+  <message>
    <location filename="../../app/settings.py" />
    <source>Names of the charts that are folded, with commas between them.</source>
    <translation>Namen der eingeklappten Diagramme, mit Kommas dazwischen.</translation>
@@ -352,7 +362,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>Nothing is downloaded while HF_HUB_OFFLINE is set: start Headstart without it.</source>
-   <translation type="unfinished" />
+   <translation>Solange HF_HUB_OFFLINE gesetzt ist, wird nichts heruntergeladen: Starten Sie Headstart ohne es.</translation>
   </message>
   <message>
    <location filename="../../engine/cache/disk_tier.py" />
@@ -437,7 +447,7 @@
   <message>
    <location filename="../../app/settings.py" />
    <source>Servers of tools, by their names: the command that starts each, or its address.</source>
-   <translation type="unfinished" />
+   <translation>Server von Werkzeugen, nach ihren Namen: der Befehl, der jeden startet, oder seine Adresse.</translation>
   </message>
   <message>
    <location filename="../../engine/types.py" />
@@ -517,22 +527,22 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>The Hub cannot give {1} now (error {2}): try again later.</source>
-   <translation type="unfinished" />
+   <translation>Der Hub kann {1} jetzt nicht geben (Fehler {2}): Versuchen Sie es später noch einmal.</translation>
   </message>
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>The Hub gave too little of {1}: try again later.</source>
-   <translation type="unfinished" />
+   <translation>Der Hub gab zu wenig von {1}: Versuchen Sie es später noch einmal.</translation>
   </message>
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>The Hub gives {1} only to those who agreed to its licence, or there is no such model. {2}Agree on its page, then give a token of your account.</source>
-   <translation type="unfinished" />
+   <translation>Der Hub gibt {1} nur denen, die der Lizenz zugestimmt haben, oder es gibt kein solches Modell. {2}Stimmen Sie auf seiner Seite zu, und geben Sie dann ein Token Ihres Kontos an.</translation>
   </message>
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>The Hub had too many requests from here: go on in some minutes.</source>
-   <translation type="unfinished" />
+   <translation>Der Hub bekam von hier zu viele Anfragen: Machen Sie in einigen Minuten weiter.</translation>
   </message>
   <message>
    <location filename="../../engine/turn/constrained.py" />
@@ -542,7 +552,7 @@
   <message>
    <location filename="../../app/chat/calling.py" />
    <source>The arguments are no JSON object.</source>
-   <translation type="unfinished" />
+   <translation>Die Argumente sind kein JSON-Objekt.</translation>
   </message>
   <message>
    <location filename="../../app/exchange/backup.py" />
@@ -553,6 +563,11 @@
    <location filename="../../engine/turn/choosing.py" />
    <source>The bias names the token {1}; this model has {2} tokens. Leave it out.</source>
    <translation>Der Bias nennt das Token {1}; dieses Modell hat {2} Token. Lassen Sie es weg.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The call was stopped.</source>
+   <translation>Der Aufruf wurde angehalten.</translation>
   </message>
   <message>
    <location filename="../../app/settings.py" />
@@ -703,7 +718,7 @@
   <message>
    <location filename="../../app/chat/calling.py" />
    <source>The model called tools {1} times for one question, so they are called no more. Ask again to go on.</source>
-   <translation type="unfinished" />
+   <translation>Das Modell rief für eine Frage {1}-mal Werkzeuge auf, also werden sie nicht mehr aufgerufen. Fragen Sie noch einmal, um weiterzumachen.</translation>
   </message>
   <message>
    <location filename="../../engine/library/places.py" />
@@ -758,7 +773,7 @@
   <message>
    <location filename="../../app/settings.py" />
    <source>The path of a smaller model of the same family that guesses what a model writes, by the path of that model. Others have none.</source>
-   <translation type="unfinished" />
+   <translation>Der Pfad eines kleineren Modells derselben Familie, das rät, was ein Modell schreibt, nach dem Pfad jenes Modells. Andere haben keines.</translation>
   </message>
   <message>
    <location filename="../../engine/library/resolve.py" />
@@ -818,7 +833,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>The token that is kept was refused, or its account may not read it.</source>
-   <translation type="unfinished" />
+   <translation>Das gespeicherte Token wurde abgelehnt, oder sein Konto darf es nicht lesen.</translation>
   </message>
   <message>
    <location filename="../../engine/gguf/vocabulary.py" />
@@ -831,14 +846,34 @@
    <translation>Der Tokenizer schreibt Token, die dieses Modell nicht hat: Beides gehört nicht zusammen. Laden Sie das Modell neu herunter, oder wählen Sie ein anderes.</translation>
   </message>
   <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} cannot be reached. Check that it runs, and its address.</source>
+   <translation>Der Werkzeug-Server {1} ist nicht erreichbar. Prüfen Sie, ob er läuft, und seine Adresse.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} cannot be started. Check its command.</source>
+   <translation>Der Werkzeug-Server {1} kann nicht gestartet werden. Prüfen Sie seinen Befehl.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} ended, or the connection to it broke. It is started again with the next call.</source>
+   <translation>Der Werkzeug-Server {1} endete, oder die Verbindung zu ihm brach ab. Mit dem nächsten Aufruf wird er neu gestartet.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} gave no answer in {2} s. Try again, or switch its tools off.</source>
+   <translation>Der Werkzeug-Server {1} antwortete in {2} s nicht. Versuchen Sie es noch einmal, oder schalten Sie seine Werkzeuge aus.</translation>
+  </message>
+  <message>
    <location filename="../../app/chat/calling.py" />
    <source>The tool server {1} was removed. Add it again in Tools…, or switch its tools off.</source>
-   <translation type="unfinished" />
+   <translation>Der Werkzeug-Server {1} wurde entfernt. Fügen Sie ihn unter „Werkzeuge…“ wieder hinzu, oder schalten Sie seine Werkzeuge aus.</translation>
   </message>
   <message>
    <location filename="../../app/chat/calling.py" />
    <source>The user does not allow this tool to be called. Answer without it.</source>
-   <translation type="unfinished" />
+   <translation>Der Benutzer erlaubt den Aufruf dieses Werkzeugs nicht. Antworte ohne es.</translation>
   </message>
   <message>
    <location filename="../../app/history/filing.py" />
@@ -873,7 +908,7 @@
   <message>
    <location filename="../../app/chat/session.py" />
    <source>There is no model to answer. Open one first; what the tools gave back is kept.</source>
-   <translation type="unfinished" />
+   <translation>Es gibt kein Modell, das antwortet. Öffnen Sie zuerst eines; was die Werkzeuge ergaben, bleibt erhalten.</translation>
   </message>
   <message>
    <location filename="../../app/chat/session.py" />
@@ -898,12 +933,12 @@
   <message>
    <location filename="../../app/chat/calling.py" />
    <source>There is no tool with this name.</source>
-   <translation type="unfinished" />
+   <translation>Es gibt kein Werkzeug mit diesem Namen.</translation>
   </message>
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>There is no {1} on the Hub, or a file of it is gone: check the name.</source>
-   <translation type="unfinished" />
+   <translation>Auf dem Hub gibt es kein {1}, oder eine seiner Dateien ist weg: Prüfen Sie den Namen.</translation>
   </message>
   <message>
    <location filename="../../engine/turn/turn.py" />
@@ -1143,7 +1178,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>This system keeps no keys, so the token was not stored. Set up a keyring, or start Headstart with HF_TOKEN in its environment.</source>
-   <translation type="unfinished" />
+   <translation>Dieses System behält keine Schlüssel, also wurde das Token nicht gespeichert. Richten Sie einen Schlüsselbund ein, oder starten Sie Headstart mit HF_TOKEN in seiner Umgebung.</translation>
   </message>
   <message>
    <location filename="../../app/history/errors.py" />
@@ -1203,7 +1238,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>Waiting for another download of this model</source>
-   <translation type="unfinished" />
+   <translation>Ein anderes Herunterladen dieses Modells wird abgewartet</translation>
   </message>
   <message>
    <location filename="../../engine/cache/disk_files.py" />
@@ -1253,7 +1288,7 @@
   <message>
    <location filename="../../app/settings.py" />
    <source>When each model was opened last, in seconds since 1970, by its path.</source>
-   <translation type="unfinished" />
+   <translation>Wann jedes Modell zuletzt geöffnet wurde, in Sekunden seit 1970, nach seinem Pfad.</translation>
   </message>
   <message>
    <location filename="../../app/settings.py" />
@@ -1278,7 +1313,7 @@
   <message>
    <location filename="../../app/settings.py" />
    <source>Which tools are called without asking (always), and which not at all (never).</source>
-   <translation type="unfinished" />
+   <translation>Welche Werkzeuge ohne Nachfrage aufgerufen werden (always) und welche gar nicht (never).</translation>
   </message>
   <message>
    <location filename="../../engine/turn/constrained.py" />
@@ -1303,7 +1338,7 @@
   <message>
    <location filename="../../engine/worker/loading.py" />
    <source>{1} and {2} are made of other tokens, so the one cannot write ahead for the other. Choose a smaller model of the same family, or none.</source>
-   <translation type="unfinished" />
+   <translation>{1} und {2} bestehen aus anderen Token, also kann das eine nicht für das andere vorausschreiben. Wählen Sie ein kleineres Modell derselben Familie, oder keines.</translation>
   </message>
   <message>
    <location filename="../../engine/models/from_folder.py" />
@@ -1314,7 +1349,7 @@
   <message>
    <location filename="../../engine/library/found.py" />
    <source>{1} cannot be deleted ({2}): check its permissions.</source>
-   <translation type="unfinished" />
+   <translation>{1} kann nicht gelöscht werden ({2}): Prüfen Sie die Rechte.</translation>
   </message>
   <message>
    <location filename="../../engine/models/loaded.py" />
@@ -1324,7 +1359,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>{1} cannot be reached, or the connection was cut: check the network and go on later. What was downloaded is kept.</source>
-   <translation type="unfinished" />
+   <translation>{1} ist nicht erreichbar, oder die Verbindung brach ab: Prüfen Sie das Netzwerk, und machen Sie später weiter. Was heruntergeladen wurde, bleibt.</translation>
   </message>
   <message>
    <location filename="../../engine/library/check.py" />
@@ -1375,7 +1410,7 @@
   <message>
    <location filename="../../engine/worker/loading.py" />
    <source>{1} checks one token at a time on this computer, so no small model can help it. Open it without one.</source>
-   <translation type="unfinished" />
+   <translation>{1} prüft auf diesem Computer ein Token nach dem anderen, also kann ihm kein kleines Modell helfen. Öffnen Sie es ohne eines.</translation>
   </message>
   <message>
    <location filename="../../app/exchange/reading.py" />
@@ -1401,7 +1436,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>{1} has no file {2} any more: choose another model.</source>
-   <translation type="unfinished" />
+   <translation>{1} hat keine Datei {2} mehr: Wählen Sie ein anderes Modell.</translation>
   </message>
   <message>
    <location filename="../../engine/library/check.py" />
@@ -1451,7 +1486,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>{1} holds no model that Headstart reads: choose one with safetensors files or a GGUF file.</source>
-   <translation type="unfinished" />
+   <translation>{1} enthält kein Modell, das Headstart liest: Wählen Sie eines mit safetensors-Dateien oder einer GGUF-Datei.</translation>
   </message>
   <message>
    <location filename="../../engine/library/check.py" />
@@ -1486,7 +1521,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>{1} holds {2} GGUF files: name one of them, as {3}/FILE.gguf.</source>
-   <translation type="unfinished" />
+   <translation>{1} enthält {2} GGUF-Dateien: Nennen Sie eine davon, als {3}/DATEI.gguf.</translation>
   </message>
   <message>
    <location filename="../../engine/library/resolve.py" />
@@ -1612,7 +1647,7 @@
   <message>
    <location filename="../../engine/library/found.py" />
    <source>{1} is not Headstart's: delete it in the program that it belongs to.</source>
-   <translation type="unfinished" />
+   <translation>{1} gehört nicht Headstart: Löschen Sie es in dem Programm, dem es gehört.</translation>
   </message>
   <message>
    <location filename="../../engine/library/check.py" />
@@ -1648,7 +1683,7 @@
   <message>
    <location filename="../../engine/worker/loading.py" />
    <source>{1} is too large to write ahead for {2}: it would take longer than it saves. Choose a smaller one, or none.</source>
-   <translation type="unfinished" />
+   <translation>{1} ist zu groß, um für {2} vorauszuschreiben: Es bräuchte länger, als es spart. Wählen Sie ein kleineres, oder keines.</translation>
   </message>
   <message>
    <location filename="../../engine/graphics.py" />
@@ -1673,12 +1708,12 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>{1} needs {2} GB more in {3}, and {4} GB are free: free some space, or set HEADSTART_DATA_DIR to a folder on another disk.</source>
-   <translation type="unfinished" />
+   <translation>{1} braucht {2} GB mehr in {3}, und {4} GB sind frei: Schaffen Sie Platz, oder setzen Sie HEADSTART_DATA_DIR auf einen Ordner auf einer anderen Platte.</translation>
   </message>
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>{1} of {2} did not arrive as it is on the Hub (its checksum is another one), so it was deleted: download it again.</source>
-   <translation type="unfinished" />
+   <translation>{1} von {2} kam nicht so an, wie es auf dem Hub ist (seine Prüfsumme ist eine andere), und wurde gelöscht: Laden Sie es neu herunter.</translation>
   </message>
   <message>
    <location filename="../../engine/models/loaded.py" />
@@ -1713,7 +1748,7 @@
   <message>
    <location filename="../../engine/library/hub.py" />
    <source>“{1}” is no name of a model on the Hub, {2}: check it.</source>
-   <translation type="unfinished" />
+   <translation>„{1}“ ist kein Name eines Modells auf dem Hub, {2}: Prüfen Sie ihn.</translation>
   </message>
  </context>
 </TS>
