@@ -43,9 +43,8 @@ def controls(top: QWidget) -> Iterator[QWidget]:
             or (isinstance(child, QAbstractItemView) and child.model().rowCount() == 0)  # there is nothing to choose
         )
         is_own = child.window() is top and child.isVisibleTo(top) and not is_part
-        is_empty = isinstance(child, QAbstractItemView) and child.model().rowCount() == 0
         takes_focus = bool(child.focusPolicy() & Qt.FocusPolicy.TabFocus)
-        if is_own and not is_empty and child.isEnabled() and (isinstance(child, CONTROLS) or takes_focus):
+        if is_own and child.isEnabled() and (isinstance(child, CONTROLS) or takes_focus):
             yield child
 
 
