@@ -138,6 +138,13 @@ def figures(screen: Screen) -> None:
     screen.answer().tools.figures.click()
 
 
+def written_ahead(screen: Screen) -> None:
+    """What was written ahead is underlined, and counted among the figures."""
+    screen.engine.scripts = (Script(words(SHORT), accepted=(*range(4, 9), *range(18, 24), *range(27, 34))),)
+    figures(screen)
+    screen.answer().underline_ahead(True)
+
+
 def many(screen: Screen) -> None:
     """A day's work: several conversations, the charts of all of them."""
     second_answer(screen)
@@ -433,6 +440,7 @@ STATES: dict[str, Callable[[Screen], QWidget | None]] = {
         each.__name__: each
         for each in (
             *(empty, loading, no_model, reading, first_answer, second_answer, writing, figures, many, miss, error),
+            written_ahead,
             *(rich, rich_top, thoughts, editing, search, versions),
         )
     },
