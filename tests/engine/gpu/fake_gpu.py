@@ -128,6 +128,10 @@ class DeviceTensor(Tensor):
         """As of any tensor; torch itself refuses it to classes of others."""
         return self.cpu().tolist()
 
+    def record_stream(self, stream: FakeStream) -> None:  # type: ignore[override]
+        """Its memory is not given to anybody else before what the stream was told by then."""
+        stream.may_lose.add(self.inner.untyped_storage()._cdata)
+
     def __repr__(self) -> str:  # type: ignore[override]
         return f"<{self.dtype} {list(self.shape)} on {self.device}>"
 
@@ -172,6 +176,10 @@ class FakeStream:
 
     def __init__(self, *_: Any) -> None:
         self.waiting: list[Callable[[], object]] = []
+        self.needs: list[set[int]] = []
+        """Of each copy that waits the pieces of memory that it is between."""
+        self.may_lose: set[int] = set()
+        """Pieces that the allocator keeps for this stream when nobody else holds them any more."""
         self.begun = 0
 
     def wait_stream(self, other: FakeStream) -> None:
@@ -185,12 +193,14 @@ class FakeStream:
         """Tell it a copy."""
         target.fill_(float("nan"))
         self.waiting.append(lambda: target.copy_(source))
+        self.needs.append({each.untyped_storage()._cdata for each in (target, source)})
         self.begun += 1
 
     def play(self, until: int) -> None:
         """Make what was told first, up to so many in all."""
         while self.begun - len(self.waiting) < until:
             self.waiting.pop(0)()
+            self.needs.pop(0)
 
     def wait_event(self, event: FakeEvent) -> None:
         """What computes goes on behind the event."""
@@ -248,6 +258,9 @@ class FakeGpu:
         """Of each piece of memory where it lies, and a mark for each tensor in it."""
         self._computing = FakeStream()
         self._stream = self._computing
+        self._streams: list[FakeStream] = []
+        self.given_back_early = 0
+        """Pieces of memory that somebody else could have got while they were still copied."""
         self._watch = _Watch(self)
         self._stack = ExitStack()
 
@@ -271,6 +284,8 @@ class FakeGpu:
         torch._C._set_only_lift_cpu_tensors(False)
         _present.clear()
         card_of.cache_clear()
+        if not any(error):
+            assert not self.given_back_early, "memory was given back while it was copied"
 
     def concerns(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether an operation has something to do with this GPU."""
@@ -313,7 +328,7 @@ class FakeGpu:
             "torch.cuda.device_count": lambda: int(is_cuda),
             "torch.cuda.mem_get_info": lambda *_: (self.memory - self.segments.reserved, self.memory),
             "torch.cuda.synchronize": lambda *_: self.note("synchronize"),
-            "torch.cuda.Stream": FakeStream,
+            "torch.cuda.Stream": self._new_stream,
             "torch.cuda.current_stream": lambda *_: self._computing,
             "torch.cuda.stream": self._beside,
             "torch.cuda.memory_allocated": lambda *_: self.segments.used,
@@ -326,6 +341,10 @@ class FakeGpu:
             "torch.mps.recommended_max_memory": lambda: self.memory,
             "torch.mps.driver_allocated_memory": lambda: self.segments.reserved,
         }
+
+    def _new_stream(self, *_: Any) -> FakeStream:
+        self._streams.append(FakeStream())
+        return self._streams[-1]
 
     @contextmanager
     def _beside(self, stream: FakeStream) -> Iterator[None]:
@@ -411,6 +430,9 @@ class FakeGpu:
         marks.pop()
         if not marks:
             del self._storages[key]
+            for stream in self._streams:
+                self.given_back_early += any(key in needed for needed in stream.needs) and key not in stream.may_lose
+                stream.may_lose.discard(key)
             if place is not None:
                 self.segments.give(*place)
 
