@@ -19,6 +19,7 @@ from engine.cache.prefix_cache import PrefixCache
 from engine.cache.salted import SaltedCache
 from engine.cache.store import Lane, is_out_of_memory
 from engine.events import CacheView, Divergence, Event, Prefill, Preview, TurnStats
+from engine.models.graphs import Steps
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
@@ -343,7 +344,8 @@ class Responder:
         position = len(run.lane.ids)
         if (regime := turn.cache.regime(position + 1)) != run.lane.regime:
             return (yield from self._read_anew(turn, run, regime))
-        logits = with_room(self.cache, partial(self._step, token, run.lane, position))
+        assert turn.choice is not None
+        logits = with_room(self.cache, partial(turn.choice.step, token, run.lane, position))
         turn.cache.commit(run, [token], settled=bool(self.near))
         return logits
 
@@ -356,9 +358,6 @@ class Responder:
         run.prefix.clear()
         own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
         return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
-
-    def _step(self, token: int, lane: Lane, position: int) -> Tensor:
-        return self.model.forward([token], lane, position, is_answer=True)
 
     def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
         began, listened = self._clock(), 0.0
@@ -522,6 +521,18 @@ class Responder:
         comes out, and the rest can be begun again."""
         yield from self.settle(listen)
         yield from self.write_back()
+        yield from self._record(listen)
+
+    def wait_less(self, steps: Steps) -> None:
+        """Choose tokens on the device from now on, where a request allows it (`engine.turn.pipelined`)."""
+        self._choices.steps = steps
+
+    def _record(self, listen: Listen) -> Iterator[None]:
+        """While idle: record what a device repeats for the next answers."""
+        if self._choices.steps is not None:
+            for _ in self._choices.steps.record(self.cache.idle_lanes()):
+                yield None
+                listen()
 
     def write_back(self) -> Iterator[Event | None]:
         """While idle: write blocks to disk, a step at a time; at its end the cache as it is then."""

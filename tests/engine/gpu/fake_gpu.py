@@ -172,7 +172,7 @@ class _Watch(TorchDispatchMode):
 
 class FakeStream:
     """What is told to a stream beside the one that computes. A copy is made when somebody waits for it, never before;
-    until then what it writes to is NaN."""
+    until then what it writes to is NaN, or a number that is nothing's."""
 
     def __init__(self, *_: Any) -> None:
         self.waiting: list[Callable[[], object]] = []
@@ -191,7 +191,7 @@ class FakeStream:
 
     def copy(self, target: Tensor, source: Tensor) -> None:
         """Tell it a copy."""
-        target.fill_(float("nan"))
+        target.fill_(float("nan") if target.is_floating_point() else -99)
         self.waiting.append(lambda: target.copy_(source))
         self.needs.append({each.untyped_storage()._cdata for each in (target, source)})
         self.begun += 1
@@ -219,7 +219,25 @@ class FakeEvent:
 
     def synchronize(self) -> None:
         """Wait for it."""
+        if not self.query():
+            (gpu,) = _present
+            gpu.note("an event")
         self.stream.play(self.at)
+
+
+class FakeGraph:
+    """Commands that were recorded. To repeat them computes each anew, in the memory that it had when it was recorded:
+    a number that the processor knew then stays what it was."""
+
+    def __init__(self) -> None:
+        self.commands: list[tuple[Any, Sequence[Any], Mapping[str, Any], Any]] = []
+
+    def replay(self) -> None:
+        """Compute it all."""
+        (gpu,) = _present
+        gpu.replays += 1
+        for func, args, kwargs, made in self.commands:
+            gpu.repeat(func, args, kwargs, made)
 
 
 class FakeGpu:
@@ -259,6 +277,8 @@ class FakeGpu:
         self._computing = FakeStream()
         self._stream = self._computing
         self._streams: list[FakeStream] = []
+        self._graph: FakeGraph | None = None
+        self.replays = 0
         self.given_back_early = 0
         """Pieces of memory that somebody else could have got while they were still copied."""
         self._watch = _Watch(self)
@@ -300,6 +320,18 @@ class FakeGpu:
             with self._watch:  # its parts come back here
                 return func.decompose(*args, **kwargs)
         self.operations += 1
+        made = self._operate(func, args, kwargs)
+        if self._graph is not None:
+            self._graph.commands.append((func, args, kwargs, made))
+        return made
+
+    def repeat(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: Any) -> None:
+        """One operation that was recorded, into what it made then."""
+        for old, new in zip(tree_leaves(made), tree_leaves(self._operate(func, args, kwargs)), strict=True):
+            if isinstance(old, DeviceTensor) and old is not new:
+                old.inner.copy_(new.inner)
+
+    def _operate(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if func in COPIES:
             return self._copy(func, args, kwargs)
         self._check(func, args, kwargs)
@@ -311,6 +343,8 @@ class FakeGpu:
 
     def note(self, what: str) -> None:
         """The processor waits here."""
+        if self._graph is not None:
+            raise WrongDeviceError(f"{what} while commands are recorded")
         frames = [frame for frame in traceback.extract_stack() if "/engine/" in frame.filename]
         own = [frame for frame in frames if "/tests/" not in frame.filename]
         place = f"{Path(own[-1].filename).name}:{own[-1].name}" if own else "the test"
@@ -331,6 +365,9 @@ class FakeGpu:
             "torch.cuda.Stream": self._new_stream,
             "torch.cuda.current_stream": lambda *_: self._computing,
             "torch.cuda.stream": self._beside,
+            "torch.cuda.CUDAGraph": FakeGraph,
+            "torch.cuda.graph": self._recording,
+            "torch.cuda.graph_pool_handle": lambda: "a pool",
             "torch.cuda.memory_allocated": lambda *_: self.segments.used,
             "torch.cuda.empty_cache": self.segments.release,
             "torch.nn.attention.bias.causal_lower_right": self._lower_right,
@@ -341,6 +378,14 @@ class FakeGpu:
             "torch.mps.recommended_max_memory": lambda: self.memory,
             "torch.mps.driver_allocated_memory": lambda: self.segments.reserved,
         }
+
+    @contextmanager
+    def _recording(self, graph: FakeGraph, **_: Any) -> Iterator[None]:
+        self._graph = graph
+        try:
+            yield
+        finally:
+            self._graph = None
 
     def _new_stream(self, *_: Any) -> FakeStream:
         self._streams.append(FakeStream())
@@ -380,7 +425,7 @@ class FakeGpu:
         is_prompt = kwargs.get("non_blocking", args[2] if is_in_place and len(args) > 2 else False)
         if source.device.type != target.type and not is_prompt:
             self.note(f"a copy from {source.device.type} to {target.type}")
-        if self._stream is not self._computing:
+        if self._stream is not self._computing and source.device != target:
             assert is_in_place, "only copies go beside"
             self._stream.copy(*(each.inner if isinstance(each, DeviceTensor) else each for each in args[:2]))
             return args[0]
