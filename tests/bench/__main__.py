@@ -24,6 +24,7 @@ import psutil
 
 from engine import fetch_model
 from engine.models.from_gguf import open_tokenizer
+from engine.native import library as native_library
 from tests.bench import (
     api_rows,
     engine_rows,
@@ -50,6 +51,7 @@ def main() -> int:
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     count = 3 if os.environ.get("QUICK") else 7
+    print(_machine(), flush=True)
     rows: list[Row] = []
     for row in _rows(count, options.only, options.before):
         rows.append(row)
@@ -109,7 +111,8 @@ def _machine() -> str:
     flags = Path("/proc/cpuinfo").read_text().split() if Path("/proc/cpuinfo").exists() else []
     features = [name for name in ("avx2", "avx512f", "avx512_bf16", "amx_tile") if name in flags]
     memory = psutil.virtual_memory().total / 2**30
-    return f"{psutil.cpu_count()} cores {platform.machine()} {' '.join(features)}, {memory:.0f} GiB, {sys.platform}"
+    computer = f"{psutil.cpu_count()} cores {platform.machine()} {' '.join(features)}, {memory:.0f} GiB, {sys.platform}"
+    return f"{computer}; {native_library.state()}"
 
 
 def _version(name: str) -> str:
