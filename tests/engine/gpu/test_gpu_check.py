@@ -49,6 +49,6 @@ def test_the_first_parts_on_the_cpu(tmp_path: Path) -> None:
     """This computer, and the first minute."""
     assert gpu_check.main(["--parts", "2", "--out", str(tmp_path), "--device", "cpu"]) == 0
     computer, minute = played(tmp_path)
-    assert len(minute["rows"]) == 5  # type: ignore[arg-type]
+    assert len(minute["rows"]) == 8  # type: ignore[arg-type]
     assert not computer["fault"]
     assert not minute["fault"]
