@@ -3,19 +3,28 @@ being computed; and what it was told is recorded, and repeated for other positio
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch
 from torch import Tensor
 
 from engine.cache.store import Lane
+from engine.models import from_gguf
+from engine.models.from_transformers import TransformersNetwork
 from engine.models.graphs import Steps, recorder_for
-from engine.models.loaded import load
+from engine.models.loaded import LoadedModel, load
 from engine.types import Dtype
+from tests.depth import cases
+from tests.engine.gguf_packed import Shape, write_packed
 from tests.engine.gpu.fake_gpu import FakeGpu, FakeGraph, Kind
 from tests.engine.gpu.test_turns import DRAWN, FULL, GREEDY, SYSTEM
 from tests.engine.inside import lanes
+from tests.engine.model_zoo import CASES, ModelCase
+from tests.engine.models.test_classes import make_subject, prompt
+from tests.engine.tiny_models import EVERY_FORM, make_tokenizer
 from tests.engine.turns import Chat, make_responder
 
 WAIT = "copies.py:wait (an event)"
@@ -108,3 +117,40 @@ def test_no_memory_to_record(kind: Kind, tiny_folder: Path, monkeypatch: pytest.
         list(chat.responder.work_idly())
         assert not lanes(chat.responder.cache)[0].recorded
         assert (gpu.replays, len(chat.ask("And my tent?").token_ids)) == (0, len(first.token_ids))
+
+
+ODD = ("Gemma-2", "Ministral-3", "Phi-3", "OLMo-2")
+FAST = [case for case in CASES if case.is_fast]
+
+
+@pytest.mark.parametrize("case", cases(FAST, [case for case in FAST if case.name in ODD]), ids=lambda case: case.name)
+def test_every_family_can_be_recorded(case: ModelCase) -> None:
+    """Nothing in it waits, or hangs on what the processor knew when it was recorded."""
+    subject = make_subject(case)
+    with FakeGpu("cuda") as gpu, torch.inference_mode():
+        network = TransformersNetwork(deepcopy(subject.ours).to(gpu.device))
+        check_recording(LoadedModel(network, subject.model.tokenizer, "/nowhere"), gpu)
+
+
+def test_packed_weights_can_be_recorded(tmp_path: Path) -> None:
+    """In every form there is, widened tile by tile."""
+    path = write_packed(tmp_path / "tiny.gguf", "Q4_1", Shape(256, 256, 2, 4, 2, 64, len(make_tokenizer())), EVERY_FORM)
+    with FakeGpu("cuda") as gpu, patch.object(from_gguf, "full_is_cheap", lambda *_: False), torch.inference_mode():
+        network = from_gguf.open_network(path, gpu.device, "fp32", lambda *_: None)
+        check_recording(LoadedModel(network, make_tokenizer(), "/nowhere/packed"), gpu)
+
+
+def check_recording(model: LoadedModel, gpu: FakeGpu) -> None:
+    """Tokens at other positions than where it was recorded, over a lane of what is no number."""
+    steps = Steps(model, recorder_for(model.device))
+    both = [Lane(model.layout, 64, fill=float("nan")) for _ in range(2)]
+    for lane in both:
+        lane.regime = model.reuse.regime(60)
+        lane.ids[:] = prompt(45)
+        model.forward(lane.ids, lane, 0)
+    list(steps.record(both[:1]))
+    for number in range(3):
+        token = torch.full((1,), 5 + number, device=gpu.device)
+        found, expected = steps.launch(token, both[0], 45 + number), model.launch(token, both[1], 45 + number)
+        torch.testing.assert_close(found.cpu(), expected.cpu(), rtol=0, atol=1e-4 * float(expected.cpu().abs().max()))
+    assert gpu.replays == 3

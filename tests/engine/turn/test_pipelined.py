@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from engine.cache.rounding import rounded
 from engine.cache.store import Lane
 from engine.events import Finished
 from engine.models.graphs import SIZE, PlainCalls, Steps, size_at
@@ -25,6 +26,7 @@ from engine.types import Message, ModelError, Request, Sampling
 from tests.engine.inside import lanes
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, ModelCase
 from tests.engine.models.test_classes import make_subject, prompt
+from tests.engine.tiny_models import make_model
 from tests.engine.turn import test_parts_of_answers
 from tests.engine.turn.test_sampling import logit_lists, samplings
 from tests.engine.turns import Chat, SpyModel, events, make_responder
@@ -173,6 +175,23 @@ def test_a_step_with_fixed_shapes(case: ModelCase) -> None:
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-4 * float(expected.abs().max()))
     for mine, theirs in zip(lane.keys + lane.values, other.keys + other.values, strict=True):
         torch.testing.assert_close(mine[:, :, : LENGTH + 2], theirs[:, :, : LENGTH + 2], rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_with_fixed_shapes_rounds_what_it_writes() -> None:
+    """Where keys and values are kept in 8 bits: their numbers are those of the plain step."""
+    model = make_model()
+    model.network.round_cache()
+    layout, ids = model.network.layout, prompt(LENGTH)
+    step, lane, other = model.network.fixed_step, Lane(layout, 80, fill=7.0), Lane(layout, 80)
+    assert step is not None
+    for each in (lane, other):
+        model.forward(ids, each, 0)
+    model.forward([5], other, LENGTH, is_answer=True)
+    with torch.inference_mode():
+        step(torch.tensor([5]), torch.tensor([LENGTH]), lane, 80)
+    for mine, theirs in zip(lane.keys + lane.values, other.keys + other.values, strict=True):
+        assert torch.equal(mine[:, :, LENGTH], rounded(mine[:, :, LENGTH]))
+        torch.testing.assert_close(mine[:, :, LENGTH], theirs[:, :, LENGTH], rtol=0.02, atol=0.02)
 
 
 @pytest.mark.parametrize("kind", KINDS)
