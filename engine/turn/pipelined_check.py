@@ -20,7 +20,7 @@ from engine.turn.pipelined import PipelinedChoice
 from engine.turn.sampling import KnownTokens
 from engine.types import BLOCK_TOKENS, Device, Message, Request, Sampling
 
-WRITTEN = 8
+WRITTEN = 5
 """Tokens of an answer."""
 
 SAMPLINGS = (
