@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -441,9 +442,14 @@ def _section(part: dict[str, Any]) -> str:
     rows = "".join("<tr>" + "".join(_cell(row, column) for column in columns) + "</tr>" for row in part["rows"])
     fault = f"<pre>{escape(part['fault'])}</pre>" if part["fault"] else ""
     return (
-        f"<h2>{escape(part['title'])}</h2><p>{escape(part['note'])} {part['seconds']} s.</p>"
+        f"<h2>{escape(part['title'])}</h2><p>{_marked(part['note'])} {part['seconds']} s.</p>"
         f"<table><tr>{head}</tr>{rows}</table>{fault}"
     )
+
+
+def _marked(text: str) -> str:
+    """What stands between two ` is a command."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
 def _cell(row: Row, column: str) -> str:

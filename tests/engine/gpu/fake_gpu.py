@@ -27,7 +27,6 @@ import pytest
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from engine.llama.gpu_kernels import Heads, card_of
 from tests.engine.gpu.segments import Segment, Segments
@@ -312,7 +311,7 @@ class FakeGpu:
         wanted = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.device)]
         if any(device.type == self.device.type for device in wanted):
             return True
-        return any(isinstance(each, DeviceTensor) for each in tree_leaves((args, dict(kwargs))))
+        return any(isinstance(each, DeviceTensor) for each in leaves((args, kwargs)))
 
     def operate(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """One operation: check it, compute it, note what waits for it."""
@@ -327,7 +326,7 @@ class FakeGpu:
 
     def repeat(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: Any) -> None:
         """One operation that was recorded, into what it made then."""
-        for old, new in zip(tree_leaves(made), tree_leaves(self._operate(func, args, kwargs)), strict=True):
+        for old, new in zip(leaves(made), leaves(self._operate(func, args, kwargs)), strict=True):
             if isinstance(old, DeviceTensor) and old is not new:
                 old.inner.copy_(new.inner)
 
@@ -406,7 +405,7 @@ class FakeGpu:
 
     def _check(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Refuse what a GPU refuses: tensors of two devices, products of two number types."""
-        tensors = [each for each in tree_leaves((args, dict(kwargs))) if isinstance(each, Tensor)]
+        tensors = [each for each in leaves((args, kwargs)) if isinstance(each, Tensor)]
         wide = [each for each in tensors if each.dim() and not (func in INDEXED and each.device.type == "cpu")]
         if len({each.device for each in wide}) > 1 or any(each.device.type == "cpu" for each in wide):
             raise WrongDeviceError(f"{func} of tensors on {', '.join(str(each.device) for each in wide)}")
@@ -440,21 +439,21 @@ class FakeGpu:
     def _compute(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         known: dict[int, DeviceTensor] = {}
 
-        def inner(tensor: Tensor) -> Tensor:
-            if isinstance(tensor, DeviceTensor):
-                known[id(tensor.inner)] = tensor
-                return tensor.inner
-            return tensor.to(self._inner_device)
+        def inner(value: Any) -> Any:
+            if isinstance(value, DeviceTensor):
+                known[id(value.inner)] = value
+                return value.inner
+            if isinstance(value, Tensor):
+                return value.to(self._inner_device)
+            return self._inner_device if isinstance(value, torch.device) else value
 
-        def place(device: torch.device) -> torch.device:
-            return self._inner_device
+        def outer(value: Any) -> Any:
+            if not isinstance(value, Tensor):
+                return value
+            return known[id(value)] if id(value) in known else self._made(value)
 
-        def outer(tensor: Tensor) -> Tensor:
-            return known[id(tensor)] if id(tensor) in known else self._made(tensor)
-
-        plain = tree_map_only(Tensor, inner, tree_map_only(torch.device, place, (tuple(args), dict(kwargs))))
-        plain[1].pop("pin_memory", None)
-        return tree_map_only(Tensor, outer, func(*plain[0], **plain[1]))
+        given = {key: value for key, value in kwargs.items() if key != "pin_memory"}
+        return mapped(outer, func(*mapped(inner, tuple(args)), **mapped(inner, given)))
 
     def _made(self, inner: Tensor) -> DeviceTensor:
         """A new tensor on the device, in memory of its own or in that of another."""
@@ -501,6 +500,27 @@ class FakeGpu:
         raise RuntimeError(
             f"MPS backend out of memory (MPS allocated: {self.segments.used}, tried to allocate {nbytes})."
         )
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """What stands in nested tuples, lists and dicts. (torch's own function for that knows many more, and takes most of
+    a test's time.)"""
+    if isinstance(value, tuple | list):
+        for each in value:
+            yield from leaves(each)
+    elif isinstance(value, Mapping):
+        yield from leaves(tuple(value.values()))
+    else:
+        yield value
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """The same nested tuples, lists and dicts, with what `function` makes of what stands in them."""
+    if isinstance(value, dict):
+        return {key: mapped(function, each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)([mapped(function, each) for each in value])
+    return function(value)
 
 
 @functools.cache

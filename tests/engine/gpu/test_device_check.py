@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,13 @@ from engine.worker.passed_check import has_passed, note_check
 from tests.engine.gpu.fake_gpu import FakeGpu, Kind
 from tests.engine.inside import lanes
 from tests.engine.turns import Chat, Ticks
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    """No other test meets a card that was checked."""
+    yield
+    note_check("cuda", False)
 
 
 @pytest.mark.parametrize("kind", ["cuda", "mps"])
@@ -67,7 +75,6 @@ def test_a_check_holds_for_one_driver_only(monkeypatch: pytest.MonkeyPatch) -> N
         assert has_passed(gpu.device.type)
         monkeypatch.setattr(graphics, "probe", lambda: graphics.Probe("linux", "a card, 999.1, 9.0"))
         assert not has_passed(gpu.device.type)
-        note_check(gpu.device.type, False)
     assert not has_passed("cpu")
 
 
@@ -76,7 +83,6 @@ def test_a_file_that_says_anything_is_not_believed(monkeypatch: pytest.MonkeyPat
         for said in ("", "[]", "{", '{"passed": true}'):
             (blocks_dir().parent / "checked-device.json").write_text(said, "utf-8")
             assert not has_passed(gpu.device.type)
-        note_check(gpu.device.type, False)
 
 
 def test_a_model_is_opened_as_it_was_checked(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,4 +95,3 @@ def test_a_model_is_opened_as_it_was_checked(tiny_folder: Path, monkeypatch: pyt
             Chat(responder, "Be brief.").ask("Where is it?")
             list(responder.work_idly())
             assert bool(lanes(responder.cache)[0].recorded) == has_checked
-        note_check(gpu.device.type, False)
