@@ -18,6 +18,7 @@ from engine.turn import pipelined_check
 from engine.types import ModelSpec
 from engine.worker.loading import open_model
 from engine.worker.passed_check import has_passed, note_check
+from tests.depth import cases
 from tests.engine.gpu.fake_gpu import FakeGpu, Kind
 from tests.engine.inside import lanes
 from tests.engine.turns import Chat, Ticks
@@ -30,7 +31,7 @@ def _forgotten() -> Iterator[None]:
     note_check("cuda", False)
 
 
-@pytest.mark.parametrize("kind", ["cuda", "mps"])
+@pytest.mark.parametrize("kind", cases(["cuda", "mps"], ["cuda"]))
 def test_a_device_that_computes_as_the_cpu_is_right(kind: Kind) -> None:
     with FakeGpu(kind) as gpu:
         found = list(check_device())
