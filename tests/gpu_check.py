@@ -26,13 +26,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import psutil
 import torch
 
 from engine import check_device, describe_devices, fetch_model
 from engine.cache.store import Lane
-from engine.models import choice
-from engine.models.choice import cache_sizes, choose_device, choose_dtype, free_bytes, taken_for_block
+from engine.models.choice import cache_sizes, choose_device, choose_dtype, free_bytes, taken_for_block, total_bytes
 from engine.models.from_transformers import TransformersNetwork
 from engine.models.graphs import PlainCalls, Steps, recorder_for
 from engine.models.loaded import LoadedModel, load
@@ -122,7 +120,7 @@ def classes(check: Check) -> Iterator[Row]:
     """Every supported class with random weights: the device against the CPU."""
     every = CASES + ROPE_CASES
     for case in every[:: 4 if check.small else 1]:
-        for dtype in (torch.float32, choose_dtype("auto", check.device, 32, torch.bfloat16)[0]):
+        for dtype in dict.fromkeys((torch.float32, choose_dtype("auto", check.device, 32, torch.bfloat16)[0])):
             try:
                 yield {"class": case.name, "type": str(dtype)[6:], **compare(case, dtype, check.device)}
             except Exception as error:
@@ -277,15 +275,14 @@ def large(check: Check) -> Iterator[Row]:
         seconds, taken = time.perf_counter() - began, _taken(check) - before
         size = path.stat().st_size
         yield {"what": f"{name} Q4_0: time to load, with a first token", "figure": f"{seconds:.1f} s"}
-        yield {"what": "memory of the loaded model / the file", "figure": f"{taken / size:.2f}"}
+        if not check.small:  # a process has memory already that another model left
+            yield {"what": "memory of the loaded model / the file", "figure": f"{taken / size:.2f}"}
         yield from _speed(model, check)
 
 
 def _taken(check: Check) -> int:
-    """Bytes of the device that are taken, or of this process."""
-    if check.device.type == "cpu":
-        return int(psutil.Process().memory_info().rss)
-    return choice.total_bytes(check.device) - free_bytes(check.device)
+    """Bytes of the device that are taken."""
+    return 0 if check.small else total_bytes(check.device) - free_bytes(check.device)
 
 
 WAYS = ("each token waited for", "one ahead", "one ahead, repeated by graphs")
@@ -354,11 +351,10 @@ def profile(check: Check) -> Iterator[Row]:
             for event in recorded.events() or ()
             if (str(event.device_type).endswith("CUDA") if is_cuda else event.cpu_parent is None)
         )
-        yield {"way": way, "ten tokens": f"{1000 * seconds:.1f} ms", **gaps(spans)}
         name = "self_device_time_total" if is_cuda else "self_cpu_time_total"
         events = sorted(recorded.key_averages(), key=lambda event: -getattr(event, name, 0))[:3]
         said = ", ".join(f"{event.key[:40]} {getattr(event, name, 0) / 1e3:.1f} ms" for event in events)
-        yield {"way": "", "most of it": said}
+        yield {"way": way, "ten tokens": f"{1000 * seconds:.1f} ms", **gaps(spans), "most of it": said}
 
 
 def gaps(spans: list[tuple[float, float]]) -> Row:
@@ -412,13 +408,13 @@ PARTS: tuple[tuple[str, str, Callable[[Check], Iterator[Row]]], ...] = (
 
 def page(parts: list[dict[str, Any]]) -> str:
     """Everything on one page."""
-    body = "".join(_section(part) for part in parts)
+    body, seconds = "".join(_section(part) for part in parts), sum(part["seconds"] for part in parts)
     return (
         "<!doctype html><meta charset='utf-8'><title>Headstart: GPU check</title><style>"
         "body{font:15px/1.45 system-ui;max-width:60em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
         "td,th{padding:.2em .8em .2em 0;text-align:left;vertical-align:top;border-bottom:1px solid #ddd}"
         "pre{background:#f4f4f4;padding:.6em;white-space:pre-wrap}.bad{color:#b00020;font-weight:600}</style>"
-        f"<h1>Headstart: GPU check</h1><p>{_verdict(parts)}</p>{body}"
+        f"<h1>Headstart: GPU check</h1><p>{_verdict(parts)} {seconds:.0f} seconds, {time.strftime('%d %B %Y')}.</p>{body}"
     )
 
 
@@ -431,7 +427,8 @@ def _verdict(parts: list[dict[str, Any]]) -> str:
     wrong = _wrong(parts)
     faults = [part["title"] for part in parts if part["fault"] and not part["fault"].startswith(("not", "broken"))]
     short = [part["title"] for part in parts if part["fault"].startswith(("not", "broken"))]
-    said = f"Comparisons: {len(wrong)} wrong." if wrong else "Every comparison that was made is right."
+    made = sum("right" in row for part in parts for row in part["rows"])
+    said = f"Comparisons: {len(wrong)} wrong." if wrong else f"All {made} comparisons that were made are right."
     said += f" Ended by an error: {escape(', '.join(faults))}." if faults else ""
     return said + (f" For lack of time not whole: {escape(', '.join(short))}." if short else "")
 
