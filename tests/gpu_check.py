@@ -414,7 +414,8 @@ def page(parts: list[dict[str, Any]]) -> str:
         "body{font:15px/1.45 system-ui;max-width:60em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
         "td,th{padding:.2em .8em .2em 0;text-align:left;vertical-align:top;border-bottom:1px solid #ddd}"
         "pre{background:#f4f4f4;padding:.6em;white-space:pre-wrap}.bad{color:#b00020;font-weight:600}</style>"
-        f"<h1>Headstart: GPU check</h1><p>{_verdict(parts)} {seconds:.0f} seconds, {time.strftime('%d %B %Y')}.</p>{body}"
+        f"<h1>Headstart: GPU check</h1><p>{_verdict(parts)} {seconds:.0f} seconds, {time.strftime('%d %B %Y')}.</p>"
+        + body
     )
 
 

@@ -29,17 +29,18 @@ class StoredTensor:
         self.row_bytes = where.size // self.rows
         self._where = where
 
-    def raw(self, first: int, last: int) -> Bytes:
-        """The bytes of some rows, `[last - first, row_bytes]`, copied: the file may change afterwards.
+    def raw(self, first: int, last: int, room: Bytes | None = None) -> Bytes:
+        """The bytes of some rows, `[last - first, row_bytes]`, copied: the file may change afterwards. They are in
+        `room`, where that is given: a vector that is large enough.
 
-        Raises GgufDamagedError where it ends early, OSError.
+        Raises GgufDamagedError where the file ends early, OSError.
         """
         count = (min(last, self.rows) - first) * self.row_bytes
+        found = np.empty(count, np.uint8) if room is None else room[:count]
         with self._where.path.open("rb") as file:
             file.seek(self._where.offset + first * self.row_bytes)
-            found = np.fromfile(file, np.uint8, count)
-        if len(found) < count:
-            raise GgufDamagedError("it became shorter while it was read")
+            if file.readinto(found.data) < count:
+                raise GgufDamagedError("it became shorter while it was read")
         return found.reshape(-1, self.row_bytes)
 
     def whole(self) -> Numbers:

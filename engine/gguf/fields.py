@@ -11,6 +11,9 @@ SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "
 
 STRING, ARRAY = 8, 9
 
+_LENGTH = struct.Struct("<Q")
+"""What stands before a string."""
+
 
 class FieldReader:
     """Reads the fields of `data` from byte `position` on. Raises struct.error or ValueError where the file ends before
@@ -41,3 +44,21 @@ class FieldReader:
     def string(self) -> str:
         """A string, which has its length before it."""
         return self.data[self.skip(self.number("Q"))].decode("utf-8")
+
+    def strings(self, count: int) -> list[str]:
+        """So many strings. A vocabulary and its merges have 100,000 and more: hence as few calls as can be."""
+        data, at, length = self.data, self.position, _LENGTH.unpack_from
+        found = []
+        for _ in range(count):
+            end = at + _LENGTH.size + length(data, at)[0]
+            found.append(data[at + _LENGTH.size : end].decode("utf-8"))
+            at = end
+        self.skip(at - self.position)
+        return found
+
+    def skip_strings(self, count: int) -> None:
+        """Go on behind so many strings."""
+        data, at, length = self.data, self.position, _LENGTH.unpack_from
+        for _ in range(count):
+            at += _LENGTH.size + length(data, at)[0]
+        self.skip(at - self.position)

@@ -184,10 +184,10 @@ class _Reader:
         self.steps += count
         if self.steps > _MOST_STEPS:
             raise GgufDamagedError("its lists hold more than any vocabulary")
-        for _ in range(count):
-            if of == STRING:
-                self.fields.skip(self.fields.number("Q"))
-            else:
+        if of == STRING:
+            self.fields.skip_strings(count)
+        else:
+            for _ in range(count):
                 self.value(of, "")
         return None
 

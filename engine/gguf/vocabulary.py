@@ -113,9 +113,9 @@ def _known_types(tokens: list[str], numbers: Sequence[int]) -> tuple[TokenType, 
         **dict.fromkeys(_CONTROL_BY_NAME, TokenType.CONTROL),
         **dict.fromkeys(plain, TokenType.NORMAL),
     }
-    known = set(TokenType)
+    known = {int(type_): type_ for type_ in TokenType}
     return tuple(
-        by_name.get(token) or TokenType(number if number in known else TokenType.UNDEFINED)
+        by_name.get(token) or known.get(number, TokenType.UNDEFINED)
         for token, number in zip(tokens, numbers, strict=False)
     )
 
@@ -145,4 +145,6 @@ def _value(fields: FieldReader, kind: int) -> Any:
     if kind != ARRAY:
         return fields.number(SCALARS[kind])
     of, count = fields.number("I"), fields.number("Q")
+    if of == STRING:
+        return fields.strings(count)
     return fields.numbers(SCALARS[of], count) if of in SCALARS else [_value(fields, of) for _ in range(count)]

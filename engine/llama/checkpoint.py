@@ -151,6 +151,13 @@ class LeanNetwork:
     def forward(self, ids: Sequence[int] | Tensor, lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         return self._forward(ids, lane, start, is_answer=is_answer)
 
+    @property
+    def at_once(self) -> int:
+        return self._forward.at_once
+
+    def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        return self._forward.steps(ids, lane, start)
+
 
 def open_folder(
     checkpoint: Checkpoint,

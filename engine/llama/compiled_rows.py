@@ -56,6 +56,7 @@ class NativeRows:
             heads=sizes.heads,
             kv_heads=sizes.kv_heads,
             dim=sizes.dim,
+            turned=sizes.dim,
             capacity=lane.capacity,
             is_bf16=self._is_bf16,
             epsilon=sizes.epsilon,

@@ -174,7 +174,7 @@ class Decoder:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a layer is one of Llama's or Qwen's: all that the compiled step knows."""
+        """Whether a layer is one of Llama's or Qwen's: all that `engine.llama.compiled_rows` knows."""
         ropes = list(self.ropes.values())
         return (
             self.family.norms == "before"

@@ -19,11 +19,11 @@ from engine.llama.attention import attend, attend_by_torch, in_window
 from engine.llama.compiled_rows import NativeRows
 from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
-from engine.llama.torch_rows import Rows, TorchRows
+from engine.llama.torch_rows import Rows, TorchRows, grown, grown_at
 from engine.llama.weights import Weights
+from engine.native.library import MOST_TOKENS
 from engine.stopping import between_layers
 from engine.types import LONG
-from engine.weights.row_products import in_vectors
 
 
 class LlamaForward:
@@ -34,8 +34,9 @@ class LlamaForward:
         self._on_cpu = weights.device.type == "cpu"
         self._native = NativeStep(weights) if weights.is_native else None
         self._step = DecodeStep(weights) if self._on_cpu and not weights.is_native else None
+        has_rows = weights.is_native and weights.decoder.is_plain
         self._torch_rows = TorchRows(weights)
-        self._rows: Rows = NativeRows(weights) if weights.is_native else self._torch_rows
+        self._rows: Rows = NativeRows(weights) if has_rows else self._torch_rows
         sizes = weights.sizes
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
         self.layout = KVLayout((group,), weights.dtype, weights.device)
@@ -51,7 +52,7 @@ class LlamaForward:
         if self._native is not None:
             self._check(lane, start, len(ids))
             if is_answer:
-                return self._logits(self._native(ids, lane, start))
+                return self._logits(self._native(ids, lane, start)[-1])
         if self._step is not None and is_answer and len(ids) == 1:
             return self._logits(self._step(ids[0], lane, start))
         return self._read(ids, lane, start)
@@ -69,7 +70,9 @@ class LlamaForward:
         is_long = without_salt(lane.regime) == LONG
         angles = {name: rows.angles_at(rotary, position, is_long=is_long) for name, rotary in weights.rotaries.items()}
         seen = {kind.window: _seen(kind.window, position, size) for kind in decoder.layers}
-        growth = decoder.query_growth and grown_at(decoder.query_growth, position, hidden.dtype)
+        growth = None
+        if decoder.query_growth is not None:
+            growth = grown_at(decoder.query_growth, position).to(hidden.dtype)[:, None, None]
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
             fused = layer.qkv(rows.normalise(hidden, added, layer.input_norm))
@@ -85,6 +88,17 @@ class LlamaForward:
             fed = layer.down(rows.gate(layer.gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
             added = self._ready(fed, layer.added_norm)
         return self._logits(weights.head(rows.normalise(hidden, added, weights.norm))[0])
+
+    @property
+    def at_once(self) -> int:
+        """As in `Network`."""
+        return 1 if self._native is None else MOST_TOKENS
+
+    def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """As in `Network`, where `at_once` is more than 1."""
+        assert self._native is not None
+        self._check(lane, start, len(ids))
+        return self._logits(self._native(ids, lane, start))
 
     def _check(self, lane: Lane, start: int, count: int) -> None:
         """Refuse what does not fit into the lane: the compiled part writes to addresses, and sees no bounds."""
@@ -102,7 +116,8 @@ class LlamaForward:
         angles = {
             name: rows.angles(rotary, start, len(ids), is_long=is_long) for name, rotary in weights.rotaries.items()
         }
-        growth = grown(weights.decoder.query_growth, start, hidden)
+        growth = grown(weights.decoder.query_growth, start, len(ids), hidden.device)
+        growth = None if growth is None else growth.to(hidden.dtype)[:, None, None]
         added: Tensor | None = None
         for index, layer in enumerate(weights.layers):
             between_layers()
@@ -148,18 +163,3 @@ def _seen(window: int | None, position: Tensor, size: int) -> Tensor:
     keys = torch.arange(size, device=position.device)
     seen = keys <= position
     return (seen if window is None else seen & (keys > position - window))[None]
-
-
-def grown(growth: tuple[float, int] | None, start: int, hidden: Tensor) -> Tensor | None:
-    """What the queries of the tokens `hidden` `[n, width]` from `start` on are multiplied with, `[n, 1, 1]`, where a
-    model has them grow with their position; None where it has not."""
-    if growth is None:
-        return None
-    return grown_at(growth, torch.arange(start, start + len(hidden), device=hidden.device), hidden.dtype)
-
-
-def grown_at(growth: tuple[float, int], positions: Tensor, dtype: torch.dtype) -> Tensor:
-    """The same for positions `[n]` on the device, in a number type."""
-    beta, length = growth
-    factors = 1 + beta * in_vectors(torch.log, 1 + torch.floor(positions / length))
-    return factors.to(dtype)[:, None, None]

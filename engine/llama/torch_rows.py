@@ -117,3 +117,19 @@ def _rotate(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     first, second = turning.chunk(2, dim=-1)
     turned = turning * cos + torch.cat([-second, first], dim=-1) * sin
     return torch.cat([turned, kept], dim=-1) if kept.shape[-1] else turned
+
+
+def grown(
+    growth: tuple[float, int] | None, start: int, count: int, device: torch.device | None = None
+) -> Tensor | None:
+    """What the queries of `count` tokens from `start` on are multiplied with, `[count]` in fp32, where a model has them
+    grow with their position; None where it has not."""
+    if growth is None:
+        return None
+    return grown_at(growth, torch.arange(start, start + count, device=device))
+
+
+def grown_at(growth: tuple[float, int], positions: Tensor) -> Tensor:
+    """The same for positions `[n]` on the device."""
+    beta, length = growth
+    return 1 + beta * in_vectors(torch.log, 1 + torch.floor(positions / length))

@@ -237,8 +237,8 @@ def placed(ids: Sequence[int] | Tensor, device: torch.device) -> Tensor:
 def _runs_compiled(decoder: Decoder, tensors: Tensors) -> bool:
     """Whether the compiled part is here and can run a model.
 
-    It needs full weights of one type, fp32 or bf16, on the CPU. It reads eight numbers at a time, so every width is a
-    multiple of eight. And it knows plain layers only.
+    It needs full weights of one type, fp32 or bf16, on the CPU, and reads eight numbers at a time, so every width is a
+    multiple of eight.
     """
     kinds = {(tensor.device.type, tensor.dtype) for tensor in tensors.values() if isinstance(tensor, Tensor)}
     if native_library.library() is None or kinds not in ({("cpu", torch.float32)}, {("cpu", torch.bfloat16)}):
@@ -246,7 +246,7 @@ def _runs_compiled(decoder: Decoder, tensors: Tensors) -> bool:
     sizes, matrices = decoder.sizes, _matrices(tensors)
     widths = (sizes.dim, *(width for matrix in matrices for width in _shape(matrix)[1:]))
     fits = not any(width % 8 for width in widths) and sizes.dim <= native_library.WIDEST_HEAD
-    return decoder.is_plain and fits and can_compile(matrices)
+    return decoder.residual_scale != 0 and fits and can_compile(matrices)
 
 
 def _matrices(tensors: Tensors) -> list[Part]:

@@ -31,8 +31,8 @@ that makes a large difference."""
 CONTEXT_SHARE = 1 / 8
 """A conversation may grow to this share of the device's memory by itself; a user may ask for more."""
 
-WIDEST_MEASURED = 8192
-"""The measurement of number types uses a layer of at most this width. Wider ones would take gigabytes, and would not
+WIDEST_MEASURED = 1024
+"""The measurement of number types uses a layer of at most this width. Wider ones take long, up to seconds, and do not
 change which type is faster."""
 
 SEGMENT_BYTES, LARGE_BYTES = 2 << 20, 10 << 20

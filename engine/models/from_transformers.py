@@ -96,6 +96,14 @@ class TransformersNetwork:
         logits: Tensor = out.logits[0, -1]
         return logits
 
+    @property
+    def at_once(self) -> int:
+        return 1 if self._fast is None else self._fast.at_once
+
+    def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        assert self._fast is not None
+        return self._fast.steps(ids, lane, start)
+
 
 class Experts:
     """How the experts of a mixture are computed: torch's product of groups, as transformers would, where it takes their

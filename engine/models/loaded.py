@@ -85,6 +85,14 @@ class Network(Protocol):
         this model: then few-bit weights may be used. A prompt is always read with the full ones.
         """
 
+    @property
+    def at_once(self) -> int:
+        """How many tokens `steps` computes with the same numbers, to the last bit, as one after the other; 1 where it
+        cannot be used."""
+
+    def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """As `forward` of an answer, for at most `at_once` tokens: the logits `[n, vocabulary]` after each of them."""
+
 
 class LoadedModel:
     """A decoder model in memory: its network and transformers' fast tokenizer.
@@ -144,12 +152,26 @@ class LoadedModel:
         Raises ModelError where the largest of them is NaN or infinite: the next token would be a random one, and what
         was written into the lane is of no use either.
         """
-        self._threads = self._threads or torch.get_num_threads()
-        if torch.get_num_threads() != self._threads:  # products may hang on it: as many as in the first pass
-            torch.set_num_threads(self._threads)
+        self._keep_threads()
         logits = self.network.forward(ids, lane, start, is_answer=is_answer).cpu().float()
+        return self.checked(logits, start + len(ids))
+
+    @property
+    def at_once(self) -> int:
+        """As in `Network`."""
+        return self.network.at_once
+
+    @torch.inference_mode()
+    def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """What `Network.steps` does, in fp32 on the CPU. Rows are not `checked`: which of them are used is the caller's
+        choice."""
+        self._keep_threads()
+        return self.network.steps(ids, lane, start).cpu().float()
+
+    def checked(self, logits: Tensor, length: int) -> Tensor:
+        """The logits `[vocabulary]` behind so many tokens as they are. Raises as `forward` does."""
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
-            raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} at {start} + {len(ids)} tokens")
+            raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} behind {length} tokens")
         return logits
 
     @torch.inference_mode()
@@ -158,6 +180,12 @@ class LoadedModel:
         nothing is waited for: whether they are numbers is not looked at either."""
         ids = token.tolist() if self.device.type == "cpu" else token
         return self.network.forward(ids, lane, position, is_answer=True)
+
+    def _keep_threads(self) -> None:
+        """Compute with as many threads as in the first pass: products may hang on it."""
+        self._threads = self._threads or torch.get_num_threads()
+        if torch.get_num_threads() != self._threads:
+            torch.set_num_threads(self._threads)
 
     def synchronize(self) -> None:
         """Wait until the device has done everything, so that a clock tells the truth."""
@@ -209,6 +237,12 @@ def fit(path: Path, device: Device, dtype: Dtype, context: int | None = None) ->
         if path.is_file():
             return from_gguf.plan(path, where, dtype, context).fit
         return from_folder.plan(path, where, dtype, context).fit
+
+
+def tokenizer_alone(path: Path) -> Any:
+    """The tokenizer of a model folder, without reading its weights. Raises ModelError."""
+    with _explained(path), _LOADING:
+        return _open_tokenizer(path)
 
 
 @contextmanager

@@ -20,12 +20,12 @@ INLINE void normalise(const void *from, const float *weight, int n, float epsilo
     }
 }
 
-/* Rotary position code, halves paired as in Llama. `cos` and `sin` are `[dim]`. */
-INLINE void rotate(float *head, const float *cos, const float *sin, int dim) {
-    for (int i = 0; i < dim / 2; i++) {
-        const float a = head[i], b = head[i + dim / 2];
+/* Rotary position code of `turned` numbers, halves paired as in Llama. `cos` and `sin` are as many. */
+INLINE void rotate(float *head, const float *cos, const float *sin, int turned) {
+    for (int i = 0; i < turned / 2; i++) {
+        const float a = head[i], b = head[i + turned / 2];
         head[i] = a * cos[i] - b * sin[i];
-        head[i + dim / 2] = b * cos[i + dim / 2] + a * sin[i + dim / 2];
+        head[i + turned / 2] = b * cos[i + turned / 2] + a * sin[i + turned / 2];
     }
 }
 
@@ -36,7 +36,7 @@ static void place_head(const Heads *h, int head, float *own, int position, const
     const float *norm = is_query ? h->query_norm : h->key_norm;
     if (!is_value) {
         if (norm) normalise(own, norm, h->dim, h->epsilon, own, 0);
-        rotate(own, cos, sin, h->dim);
+        rotate(own, cos, sin, h->turned);
     }
     if (is_query) return;
     const int kv_head = (head - h->heads) % h->kv_heads;

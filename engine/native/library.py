@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 5
+VERSION = 7
 """The version of the structures and functions below, as in `model.h`. A build of another version is not used."""
 AVX2 = {"AVX2", "AVX512"}
 """What torch calls processors that the wider form is for; it knows of an order to use less."""
@@ -52,14 +52,19 @@ class Layer(Structure):
         ("gate_up", Matrix),
         ("down", Matrix),
         ("input_norm", c_void_p),
+        ("mixed_norm", c_void_p),
         ("post_norm", c_void_p),
+        ("added_norm", c_void_p),
         ("query_norm", c_void_p),
         ("key_norm", c_void_p),
+        ("rope", c_int32),
+        ("turned", c_int32),
+        ("window", c_int32),
     ]
 
 
 class Model(Structure):
-    """All weights of a model but the embedding."""
+    """All weights of a model but the embedding, and what its family does with them."""
 
     _fields_ = [
         ("layers", POINTER(Layer)),
@@ -72,7 +77,11 @@ class Model(Structure):
         ("dim", c_int32),
         ("inner", c_int32),
         ("is_bf16", c_int32),
+        ("activation", c_int32),
+        ("norms_together", c_int32),
         ("epsilon", c_float),
+        ("residual_scale", c_float),
+        ("softcap", c_float),
     ]
 
 
@@ -87,25 +96,35 @@ class Heads(Structure):
         ("heads", c_int32),
         ("kv_heads", c_int32),
         ("dim", c_int32),
+        ("turned", c_int32),
         ("capacity", c_int32),
         ("is_bf16", c_int32),
         ("epsilon", c_float),
     ]
 
 
-class Token(Structure):
-    """One token, and the lane that its keys and values are written to."""
+ACTIVATIONS = ("silu", "gelu", "gelu_pytorch_tanh")
+"""Those that the compiled step knows, in the order of `model.h`."""
+
+MOST_TOKENS = 8
+"""Tokens that the compiled step computes at once, at most."""
+
+
+class Tokens(Structure):
+    """Tokens behind each other, and the lane that their keys and values are written to."""
 
     _fields_ = [
         ("keys", c_void_p),
         ("values", c_void_p),
         ("cos", c_void_p),
         ("sin", c_void_p),
+        ("scales", c_void_p),
         ("hidden", c_void_p),
         ("scratch", c_void_p),
         ("logits", c_void_p),
         ("position", c_int32),
         ("capacity", c_int32),
+        ("count", c_int32),
     ]
 
 
@@ -123,8 +142,8 @@ class Attention(Structure):
 
 
 SIGNATURES: dict[str, tuple[Any, ...]] = {
-    "headstart_scratch": (c_int64, POINTER(Model), c_int32),
-    "headstart_step": (None, POINTER(Model), POINTER(Token)),
+    "headstart_scratch": (c_int64, POINTER(Model), c_int32, c_int32),
+    "headstart_step": (None, POINTER(Model), POINTER(Tokens)),
     "headstart_widen_rows": (c_int32, c_int32),
     "headstart_row_scratch": (c_int64, c_int32),
     "headstart_widen": (None, POINTER(Matrix), c_int32, c_int32, c_int32, c_void_p, c_int32),
@@ -142,7 +161,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
 SHARED = {"headstart_repack"}
 """Functions that compute nothing, and so have one form."""
 
-LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Token, Heads, Attention))]
+LAYOUT = [VERSION, *(ctypes.sizeof(structure) for structure in (Matrix, Layer, Model, Tokens, Heads, Attention))]
 
 
 class Addresses:

@@ -1,4 +1,4 @@
-/* Products of packed matrices with one row of activations. */
+/* Products of matrices with the activations of a few tokens. */
 
 #pragma once
 #include <math.h>
@@ -6,7 +6,8 @@
 #include "model.h"
 #include "vector.h"
 
-enum { OUTPUTS = 32, VECTORS = 2 }; /* rows of a matrix that a thread takes at a time; vectors of sums that it holds */
+enum { OUTPUTS = 32, VECTORS = 2 }; /* rows of a matrix that a thread takes at a time; vectors of sums of each token */
+enum { TOGETHER = 4 };              /* tokens for which codes are taken out of memory once */
 enum { AHEAD = 4096, LONG_ROW = 2048 }; /* bytes of codes: measured on a processor of 25 GB/s a thread */
 
 /* One row in a vector. */
@@ -78,28 +79,48 @@ static int32_t is_wide;
 #define PACKED packed_eights
 #endif
 
-INLINE float full_row(const Matrix *m, int row, const float *x, int is_bf16) {
-    f8 sums[4] = {set8(0.0f), set8(0.0f), set8(0.0f), set8(0.0f)};
+/* A row of weights in full for some tokens, as many as the compiler knows. */
+INLINE void full_row(const Matrix *m, int row, const Scratch *s, int tokens, int is_bf16, float *out, size_t apart) {
+    f8 sums[2][4];
     const size_t at = (size_t)row * m->columns;
     int column = 0;
+    for (int t = 0; t < tokens; t++)
+        for (int i = 0; i < 4; i++) sums[t][i] = set8(0.0f);
     for (; column + 32 <= m->columns; column += 32)
-        for (int i = 0; i < 4; i++)
-            sums[i] = fma8(load8(m->codes, at + column + 8 * i, is_bf16), read8(x + column + 8 * i), sums[i]);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) {
+            const f8 own = load8(m->codes, at + column + 8 * i, is_bf16);
+#pragma GCC unroll 2
+            for (int t = 0; t < tokens; t++) sums[t][i] = fma8(own, read8(s[t].x + column + 8 * i), sums[t][i]);
+        }
     for (; column < m->columns; column += 8)
-        sums[0] = fma8(load8(m->codes, at + column, is_bf16), read8(x + column), sums[0]);
-    return sum8(add8(add8(sums[0], sums[1]), add8(sums[2], sums[3])));
+        for (int t = 0; t < tokens; t++)
+            sums[t][0] = fma8(load8(m->codes, at + column, is_bf16), read8(s[t].x + column), sums[t][0]);
+    for (int t = 0; t < tokens; t++)
+        out[t * apart] = sum8(add8(add8(sums[t][0], sums[t][1]), add8(sums[t][2], sums[t][3])));
 }
 
-/* `count` products with rows of a matrix from `row` on, which is counted from the top of all matrices. */
-static void rows_times(const Matrix *matrix, int row, int count, const Scratch *s, float *out) {
+INLINE void full_rows(const Matrix *m, int first, int count, const Scratch *s, int tokens, int is_bf16, float *out,
+                      size_t apart) {
+    for (int i = 0; i < count; i++) {
+        int done = 0;
+        for (; done + 2 <= tokens; done += 2) full_row(m, first + i, s + done, 2, is_bf16, out + done * apart + i, apart);
+        if (done < tokens) full_row(m, first + i, s + done, 1, is_bf16, out + done * apart + i, apart);
+    }
+}
+
+/* `count` products of `tokens` tokens with rows of a matrix from `row` on, which is counted from the top of all matrices.
+   Those of one token are `apart` numbers behind those of the one before. */
+static void rows_times(const Matrix *matrix, int row, int count, const Scratch *s, int tokens, float *out, size_t apart) {
     while (count > 0) {
         int first = row;
         const Matrix *m = holding(matrix, &first);
         const int own = count < m->rows - first ? count : m->rows - first;
-        if (m->bits < 16) PACKED(m, first, own, s, out);
-        else
-            for (int i = 0; i < own; i++) out[i] = full_row(m, first + i, s->x, m->bits == 16);
-        for (int i = 0; m->bias && i < own; i++) out[i] += m->bias[first + i];
+        if (m->bits < 16) PACKED(m, first, own, s, tokens, out, apart);
+        else if (m->bits == 16) full_rows(m, first, own, s, tokens, 1, out, apart);
+        else full_rows(m, first, own, s, tokens, 0, out, apart);
+        for (int t = 0; m->bias && t < tokens; t++)
+            for (int i = 0; i < own; i++) out[t * apart + i] += m->bias[first + i];
         row += own, count -= own, out += own;
     }
 }
@@ -124,28 +145,38 @@ static void prepare(const float *x, int columns, Scratch *s) {
     for (int g = 0; g < all / 32; g++) s->sums32[g] = s->sums16[2 * g] + s->sums16[2 * g + 1];
 }
 
-/* out = matrix x, or out += matrix x. By all threads. */
-static void multiply(const Matrix *matrix, const Scratch *s, float *out, int adds) {
+/* out = matrix x, or, where it is not 0, out += scale * matrix x, for each of `tokens`; `out` is
+   `[tokens, rows of the matrix]`. By all threads. */
+static void multiply(const Matrix *matrix, const Scratch *s, int tokens, float *out, float scale) {
     const int rows = all_rows(matrix);
 #pragma omp for schedule(dynamic, 1)
     for (int start = 0; start < rows; start += OUTPUTS) {
         const int count = rows - start < OUTPUTS ? rows - start : OUTPUTS;
-        float own[OUTPUTS];
-        rows_times(matrix, start, count, s, own);
-        for (int i = 0; i < count; i++) out[start + i] = (adds ? out[start + i] : 0.0f) + own[i];
+        float own[MOST_TOKENS][OUTPUTS];
+        rows_times(matrix, start, count, s, tokens, own[0], OUTPUTS);
+        for (int t = 0; t < tokens; t++) {
+            float *to = out + (size_t)t * rows + start;
+            for (int i = 0; i < count; i++) to[i] = scale == 0.0f ? own[t][i] : to[i] + scale * own[t][i];
+        }
     }
 }
 
-/* acted = silu(gate x) * (up x), gate and up one matrix below the other, each a multiple of 8. By all threads. */
-static void multiply_gated(const Matrix *matrix, const Scratch *s, float *acted) {
+INLINE f8 activated8(f8 x, int activation) {
+    return activation == SILU ? silu8(x) : activation == GELU ? gelu8(x) : gelu_tanh8(x);
+}
+
+/* acted = activation(gate x) * (up x) of each token, gate and up one matrix below the other, each a multiple of 8. By all
+   threads. */
+static void multiply_gated(const Matrix *matrix, int activation, const Scratch *s, int tokens) {
     const int inner = all_rows(matrix) / 2;
 #pragma omp for schedule(dynamic, 1)
     for (int start = 0; start < inner; start += OUTPUTS) {
         const int count = inner - start < OUTPUTS ? inner - start : OUTPUTS;
-        float gate[OUTPUTS], up[OUTPUTS];
-        rows_times(matrix, start, count, s, gate);
-        rows_times(matrix, inner + start, count, s, up);
-        for (int i = 0; i < count; i += 8)
-            write8(acted + start + i, mul8(silu8(read8(gate + i)), read8(up + i)));
+        float gate[MOST_TOKENS][OUTPUTS], up[MOST_TOKENS][OUTPUTS];
+        rows_times(matrix, start, count, s, tokens, gate[0], OUTPUTS);
+        rows_times(matrix, inner + start, count, s, tokens, up[0], OUTPUTS);
+        for (int t = 0; t < tokens; t++)
+            for (int i = 0; i < count; i += 8)
+                write8(s[t].acted + start + i, mul8(activated8(read8(gate[t] + i), activation), read8(up[t] + i)));
     }
 }

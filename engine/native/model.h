@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 5
+#define VERSION 7
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { STRETCH = 64, WIDEST_HEAD = 512, MOST_GROUPS = 4096 }; /* columns whose 4-bit codes lie together */
+enum { STRETCH = 64, WIDEST_HEAD = 512, MOST_GROUPS = 4096, MOST_TOKENS = 8 }; /* columns whose 4-bit codes lie together */
 
 enum { FP16, BF16, NESTED, ROW }; /* how scales lie: see `Matrix` */
+
+enum { SILU, GELU, GELU_TANH }; /* activations */
 
 /* Weights of one number type, `rows` rows of `columns`, or several such matrices below each other.
 
@@ -30,33 +32,41 @@ typedef struct Matrix {
     int32_t rows, columns, bits, group, groups, offset, kind;
 } Matrix;
 
+/* Norms are null where a family has none: before and after attention, before and after feed-forward, of queries and keys.
+   Positions turn the first `turned` numbers of a head, by the angles `rope` of `Tokens`. A token sees `window` tokens, or
+   with 0 all up to itself. */
 typedef struct {
     Matrix qkv, output, gate_up, down;
-    const float *input_norm, *post_norm, *query_norm, *key_norm; /* the last two or null */
+    const float *input_norm, *mixed_norm, *post_norm, *added_norm, *query_norm, *key_norm;
+    int32_t rope, turned, window;
 } Layer;
 
+/* `is_bf16`: keys and values, else fp32. `norms_together`: queries have one norm for all heads, and keys too. What half a
+   layer gives counts `residual_scale` times. `softcap` bounds scores where it is not 0. */
 typedef struct {
     const Layer *layers;
     Matrix head;
     const float *norm;
-    int32_t num_layers, width, heads, kv_heads, dim, inner, is_bf16; /* is_bf16: keys and values, else fp32 */
-    float epsilon;
+    int32_t num_layers, width, heads, kv_heads, dim, inner, is_bf16, activation, norms_together;
+    float epsilon, residual_scale, softcap;
 } Model;
 
-/* One token. `keys` and `values` are the lane's, `[layer, kv_head, capacity, dim]`. `hidden` comes in as its embedding,
-   `cos` and `sin` are `[dim]`. `logits` may be null. */
+/* `count` tokens behind each other, at most MOST_TOKENS, the first of them at `position`. `keys` and `values` are the
+   lane's, `[layer, kv_head, capacity, dim]`. `hidden` `[count, width]` comes in as their embeddings, `cos` and `sin` are
+   `[ropes, count, dim]`, `scales` `[count]` are what scores are multiplied with. `logits` are `[count, rows of the output matrix]`, or null. */
 typedef struct {
     void *keys, *values;
-    const float *cos, *sin;
+    const float *cos, *sin, *scales;
     float *hidden, *scratch, *logits;
-    int32_t position, capacity;
-} Token;
+    int32_t position, capacity, count;
+} Tokens;
 
-/* Where the keys and values of one layer go, `[kv_head, capacity, dim]`, and the norms of its heads `[dim]` or null. */
+/* Where the keys and values of one layer go, `[kv_head, capacity, dim]`, and the norms of its heads `[dim]` or null. Positions turn the
+   first `turned` numbers of a head. */
 typedef struct {
     void *keys, *values;
     const float *query_norm, *key_norm;
-    int32_t heads, kv_heads, dim, capacity, is_bf16;
+    int32_t heads, kv_heads, dim, turned, capacity, is_bf16;
     float epsilon;
 } Heads;
 
@@ -74,12 +84,12 @@ typedef struct {
     float scale, softcap;
 } Attention;
 
-/* Where in `Token.scratch` what is. `x` to `sums32` are what products with one row need: its numbers, the same as 4-bit
-   codes want them, and the sums of each 16 and 32. Those and `joined` are each thread's own, so that what all need is
-   computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of the
-   exponentials, and weighted sum of the values `[dim]`. */
+/* Where in `Tokens.scratch` what of one token is. `x` to `sums32` are what products with one row need: its numbers, the
+   same as 4-bit codes want them, and the sums of each 16 and 32. Those and `joined` are each thread's own, so that what
+   all need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of
+   the exponentials, and weighted sum of the values `[dim]`. `part` is what half a layer gives, `[width]`. */
 typedef struct {
-    float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial;
+    float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial, *part;
 } Scratch;
 
 /* Columns with zeros behind them up to eight groups of the larger size: scales are read in eights. */
@@ -95,6 +105,6 @@ static inline Scratch row_parts(float *scratch, int columns) {
 }
 
 /* Index of a key or value in the lane. */
-static inline size_t slot(const Model *model, const Token *token, int layer, int kv_head, int position) {
-    return (((size_t)layer * model->kv_heads + kv_head) * token->capacity + position) * model->dim;
+static inline size_t slot(const Model *model, const Tokens *tokens, int layer, int kv_head, int position) {
+    return (((size_t)layer * model->kv_heads + kv_head) * tokens->capacity + position) * model->dim;
 }

@@ -1,7 +1,9 @@
-/* Products of some rows of a packed matrix with a row of activations, in one width: `matrix.h` includes this for each.
+/* Products of some rows of a packed matrix with the activations of some tokens, in one width: `matrix.h` includes this for
+   each.
 
    A vector holds eight numbers of each of its rows, which are PER rows side by side, so that a row is summed up in the same
-   order in every width. VECTORS of them share what is loaded of the activations. */
+   order in every width. VECTORS of them share what is loaded of the activations, and TOGETHER tokens at most share what
+   is taken out of codes and scales: each product is summed up in the same order, whatever others are made with it. */
 
 enum { NAME(AT_ONCE) = VECTORS * PER };
 
@@ -29,40 +31,58 @@ TARGET INLINE V NAME(columns)(VI words, int k) {
 }
 
 /* A stretch of 4-bit codes. `place` is that of its first group among the eight whose `scale` is at hand. */
-TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, const float *x, const V *scale, int place,
-                                      int group, V *first, V *second) {
+TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, const Scratch *s, int tokens, const V *scale,
+                                      int place, int group, V (*first)[VECTORS], V (*second)[VECTORS]) {
     VI words[VECTORS];
-    V a[VECTORS], b[VECTORS];
+    V a[TOGETHER][VECTORS], b[TOGETHER][VECTORS];
     for (int v = 0; v < VECTORS; v++) words[v] = LOAD_WORDS(codes + v * PER, column / 8);
 #pragma GCC unroll 4
     for (int k = 0; k < 4; k++) {
-        const V left = EIGHT(x + 8 * k), right = EIGHT(x + 8 * (k + 4));
         const int begins = k == 0 || (group == 16 && k == 2), ends = k == 3 || (group == 16 && k == 1);
         const int of_a = place + (group == 16 ? k / 2 : 0), of_b = of_a + (group == 16 ? 2 : 1);
+        V p[VECTORS], q[VECTORS];
+        for (int v = 0; v < VECTORS; v++) p[v] = NAME(columns)(words[v], k), q[v] = NAME(columns)(words[v], k + 4);
+#pragma GCC unroll 4
+        for (int t = 0; t < tokens; t++) {
+            const float *x = s[t].folded + column;
+            const V left = EIGHT(x + 8 * k), right = EIGHT(x + 8 * (k + 4));
+#pragma GCC unroll 4
+            for (int v = 0; v < VECTORS; v++) {
+                a[t][v] = begins ? MUL(p[v], left) : FMA(p[v], left, a[t][v]);
+                b[t][v] = begins ? MUL(q[v], right) : FMA(q[v], right, b[t][v]);
+            }
+        }
+        if (!ends) continue;
 #pragma GCC unroll 4
         for (int v = 0; v < VECTORS; v++) {
-            const V p = NAME(columns)(words[v], k), q = NAME(columns)(words[v], k + 4);
-            a[v] = begins ? MUL(p, left) : FMA(p, left, a[v]);
-            b[v] = begins ? MUL(q, right) : FMA(q, right, b[v]);
-            if (!ends) continue;
-            first[v] = FMA(a[v], SPREAD(scale[v], of_a), first[v]);
-            second[v] = FMA(b[v], SPREAD(scale[v], of_b), second[v]);
+            const V scale_a = SPREAD(scale[v], of_a), scale_b = SPREAD(scale[v], of_b);
+#pragma GCC unroll 4
+            for (int t = 0; t < tokens; t++) {
+                first[t][v] = FMA(a[t][v], scale_a, first[t][v]);
+                second[t][v] = FMA(b[t][v], scale_b, second[t][v]);
+            }
         }
     }
 }
 
 /* 32 columns of 8-bit codes, likewise. */
-TARGET INLINE void NAME(int8_columns)(const int8_t *const *codes, int column, const float *x, const V *scale, int place,
-                                      int group, V *first, V *second) {
+TARGET INLINE void NAME(int8_columns)(const int8_t *const *codes, int column, const Scratch *s, int tokens, const V *scale,
+                                      int place, int group, V (*first)[VECTORS], V (*second)[VECTORS]) {
     const int of_a = place, of_b = place + (group == 16);
-    const V eights[4] = {EIGHT(x), EIGHT(x + 8), EIGHT(x + 16), EIGHT(x + 24)};
 #pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++) {
         const int8_t *const *own = codes + v * PER;
-        const V a = FMA(LOAD_BYTES(own, column + 8), eights[1], MUL(LOAD_BYTES(own, column), eights[0]));
-        const V b = FMA(LOAD_BYTES(own, column + 24), eights[3], MUL(LOAD_BYTES(own, column + 16), eights[2]));
-        first[v] = FMA(a, SPREAD(scale[v], of_a), first[v]);
-        second[v] = FMA(b, SPREAD(scale[v], of_b), second[v]);
+        const V scale_a = SPREAD(scale[v], of_a), scale_b = SPREAD(scale[v], of_b);
+        V eights[4];
+        for (int i = 0; i < 4; i++) eights[i] = LOAD_BYTES(own, column + 8 * i);
+#pragma GCC unroll 4
+        for (int t = 0; t < tokens; t++) {
+            const float *x = s[t].x + column;
+            const V a = FMA(eights[1], EIGHT(x + 8), MUL(eights[0], EIGHT(x)));
+            const V b = FMA(eights[3], EIGHT(x + 24), MUL(eights[2], EIGHT(x + 16)));
+            first[t][v] = FMA(a, scale_a, first[t][v]);
+            second[t][v] = FMA(b, scale_b, second[t][v]);
+        }
     }
 }
 
@@ -78,17 +98,22 @@ TARGET INLINE void NAME(fetch_ahead)(const char *const *codes, size_t at, size_t
 }
 
 /* Some rows whose scales are of one kind, one for each `group` of columns. */
-TARGET INLINE void NAME(grouped)(const Matrix *m, const int *rows, const Scratch *s, float *out, int bits, int kind, int group) {
-    const float *sums = group == 16 ? s->sums16 : s->sums32;
+TARGET INLINE void NAME(grouped)(const Matrix *m, const int *rows, const Scratch *s, float (*out)[4], int tokens, int bits,
+                                 int kind, int group) {
     const void *codes[NAME(AT_ONCE)];
     const size_t row_bytes = (size_t)m->columns * bits / 8;
-    V first[VECTORS], second[VECTORS], least[VECTORS];
+    V first[TOGETHER][VECTORS], second[TOGETHER][VECTORS], least[TOGETHER][VECTORS];
     for (int i = 0; i < NAME(AT_ONCE); i++) codes[i] = (const char *)m->codes + rows[i] * row_bytes;
-    for (int v = 0; v < VECTORS; v++) first[v] = second[v] = least[v] = SET(0.0f);
+    for (int t = 0; t < tokens; t++)
+        for (int v = 0; v < VECTORS; v++) first[t][v] = second[t][v] = least[t][v] = SET(0.0f);
     if (m->mins || m->offset)
         for (int g = 0; g * group < m->columns; g += 8)
-            for (int v = 0; v < VECTORS; v++)
-                least[v] = FMA(NAME(least)(m, rows + v * PER, g, kind), EIGHT(sums + g), least[v]);
+            for (int v = 0; v < VECTORS; v++) {
+                const V own = NAME(least)(m, rows + v * PER, g, kind);
+#pragma GCC unroll 4
+                for (int t = 0; t < tokens; t++)
+                    least[t][v] = FMA(own, EIGHT((group == 16 ? s[t].sums16 : s[t].sums32) + g), least[t][v]);
+            }
     for (int start = 0, g = 0; start < m->columns; start += 8 * group, g += 8) {
         const int end = start + 8 * group < m->columns ? start + 8 * group : m->columns;
         V scale[VECTORS];
@@ -96,60 +121,85 @@ TARGET INLINE void NAME(grouped)(const Matrix *m, const int *rows, const Scratch
         for (int at = start; at < end; at += bits == 4 ? STRETCH : 32) {
             const int place = (at - start) / group;
             NAME(fetch_ahead)((const char *const *)codes, (size_t)at * bits / 8, row_bytes);
-            if (bits == 4) NAME(int4_stretch)((const uint32_t *const *)codes, at, s->folded + at, scale, place, group, first, second);
-            else NAME(int8_columns)((const int8_t *const *)codes, at, s->x + at, scale, place, group, first, second);
+            if (bits == 4) NAME(int4_stretch)((const uint32_t *const *)codes, at, s, tokens, scale, place, group, first, second);
+            else NAME(int8_columns)((const int8_t *const *)codes, at, s, tokens, scale, place, group, first, second);
         }
     }
-    for (int v = 0; v < VECTORS; v++) first[v] = ADD(ADD(first[v], second[v]), least[v]);
-    SUM_UP(first, out);
+    for (int t = 0; t < tokens; t++) {
+        for (int v = 0; v < VECTORS; v++) first[t][v] = ADD(ADD(first[t][v], second[t][v]), least[t][v]);
+        SUM_UP(first[t], out[t]);
+    }
 }
 
 /* Some rows of 8-bit codes with one scale each. */
-TARGET INLINE void NAME(scaled)(const Matrix *m, const int *rows, const Scratch *s, float *out) {
+TARGET INLINE void NAME(scaled)(const Matrix *m, const int *rows, const Scratch *s, float (*out)[4], int tokens) {
     const int8_t *codes[NAME(AT_ONCE)];
-    V first[VECTORS], second[VECTORS];
+    V first[TOGETHER][VECTORS], second[TOGETHER][VECTORS];
     for (int i = 0; i < NAME(AT_ONCE); i++) codes[i] = (const int8_t *)m->codes + (size_t)rows[i] * m->columns;
-    for (int v = 0; v < VECTORS; v++) first[v] = second[v] = SET(0.0f);
-    for (int column = 0; column < m->columns; column += 16) {
-        const V left = EIGHT(s->x + column), right = EIGHT(s->x + column + 8);
+    for (int t = 0; t < tokens; t++)
+        for (int v = 0; v < VECTORS; v++) first[t][v] = second[t][v] = SET(0.0f);
+    for (int column = 0; column < m->columns; column += 16)
         for (int v = 0; v < VECTORS; v++) {
-            first[v] = FMA(LOAD_BYTES(codes + v * PER, column), left, first[v]);
-            second[v] = FMA(LOAD_BYTES(codes + v * PER, column + 8), right, second[v]);
+            const V left = LOAD_BYTES(codes + v * PER, column), right = LOAD_BYTES(codes + v * PER, column + 8);
+#pragma GCC unroll 4
+            for (int t = 0; t < tokens; t++) {
+                first[t][v] = FMA(left, EIGHT(s[t].x + column), first[t][v]);
+                second[t][v] = FMA(right, EIGHT(s[t].x + column + 8), second[t][v]);
+            }
         }
+    for (int t = 0; t < tokens; t++) {
+        for (int v = 0; v < VECTORS; v++) first[t][v] = ADD(first[t][v], second[t][v]);
+        SUM_UP(first[t], out[t]);
+        for (int i = 0; i < NAME(AT_ONCE); i++) out[t][i] *= ((const float *)m->scales)[rows[i]];
     }
-    for (int v = 0; v < VECTORS; v++) first[v] = ADD(first[v], second[v]);
-    SUM_UP(first, out);
-    for (int i = 0; i < NAME(AT_ONCE); i++) out[i] *= ((const float *)m->scales)[rows[i]];
 }
 
 /* `count` rows from `first` on. Where those of the last call are too few, its last one is computed several times. */
-#define EACH(function, ...)                                                                                               \
+#define EACH(function, tokens, ...)                                                                                       \
     for (int done = 0; done < count; done += NAME(AT_ONCE)) {                                                              \
         const int left = count - done < NAME(AT_ONCE) ? count - done : NAME(AT_ONCE);                                      \
         int rows[NAME(AT_ONCE)];                                                                                           \
-        float own[4];                                                                                                      \
+        float own[tokens][4];                                                                                              \
         for (int i = 0; i < NAME(AT_ONCE); i++) rows[i] = first + done + (i < left ? i : left - 1);                        \
-        NAME(function)(m, rows, s, own, ##__VA_ARGS__);                                                                    \
-        for (int i = 0; i < left; i++) out[done + i] = own[i];                                                             \
+        NAME(function)(m, rows, s, own, tokens, ##__VA_ARGS__);                                                            \
+        for (int t = 0; t < tokens; t++)                                                                                   \
+            for (int i = 0; i < left; i++) out[t * apart + done + i] = own[t][i];                                          \
     }                                                                                                                      \
     return
-#define FOR_KIND(bits, kind, group)                                                                                        \
-    case bits * 100 + group + kind: EACH(grouped, bits, kind, group);
-#define FOR_GROUP(bits, group) FOR_KIND(bits, FP16, group) FOR_KIND(bits, BF16, group) FOR_KIND(bits, NESTED, group)
-
-/* Each combination of bits, kind and group is compiled by itself. */
-TARGET static void NAME(packed)(const Matrix *m, int first, int count, const Scratch *s, float *out) {
-    switch (m->kind == ROW ? 0 : m->bits * 100 + m->group + m->kind) {
-        FOR_GROUP(4, 16)
-        FOR_GROUP(4, 32)
-        FOR_GROUP(8, 16)
-        FOR_GROUP(8, 32)
-        default: EACH(scaled);
+#define FOR_KIND(tokens, bits, kind, group)                                                                                \
+    case bits * 100 + group + kind: EACH(grouped, tokens, bits, kind, group);
+#define FOR_GROUP(tokens, bits, group)                                                                                     \
+    FOR_KIND(tokens, bits, FP16, group) FOR_KIND(tokens, bits, BF16, group) FOR_KIND(tokens, bits, NESTED, group)
+#define FOR_TOKENS(tokens)                                                                                                 \
+    TARGET static void NAME(packed_for_##tokens)(const Matrix *m, int first, int count, const Scratch *s, float *out,     \
+                                                 size_t apart) {                                                           \
+        switch (m->kind == ROW ? 0 : m->bits * 100 + m->group + m->kind) {                                                 \
+            FOR_GROUP(tokens, 4, 16)                                                                                       \
+            FOR_GROUP(tokens, 4, 32)                                                                                       \
+            FOR_GROUP(tokens, 8, 16)                                                                                       \
+            FOR_GROUP(tokens, 8, 32)                                                                                       \
+            default: EACH(scaled, tokens);                                                                                 \
+        }                                                                                                                  \
     }
+
+/* Each combination of bits, kind, group and tokens is compiled by itself. */
+FOR_TOKENS(1)
+FOR_TOKENS(2)
+FOR_TOKENS(4)
+
+/* `count` rows from `first` on for `tokens` tokens. The products of one are `apart` numbers behind those of the one
+   before. */
+TARGET static void NAME(packed)(const Matrix *m, int first, int count, const Scratch *s, int tokens, float *out,
+                                size_t apart) {
+    int done = 0;
+    for (; done + 4 <= tokens; done += 4) NAME(packed_for_4)(m, first, count, s + done, out + done * apart, apart);
+    for (; done + 2 <= tokens; done += 2) NAME(packed_for_2)(m, first, count, s + done, out + done * apart, apart);
+    if (done < tokens) NAME(packed_for_1)(m, first, count, s + done, out + done * apart, apart);
 }
 #undef EACH
 #undef FOR_KIND
 #undef FOR_GROUP
+#undef FOR_TOKENS
 #undef TARGET
 #undef NAME
 #undef V

@@ -8,9 +8,13 @@
 
 enum { Q4_0 = 2, Q4_1, Q5_0 = 6, Q5_1, Q8_0, Q2_K = 10, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL = 20, IQ4_XS = 23 }; /* as in the file */
 
-/* One block, taken apart: `count` codes; scales and minimums as `kind` says, of each group. */
+/* One block, taken apart: its codes; scales and minimums as `kind` says, of each group. Codes of 4 bits that the file has
+   as they are stay there, in `nibbles`: `half` columns in the lower bits of so many bytes, and the next ones in the upper
+   bits of the same. Else that is null. */
 typedef struct {
     uint8_t codes[256];
+    const uint8_t *nibbles;
+    int half;
     int8_t scales[16], mins[16];
     uint16_t super, super_min;
 } Block;
@@ -19,8 +23,8 @@ static const int8_t uneven[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13,
 
 INLINE uint16_t two_bytes(const uint8_t *from) { return (uint16_t)(from[0] | from[1] << 8); }
 
-/* 32 codes of 4 bits in 16 bytes: the first half in the lower bits. */
-INLINE void nibbles(const uint8_t *from, int half, uint8_t *to) {
+/* Codes of 4 bits: the first half in the lower bits. */
+INLINE void take_nibbles(const uint8_t *from, int half, uint8_t *to) {
     for (int i = 0; i < half; i++) to[i] = from[i] & 15, to[i + half] = from[i] >> 4;
 }
 
@@ -67,13 +71,13 @@ INLINE void read_q3(const uint8_t *from, Block *b) {
 INLINE void read_q4(const uint8_t *from, Block *b) {
     b->super = two_bytes(from), b->super_min = negative(two_bytes(from + 2));
     six_bits(from + 4, b);
-    for (int i = 0; i < 4; i++) nibbles(from + 16 + 32 * i, 32, b->codes + 64 * i);
+    b->nibbles = from + 16, b->half = 32;
 }
 
 INLINE void read_q5(const uint8_t *from, Block *b) {
     b->super = two_bytes(from), b->super_min = negative(two_bytes(from + 2));
     six_bits(from + 4, b);
-    for (int i = 0; i < 4; i++) nibbles(from + 48 + 32 * i, 32, b->codes + 64 * i);
+    for (int i = 0; i < 4; i++) take_nibbles(from + 48 + 32 * i, 32, b->codes + 64 * i);
     for (int i = 0; i < 256; i++) b->codes[i] |= (uint8_t)((from[16 + i % 32] >> i / 32 & 1) << 4);
 }
 
@@ -92,13 +96,14 @@ INLINE void read_iq4_xs(const uint8_t *from, Block *b) {
     for (int i = 0; i < 8; i++) {
         const int low = from[4 + i / 2] >> i % 2 * 4 & 15, high = two_bytes(from + 2) >> 2 * i & 3;
         b->scales[i] = (int8_t)((low | high << 4) - 32);
-        nibbles(from + 8 + 16 * i, 16, b->codes + 32 * i);
+        take_nibbles(from + 8 + 16 * i, 16, b->codes + 32 * i);
     }
     by_table(b->codes, 256);
 }
 
 /* A block of one type; returns its bytes. */
 INLINE int read_block(int type, const uint8_t *from, Block *b) {
+    b->nibbles = 0;
     switch (type) {
     case Q2_K: read_q2(from, b); return 84;
     case Q3_K: read_q3(from, b); return 110;
@@ -109,32 +114,59 @@ INLINE int read_block(int type, const uint8_t *from, Block *b) {
     }
     b->super = two_bytes(from);
     switch (type) {
-    case Q4_0: nibbles(from + 2, 16, b->codes); return 18;
-    case IQ4_NL: nibbles(from + 2, 16, b->codes); by_table(b->codes, 32); return 18;
-    case Q4_1: b->super_min = two_bytes(from + 2); nibbles(from + 4, 16, b->codes); return 20;
-    case Q5_0: nibbles(from + 6, 16, b->codes); fifth_bits(from + 2, b->codes, 16); return 22;
+    case Q4_0: b->nibbles = from + 2, b->half = 16; return 18;
+    case IQ4_NL: take_nibbles(from + 2, 16, b->codes); by_table(b->codes, 32); return 18;
+    case Q4_1: b->super_min = two_bytes(from + 2); b->nibbles = from + 4, b->half = 16; return 20;
+    case Q5_0: take_nibbles(from + 6, 16, b->codes); fifth_bits(from + 2, b->codes, 16); return 22;
     case Q5_1:
         b->super_min = two_bytes(from + 2);
-        nibbles(from + 8, 16, b->codes);
+        take_nibbles(from + 8, 16, b->codes);
         fifth_bits(from + 4, b->codes, 0);
         return 24;
     default: memcpy(b->codes, from + 2, 32); return 34;
     }
 }
 
+/* The lower or upper four bits of the bytes j, j + 8, ... of `count` eights, one above the other. */
+INLINE uint32_t lower(const uint8_t *from, int j, int count) {
+    uint32_t word = 0;
+    for (int i = 0; i < count; i++) word |= (uint32_t)(from[8 * i + j] & 15) << 4 * i;
+    return word;
+}
+
+INLINE uint32_t upper(const uint8_t *from, int j, int count) {
+    uint32_t word = 0;
+    for (int i = 0; i < count; i++) word |= (uint32_t)(from[8 * i + j] >> 4) << 4 * i;
+    return word;
+}
+
+/* Bits 0 to 15 of a word or 16 to 31, by `shift`; the lower ones come first, and the others are zeros until then. */
+INLINE void half_word(uint32_t *word, uint32_t bits, int shift) { *word = shift ? *word | bits << 16 : bits; }
+
+/* Codes that lie in `Block.nibbles`. 64 columns are the words of a stretch, and 32 the lower or upper half of each. */
+INLINE void move_nibbles(const Block *b, uint32_t *words, int shift) {
+    const uint8_t *from = b->nibbles;
+    if (b->half == 16)
+        for (int j = 0; j < 8; j++) half_word(words + j, lower(from, j, 2) | upper(from, j, 2) << 8, shift);
+    else
+        for (int i = 0; i < 4; i++, from += 32, words += 8)
+            for (int j = 0; j < 8; j++) words[j] = lower(from, j, 4) | upper(from, j, 4) << 16;
+}
+
 /* `count` codes of one row from column `at` on, a multiple of 32. */
-INLINE void write_codes(const Matrix *m, int row, int at, const uint8_t *codes, int count) {
+INLINE void write_codes(const Matrix *m, int row, int at, const Block *b, int count) {
     if (m->bits == 8) {
-        memcpy((uint8_t *)m->codes + (size_t)row * m->columns + at, codes, count);
+        memcpy((uint8_t *)m->codes + (size_t)row * m->columns + at, b->codes, count);
         return;
     }
-    uint32_t *words = (uint32_t *)m->codes + (size_t)row * m->columns / 8;
-    for (int start = at; start < at + count; start += 32, codes += 32) {
-        const int shift = start % STRETCH / 8 * 4; /* 0 or 16 */
-        uint32_t *own = words + start / STRETCH * 8;
-        for (int j = 0; j < 8; j++)
-            own[j] |= (uint32_t)(codes[j] | codes[j + 8] << 4 | codes[j + 16] << 8 | codes[j + 24] << 12) << shift;
+    uint32_t *words = (uint32_t *)m->codes + (size_t)row * m->columns / 8 + at / STRETCH * 8;
+    if (b->nibbles) {
+        move_nibbles(b, words, at % STRETCH / 2);
+        return;
     }
+    const uint8_t *codes = b->codes;
+    for (int shift = at % STRETCH / 2; codes < b->codes + count; codes += 32, shift ^= 16, words += shift ? 0 : 8)
+        for (int j = 0; j < 8; j++) half_word(words + j, lower(codes, j, 4), shift);
 }
 
 INLINE void write_scales(const Matrix *m, int row, int at, const Block *b) {
@@ -151,16 +183,17 @@ INLINE void write_scales(const Matrix *m, int row, int at, const Block *b) {
     ((uint16_t *)m->super_mins)[super] = b->super_min;
 }
 
-/* All rows of a matrix, into the arrays of `to`, which begin as zeros. `columns` are those of the file. */
+/* All rows of a matrix, into the arrays of `to`. `columns` are those of the file; what lies behind them in a row is left
+   as it is, and must be zeros. */
 EXPORT void headstart_repack(int32_t type, const uint8_t *blocks, int64_t row_bytes, int32_t columns, const Matrix *to) {
     const int count = to->kind == NESTED ? 256 : 32;
 #pragma omp parallel for schedule(static)
     for (int row = 0; row < to->rows; row++) {
         const uint8_t *from = blocks + row * row_bytes;
+        Block block = {{0}};
         for (int at = 0; at < columns; at += count) {
-            Block block;
             from += read_block(type, from, &block);
-            write_codes(to, row, at, block.codes, count);
+            write_codes(to, row, at, &block, count);
             write_scales(to, row, at, &block);
         }
     }

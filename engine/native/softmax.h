@@ -37,13 +37,6 @@ INLINE int hide(Rule rule, float *scores) {
     return any;
 }
 
-/* x bounded by `cap`: cap * tanh(x / cap). */
-INLINE f8 capped8(f8 x, float cap) {
-    const f8 one = set8(1.0f), power = exp8(mul8(x, set8(2.0f / cap)));
-    const f8 rest = div8(set8(2.0f), add8(power, one));
-    return mul8(sub8(one, rest), set8(cap));
-}
-
 INLINE void make_scores(Rule rule, float *scores) {
     for (int key = 0; key < KEYS; key += 8) {
         f8 own = mul8(read8(scores + key), set8(rule.scale));

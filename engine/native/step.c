@@ -1,7 +1,9 @@
-/* The forward pass of one token over few-bit weights: what `engine/llama/compiled_step.py` calls.
+/* The forward pass of a token, or of a few behind each other, over few-bit weights: what `engine/llama/compiled_step.py`
+   calls.
 
    At one row, torch spends as long on being called as on computing, and its int4 kernel widens every weight from a byte
-   of its own. Here a token is one call, and eight weights are taken out of eight words at a time.
+   of its own. Here a token is one call, and eight weights are taken out of eight words at a time. Tokens that are
+   computed together share the taking out, and nothing else: each has the numbers, to the last bit, that it has alone.
 
    Activations, sums and scores are fp32; every sum is made by one thread in one order, so that the numbers do not hang
    on the number of threads. OpenMP's functions come from the library that torch has loaded: a second team of threads
@@ -23,75 +25,142 @@ EXPORT int32_t FORM(headstart_widen_rows)(int32_t is_wanted) {
 #endif
 }
 
-/* The heads of one layer: products, norms, rotation, and their places. By all threads, a head each. */
-static void multiply_heads(const Model *model, int index, const Token *token, const Scratch *s) {
-    const Layer *layer = model->layers + index;
-    const size_t at = slot(model, token, index, 0, 0) * (model->is_bf16 ? 2 : 4);
-    const Heads heads = {(char *)token->keys + at, (char *)token->values + at, layer->query_norm, layer->key_norm,
-                         model->heads, model->kv_heads, model->dim, token->capacity, model->is_bf16, model->epsilon};
+/* The norm of all queries of a token together, and that of all keys. By all threads. */
+static void normalise_together(const Model *model, const Layer *layer, int count, const Scratch *s) {
+    const int queries = model->heads * model->dim, keys = model->kv_heads * model->dim;
 #pragma omp for schedule(dynamic, 1)
-    for (int head = 0; head < model->heads + 2 * model->kv_heads; head++) {
-        float *own = s->fused + head * model->dim;
-        rows_times(&layer->qkv, head * model->dim, model->dim, s, own);
-        place_head(&heads, head, own, token->position, token->cos, token->sin);
+    for (int unit = 0; unit < 2 * count; unit++) {
+        float *own = s[unit / 2].fused;
+        if (unit % 2) normalise(own + queries, layer->key_norm, keys, model->epsilon, own + queries, 0);
+        else normalise(own, layer->query_norm, queries, model->epsilon, own, 0);
     }
 }
 
-INLINE int longest(int a, int b) { return a > b ? a : b; }
+/* Where the heads of one layer go. */
+static Heads heads_of(const Model *model, int index, const Tokens *tokens) {
+    const Layer *layer = model->layers + index;
+    const size_t at = slot(model, tokens, index, 0, 0) * (model->is_bf16 ? 2 : 4);
+    const int has_own = !model->norms_together;
+    return (Heads){(char *)tokens->keys + at, (char *)tokens->values + at, has_own ? layer->query_norm : 0,
+                   has_own ? layer->key_norm : 0, model->heads, model->kv_heads, model->dim, layer->turned, tokens->capacity,
+                   model->is_bf16, model->epsilon};
+}
+
+static void place_heads(const Model *model, int index, int head, const Tokens *tokens, const Scratch *s) {
+    const Heads heads = heads_of(model, index, tokens);
+    for (int t = 0; t < tokens->count; t++) {
+        const size_t at = ((size_t)model->layers[index].rope * tokens->count + t) * model->dim;
+        place_head(&heads, head, s[t].fused + head * model->dim, tokens->position + t, tokens->cos + at, tokens->sin + at);
+    }
+}
+
+/* The heads of one layer: products, norms, rotation, and their places. By all threads, a head of all tokens each. */
+static void multiply_heads(const Model *model, int index, const Tokens *tokens, const Scratch *s, size_t apart) {
+    const Layer *layer = model->layers + index;
+    const int dim = model->dim, count = model->heads + 2 * model->kv_heads;
+#pragma omp for schedule(dynamic, 1)
+    for (int head = 0; head < count; head++) {
+        rows_times(&layer->qkv, head * dim, dim, s, tokens->count, s->fused + head * dim, apart);
+        if (!model->norms_together) place_heads(model, index, head, tokens, s);
+    }
+    if (!model->norms_together) return;
+    normalise_together(model, layer, tokens->count, s);
+#pragma omp for schedule(dynamic, 1)
+    for (int head = 0; head < count; head++) place_heads(model, index, head, tokens, s);
+}
 
 typedef struct {
     int most;
-    size_t joined, own, acted, partial, end;
+    size_t joined, own, acted, partial, shared;
 } Offsets;
 
-/* Where the parts of the scratch begin, in floats. A thread's own part has `own` of them; behind those of all threads
-   come the products of the heads, and what follows them is counted from there. */
-static Offsets offsets(const Model *model, int position) {
+/* Where the parts of the scratch begin, in floats. Of each token a thread's own part has `own` of them; behind those of
+   all threads come the products of the heads and what follows them, `shared` of each token, counted from there. Last are
+   the parts that are added to the stream, `[count, width]`. */
+static Offsets offsets(const Model *model, int seen) {
     Offsets o = {.most = longest(longest(model->width, model->inner), model->heads * model->dim)};
     o.joined = row_scratch(o.most);
     o.own = o.joined + (size_t)model->heads * model->dim;
     o.acted = (size_t)(model->heads + 2 * model->kv_heads) * model->dim;
     o.partial = o.acted + model->inner;
-    o.end = o.partial + (size_t)model->heads * pieces(position + 1) * (model->dim + 2);
+    o.shared = o.partial + (size_t)model->heads * pieces(seen) * (model->dim + 2);
     return o;
 }
 
-/* Floats of `Token.scratch` that a token at `position` needs. */
-EXPORT int64_t FORM(headstart_scratch)(const Model *model, int32_t position) {
-    const Offsets o = offsets(model, position);
-    return (int64_t)(o.own * omp_get_max_threads() + o.end);
+/* Floats of `Tokens.scratch` that `count` tokens need, of which the last sees `seen`. */
+EXPORT int64_t FORM(headstart_scratch)(const Model *model, int32_t seen, int32_t count) {
+    const Offsets o = offsets(model, seen);
+    return (int64_t)((o.own * omp_get_max_threads() + o.shared + model->width) * count);
 }
 
-/* logits = model(token), and its keys and values in the lane. Five barriers a layer: where threads share processors
-   with others, each may be a wait. */
-EXPORT void FORM(headstart_step)(const Model *model, const Token *token) {
-    const Offsets o = offsets(model, token->position);
-    float *hidden = token->hidden, *shared = token->scratch + o.own * omp_get_max_threads();
+/* This thread's parts of the scratch, one of each token, and those of all threads. */
+static void lay_out(const Model *model, const Tokens *tokens, const Offsets *o, Scratch *s) {
+    float *behind = tokens->scratch + (o->own * omp_get_max_threads() + o->shared) * tokens->count;
+    for (int t = 0; t < tokens->count; t++) {
+        float *own = tokens->scratch + o->own * (omp_get_thread_num() * tokens->count + t);
+        float *shared = tokens->scratch + o->own * omp_get_max_threads() * tokens->count + o->shared * t;
+        s[t] = row_parts(own, o->most);
+        s[t].joined = own + o->joined;
+        s[t].fused = shared, s[t].acted = shared + o->acted, s[t].partial = shared + o->partial;
+        s[t].part = behind + (size_t)t * model->width;
+    }
+}
+
+/* The stream of all tokens, or its norms where there is a weight, ready for products. Each thread for itself. */
+static void normalise_all(const Model *model, const Tokens *tokens, const float *weight, Scratch *s) {
+    for (int t = 0; t < tokens->count; t++) {
+        const float *own = tokens->hidden + (size_t)t * model->width;
+        if (weight) normalise(own, weight, model->width, model->epsilon, s[t].x, 0);
+        prepare(weight ? s[t].x : own, model->width, s + t);
+    }
+}
+
+/* Add half a layer to the stream: the product with its last matrix, or the norm of that. By all threads. */
+static void add(const Model *model, const Tokens *tokens, const Matrix *matrix, const float *norm, const Scratch *s) {
+    const int width = model->width;
+    if (!norm) {
+        multiply(matrix, s, tokens->count, tokens->hidden, model->residual_scale);
+        return;
+    }
+    multiply(matrix, s, tokens->count, s->part, 0);
+#pragma omp for schedule(dynamic, 1)
+    for (int t = 0; t < tokens->count; t++) {
+        float *own = tokens->hidden + (size_t)t * width;
+        normalise(s[t].part, norm, width, model->epsilon, s[t].part, 0);
+        for (int i = 0; i < width; i++) own[i] += model->residual_scale * s[t].part[i];
+    }
+}
+
+/* One layer. Five barriers, and one for each norm behind its half: where threads share processors with others, each may
+   be a wait. */
+static void compute_layer(const Model *model, int index, const Tokens *tokens, Scratch *s, size_t apart) {
+    const Layer *layer = model->layers + index;
+    const int count = tokens->count;
+    normalise_all(model, tokens, layer->input_norm, s);
+    multiply_heads(model, index, tokens, s, apart);
+    attend_in_pieces(model, index, tokens, s);
+    for (int t = 0; t < count; t++) {
+        join_pieces(model, layer->window, tokens->position + t + 1, s + t);
+        prepare(s[t].joined, model->heads * model->dim, s + t);
+    }
+    add(model, tokens, &layer->output, layer->mixed_norm, s);
+    normalise_all(model, tokens, layer->post_norm, s);
+    multiply_gated(&layer->gate_up, model->activation, s, count);
+    for (int t = 0; t < count; t++) prepare(s[t].acted, model->inner, s + t);
+    add(model, tokens, &layer->down, layer->added_norm, s);
+}
+
+/* logits = model(tokens), and their keys and values in the lane. Each token has the numbers that it has alone. */
+EXPORT void FORM(headstart_step)(const Model *model, const Tokens *tokens) {
+    const Offsets o = offsets(model, tokens->position + tokens->count);
 #pragma omp parallel
     {
-        float *own = token->scratch + o.own * omp_get_thread_num();
-        Scratch all = row_parts(own, o.most), *s = &all;
-        s->joined = own + o.joined;
-        s->fused = shared, s->acted = shared + o.acted, s->partial = shared + o.partial;
-        for (int index = 0; index < model->num_layers; index++) {
-            const Layer *layer = model->layers + index;
-            normalise(hidden, layer->input_norm, model->width, model->epsilon, s->x, 0);
-            prepare(s->x, model->width, s);
-            multiply_heads(model, index, token, s);
-            attend_in_pieces(model, index, token, s);
-            join_pieces(model, token, s);
-            prepare(s->joined, model->heads * model->dim, s);
-            multiply(&layer->output, s, hidden, 1);
-            normalise(hidden, layer->post_norm, model->width, model->epsilon, s->x, 0);
-            prepare(s->x, model->width, s);
-            multiply_gated(&layer->gate_up, s, s->acted);
-            prepare(s->acted, model->inner, s);
-            multiply(&layer->down, s, hidden, 1);
-        }
-        if (token->logits) {
-            normalise(hidden, model->norm, model->width, model->epsilon, s->x, 0);
-            prepare(s->x, model->width, s);
-            multiply(&model->head, s, token->logits, 0);
+        Scratch s[MOST_TOKENS];
+        lay_out(model, tokens, &o, s);
+        for (int index = 0; index < model->num_layers; index++) compute_layer(model, index, tokens, s, o.shared);
+        if (tokens->logits) {
+            normalise_all(model, tokens, model->norm, s);
+            multiply(&model->head, s, tokens->count, tokens->logits, 0);
         }
     }
 }
@@ -105,5 +174,5 @@ EXPORT void FORM(headstart_multiply)(const Matrix *matrix, const float *x, int32
     Scratch s = row_parts(scratch, columns);
     prepare(x, columns, &s);
 #pragma omp parallel
-    multiply(matrix, &s, out, 0);
+    multiply(matrix, &s, 1, out, 0);
 }

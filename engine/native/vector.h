@@ -4,6 +4,7 @@
    four in the portable types of gcc and clang, which become NEON on ARM, and whatever the processor has elsewhere. */
 
 #pragma once
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -54,6 +55,28 @@ INLINE f8 exp8(f8 x) {
 
 /* x / (1 + exp(-x)) */
 INLINE f8 silu8(f8 x) { return div8(x, add8(set8(1.0f), exp8(sub8(set8(0.0f), x)))); }
+
+/* x bounded by `cap`: cap * tanh(x / cap). */
+INLINE f8 capped8(f8 x, float cap) {
+    const f8 one = set8(1.0f), power = exp8(mul8(x, set8(2.0f / cap)));
+    const f8 rest = div8(set8(2.0f), add8(power, one));
+    return mul8(sub8(one, rest), set8(cap));
+}
+
+/* x times the share of a normal distribution that lies below x: https://arxiv.org/abs/1606.08415, as it is, and by the
+   approximation of the same paper, x / (1 + exp(-2 u)). */
+INLINE f8 gelu8(f8 x) {
+    float numbers[8];
+    write8(numbers, x);
+    for (int i = 0; i < 8; i++) numbers[i] *= 0.5f * (1.0f + erff(numbers[i] * 0.70710678f));
+    return read8(numbers);
+}
+
+INLINE f8 gelu_tanh8(f8 x) {
+    const f8 cubic = fma8(mul8(x, x), set8(0.044715f), set8(1.0f));
+    const f8 exponent = mul8(mul8(x, cubic), set8(-1.5957691216f)); /* -2 sqrt(2 / pi) */
+    return div8(x, add8(set8(1.0f), exp8(exponent)));
+}
 
 /* exp(score - most) of `count` scores in place, a multiple of eight; returns their sum. NaN stays NaN, and so no
    maximum needs to know of it. */

@@ -57,6 +57,75 @@ INLINE void copy_row(const Matrix *m, int row, int columns, void *out, size_t at
         store8(out, at + column, is_bf16, load8(m->codes, (size_t)row * m->columns + column, m->bits == 16));
 }
 
+#ifdef __AVX2__
+/* 16 numbers as bf16, as `write_bf16` rounds. */
+WIDE INLINE __m256i bf16_of_16(__m512 numbers) {
+    const __m512i bits = _mm512_castps_si512(numbers), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    const __mmask16 is_nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_mask_mov_epi32(rounded, is_nan, _mm512_set1_epi32(0x7fc00000)), 16));
+}
+
+/* What the 16 codes of a group stand for. */
+WIDE INLINE __m256i numbers_of(const Groups *groups, int g) {
+    const __m512 codes = _mm512_set_ps(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return bf16_of_16(_mm512_fmadd_ps(_mm512_set1_ps(groups->scale[g]), codes, _mm512_set1_ps(groups->least[g])));
+}
+
+#define UP(number) (number * 0x0001000100010001) /* in each 16 bits of 64 */
+
+/* `widen_row` for 4 bits and bf16, in 512 bits: 32 columns are looked up at a time in what their codes stand for. In a
+   word's half, each column is four bits above the one eight columns before it. */
+WIDE static void look_up_row(const Matrix *m, int row, int columns, uint16_t *out) {
+    const uint32_t *words = (const uint32_t *)m->codes + (size_t)row * m->columns / 8;
+    const __m512i shifts = _mm512_set_epi64(UP(12), UP(12), UP(8), UP(8), UP(4), UP(4), 0, 0);
+    const __m512i of_second = _mm512_maskz_set1_epi64(0xf0, UP(16));
+    Groups groups;
+    read_groups(m, row, &groups);
+    for (int column = 0; column < columns; column += 32) {
+        const __m256i own = _mm256_loadu_si256((const __m256i *)(words + column / STRETCH * 8));
+        const __m256i halves = _mm256_srl_epi32(own, _mm_cvtsi32_si128(column % STRETCH / 2));
+        const __m128i eights = _mm256_castsi256_si128(_mm512_cvtepi32_epi16(_mm512_castsi256_si512(halves)));
+        const __m512i codes = _mm512_srlv_epi16(_mm512_broadcast_i32x4(eights), shifts);
+        const __m512i places = _mm512_or_si512(_mm512_and_si512(codes, _mm512_set1_epi16(15)), of_second);
+        const int g = column / m->group;
+        const __m256i first = numbers_of(&groups, g), second = m->group == 32 ? first : numbers_of(&groups, g + 1);
+        const __m512i known = _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
+        const int left = columns - column;
+        const __mmask32 there = left < 32 ? (1u << left) - 1 : ~0u;
+        _mm512_mask_storeu_epi16(out + column, there, _mm512_permutexvar_epi16(places, known));
+    }
+}
+
+/* The same for 8 bits. */
+WIDE static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *out) {
+    const int8_t *codes = (const int8_t *)m->codes + (size_t)row * m->columns;
+    const float one = m->kind == ROW ? ((const float *)m->scales)[row] : 0;
+    Groups groups;
+    read_groups(m, row, &groups);
+    for (int column = 0; column < columns; column += 16) {
+        const int g = m->kind == ROW ? 0 : column / m->group;
+        const __m512 scale = _mm512_set1_ps(m->kind == ROW ? one : groups.scale[g]);
+        const __m512 least = _mm512_set1_ps(m->kind == ROW ? 0 : groups.least[g]);
+        const __m512 own = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(codes + column))));
+        const __m256i numbers = bf16_of_16(_mm512_fmadd_ps(scale, own, least));
+        if (column + 16 <= columns) _mm256_storeu_si256((__m256i *)(out + column), numbers);
+        else _mm_storeu_si128((__m128i *)(out + column), _mm256_castsi256_si128(numbers));
+    }
+}
+#else
+static const int is_wide;
+static void look_up_row(const Matrix *m, int row, int columns, uint16_t *out) {}
+static void widen_bytes(const Matrix *m, int row, int columns, uint16_t *out) {}
+#endif
+
+static void widen_to_bf16(const Matrix *m, int row, int columns, uint16_t *out) {
+    if (is_wide && m->bits == 4) look_up_row(m, row, columns, out);
+    else if (is_wide) widen_bytes(m, row, columns, out);
+    else if (m->bits == 4) widen_row(m, row, columns, out, 0, 4, 1);
+    else widen_row(m, row, columns, out, 0, 8, 1);
+}
+
 /* Rows `first` to `first + rows` of all of a matrix, as bf16 or fp32 `[rows, columns]`. Columns are a multiple of 8.
    A single row, a token's embedding, is not worth waking other threads. */
 EXPORT void FORM(headstart_widen)(const Matrix *matrix, int32_t first, int32_t rows, int32_t columns, void *out, int32_t is_bf16) {
@@ -66,9 +135,8 @@ EXPORT void FORM(headstart_widen)(const Matrix *matrix, int32_t first, int32_t r
         const Matrix *m = holding(matrix, &row);
         const size_t at = (size_t)i * columns;
         if (m->bits >= 16) copy_row(m, row, columns, out, at, is_bf16);
-        else if (m->bits == 4 && is_bf16) widen_row(m, row, columns, out, at, 4, 1);
+        else if (is_bf16) widen_to_bf16(m, row, columns, (uint16_t *)out + at);
         else if (m->bits == 4) widen_row(m, row, columns, out, at, 4, 0);
-        else if (is_bf16) widen_row(m, row, columns, out, at, 8, 1);
         else widen_row(m, row, columns, out, at, 8, 0);
     }
 }

@@ -63,14 +63,15 @@ class Choices:
         """What holds the answer to a request to its schema, or to a call of its tools."""
         if request.schema:
             return self._constraints.schema(request.schema)
-        if not request.must_call and not request.held_calls:
+        if not request.must_call and not request.held_calls and not request.may_call:
             return None
         if self._call_form is None:
             raise InvalidRequestError(NO_FORM)
         if request.must_call:
             offered = [tool for tool in request.tools if tool.name in request.must_call]
             return self._constraints.call(self._call_form, offered, is_one=request.one_call)
-        return self._constraints.calls_in_text(self._call_form, request.tools, request.held_calls)
+        allowed = [tool for tool in request.tools if not request.may_call or tool.name in request.may_call]
+        return self._constraints.calls_in_text(self._call_form, allowed, request.held_calls)
 
     @cached_property
     def _constraints(self) -> Constraints:
@@ -91,7 +92,10 @@ class Choice:
     """Chooses the tokens of one answer, one after the other: `next`, and `see` for each that was written.
 
     `margin` is the distance between the two best tokens at the last choice, where the request records it.
+    `sees_logits`: what several tokens were computed with at once may be given to it one by one.
     """
+
+    sees_logits = True
 
     def __init__(
         self,

@@ -38,6 +38,7 @@ class PipelinedChoice:
 
     margin = 0.0
     is_full = False
+    sees_logits = False
 
     def __init__(self, steps: Steps, request: Request, known: KnownTokens, spared: Collection[int]) -> None:
         device = steps.model.device

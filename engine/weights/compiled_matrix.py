@@ -99,7 +99,7 @@ def structure(part: PackedMatrix | Tensor) -> Matrix:
 
 
 def repack(kind: int, blocks: Bytes, into: PackedMatrix) -> None:
-    """Write the blocks `[rows, bytes]` of the GGUF type `kind` into a packed matrix that is all zeros."""
+    """Write the blocks `[rows, bytes]` of the GGUF type `kind` into a packed matrix, with zeros behind its columns."""
     loaded = library()
     assert loaded is not None
     assert blocks.flags.c_contiguous

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Literal
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from engine.gguf.header import GgufDamagedError
 from engine.gguf.tensors import Recipe, Rows
 from engine.native.library import library
 from engine.weights.compiled_matrix import repack
-from engine.weights.packed import STRETCH, PackedMatrix, pack_codes, padded_bytes, padded_groups
+from engine.weights.packed import STRETCH, PackedMatrix, pack_codes, padded_bytes, padded_groups, rooms
 
 PIECE_BYTES = 4 << 20
 """How much of a file is read at once: so little that the memory for it is the same again and again."""
@@ -24,57 +25,47 @@ def read_packed(recipe: Recipe) -> PackedMatrix | None:
     """A matrix `[out, in]` in few bits, as it is in the file; None where its type has no packed form here, or it is
     made of a file's tensors in another way than by taking rows.
 
-    Beside the result, a part of PIECE_BYTES is in memory, and the result once more where its rows change places. Raises
-    GgufDamagedError where a weight is no number, OSError.
+    Beside the result, a part of PIECE_BYTES is in memory, and all of the matrix's bytes twice where its rows change
+    places. Raises GgufDamagedError where a weight is no number, OSError.
     """
     found = recipe.rows()
     if found is None or found[0].kind not in FORMATS:
         return None
-    tensor, wanted = found
-    matrix = _repacked(tensor, wanted, FORMATS[tensor.kind])
+    matrix = _repacked(*found, FORMATS[found[0].kind])
     _check_finite(matrix)
-    return matrix if wanted.order is None else matrix.select(torch.from_numpy(wanted.order))
-
-
-def _repacked(tensor: StoredTensor, wanted: Rows, form: BlockFormat) -> PackedMatrix:
-    rows, columns = wanted.last - wanted.first, tensor.shape[1]
-    matrix = _zeros(form, rows, columns)
-    step = max(1, PIECE_BYTES // tensor.row_bytes)
-    for start in range(0, rows, step):
-        end = min(rows, start + step)
-        blocks = tensor.raw(wanted.first + start, wanted.first + end)
-        part = matrix.between(start, end)
-        if library() is not None:
-            repack(tensor.kind, blocks, part)
-        else:
-            repack_by_numpy(tensor.kind, blocks, part)
     return matrix
 
 
-def _zeros(form: BlockFormat, rows: int, columns: int) -> PackedMatrix:
-    """A matrix whose codes and scales are yet to be written."""
-    groups = -(-columns // form.group // 8) * 8
-    stretches = -(-columns // STRETCH)
-    scales = torch.int8 if form.is_nested else torch.float16
+def _repacked(tensor: StoredTensor, wanted: Rows, form: BlockFormat) -> PackedMatrix:
+    rows = wanted.last - wanted.first
+    matrix = _unwritten(form, rows, tensor.shape[1])
+    into = repack_by_numpy if library() is None else repack
+    if wanted.order is not None:
+        into(tensor.kind, tensor.raw(wanted.first, wanted.last)[wanted.order], matrix)
+        return matrix
+    step = max(1, PIECE_BYTES // tensor.row_bytes)
+    room = np.empty(min(step, rows) * tensor.row_bytes, np.uint8)
+    for start in range(0, rows, step):
+        end = min(rows, start + step)
+        blocks = tensor.raw(wanted.first + start, wanted.first + end, room)
+        into(tensor.kind, blocks, matrix.between(start, end))
+    return matrix
 
-    def supers(is_there: bool) -> Tensor | None:
-        return torch.zeros(rows, columns // SUPER, dtype=torch.float16) if form.is_nested and is_there else None
 
-    return PackedMatrix(
-        rows,
-        columns,
-        4 if form.bits == 4 else 8,
-        form.group,
-        form.offset,
-        exact=True,
-        codes=torch.zeros(rows, stretches, 8, dtype=torch.int32)
-        if form.bits == 4
-        else torch.zeros(rows, stretches * STRETCH, dtype=torch.int8),
-        scales=torch.zeros(rows, groups, dtype=scales),
-        mins=torch.zeros(rows, groups, dtype=scales) if form.has_minimums else None,
-        supers=supers(True),
-        super_mins=supers(form.has_minimums),
-    )
+def _unwritten(form: BlockFormat, rows: int, columns: int) -> PackedMatrix:
+    """A matrix whose codes and scales are yet to be written; only what no block writes is there: zeros behind them."""
+    groups, stretches = -(-columns // form.group // 8) * 8, -(-columns // STRETCH)
+    bits: Literal[4, 8] = 4 if form.bits == 4 else 8
+    codes = (torch.int32, (rows, stretches, 8)) if bits == 4 else (torch.int8, (rows, stretches * STRETCH))
+    scales = (torch.int8 if form.is_nested else torch.float16, (rows, groups))
+    supers = (torch.float16, (rows, columns // SUPER))
+    wanted = {"codes": codes, "scales": scales}
+    wanted |= {"mins": scales} if form.has_minimums else {}
+    wanted |= {"supers": supers} if form.is_nested else {}
+    wanted |= {"super_mins": supers} if form.is_nested and form.has_minimums else {}
+    has_gaps = bool(columns % STRETCH or columns // form.group % 8)
+    parts = dict(zip(wanted, rooms(list(wanted.values()), are_zeros=has_gaps), strict=True))
+    return PackedMatrix(rows, columns, bits, form.group, form.offset, exact=True, **parts)
 
 
 def repack_by_numpy(kind: int, blocks: Bytes, into: PackedMatrix) -> None:

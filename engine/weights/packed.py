@@ -6,8 +6,9 @@ and is multiplied with a single row over the codes. `engine/native/model.h` says
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 import torch
@@ -18,6 +19,9 @@ STRETCH = 64
 """Columns whose 4-bit codes lie together, in eight words of 32 bits. Rows are padded to a multiple of it."""
 SUPER = 256
 """Columns that share an fp16 number where scales are nested."""
+
+LINE = 64
+"""Bytes of a cache line, where tensors begin."""
 
 Bits = Literal[4, 8]
 
@@ -131,3 +135,15 @@ def padded_bytes(codes: Tensor) -> Tensor:
 def padded_groups(scales: Tensor) -> Tensor:
     """Scales `[rows, groups]`, with zeros up to a multiple of 8 of them."""
     return functional.pad(scales, (0, -scales.shape[1] % 8)).contiguous()
+
+
+def rooms(shapes: Sequence[tuple[torch.dtype, tuple[int, ...]]], *, are_zeros: bool) -> Iterator[Tensor]:
+    """Tensors of these types and shapes in one piece of memory, full of zeros or of anything."""
+    sizes = [prod(shape) * dtype.itemsize for dtype, shape in shapes]
+    make = torch.zeros if are_zeros else torch.empty
+    room = make(sum(size + LINE for size in sizes), dtype=torch.uint8)
+    at = 0
+    for size, (dtype, shape) in zip(sizes, shapes, strict=True):
+        at += -(room.data_ptr() + at) % LINE
+        yield room[at : at + size].view(dtype).view(shape)
+        at += size

@@ -78,8 +78,10 @@ def evened(numbers: Tensor, dimensions: int) -> Tensor:
 
 
 def tiles(outputs: int, inputs: int) -> list[tuple[int, int]]:
-    """Where the tiles of a matrix with so many outputs and inputs begin and end: nearly equal, TILE numbers at most."""
+    """Where the tiles of a matrix with so many outputs and inputs begin and end: TILE numbers at most, and equal where
+    up to half as many more make them so, for each shape is measured."""
     count = -(-outputs * inputs // TILE)
+    count = next((more for more in range(count, count + count // 2 + 1) if outputs % (more * OUTPUTS) == 0), count)
     size = -(-outputs // count // OUTPUTS) * OUTPUTS
     return [(start, min(start + size, outputs)) for start in range(0, outputs, size)]
 

@@ -10,6 +10,7 @@ from transformers import (
     LlamaConfig,
     MinistralConfig,
     MistralConfig,
+    Phi3Config,
     PreTrainedConfig,
     Qwen2Config,
     Qwen3Config,
@@ -67,6 +68,11 @@ OTHERS = {
     "exaone4": Exaone4Config(**SIZES, sliding_window=16, sliding_window_pattern=2),
     "seed-oss": SeedOssConfig(**SIZES, attention_bias=True, attention_out_bias=True),
     "ministral": MinistralConfig(**SIZES, sliding_window=16),
+    "phi3, half of a head turned": Phi3Config(
+        **SIZES,
+        pad_token_id=0,
+        rope_parameters={"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5},
+    ),
 }
 """Models whose layers are not plain, and that the zoo has not."""
 

@@ -54,18 +54,27 @@ static Matrix full(int rows, int columns) {
     return (Matrix){.codes = taken((size_t)rows * columns * 4), .rows = rows, .columns = columns, .bits = 32};
 }
 
-/* One layer and the head over some tokens, one after the other; the logits of all. */
-static void step_through(void) {
+/* One layer and the head over some tokens, one after the other; the logits of all. Either a Llama's, or one with most of
+   what other families do: a window, soft caps, norms behind each half and over all heads, half of a head turned. */
+static void step_through(int is_other) {
     int32_t n[7]; /* width, inner, heads, kv_heads, dim, vocabulary, tokens */
     take(n, sizeof n);
     const int width = n[0], inner = n[1], heads = n[2], kv_heads = n[3], dim = n[4], vocabulary = n[5], tokens = n[6];
     Layer layer = {full((heads + 2 * kv_heads) * dim, width), full(width, heads * dim), full(2 * inner, width),
-                   full(width, inner), taken(4 * width), taken(4 * width), 0, 0};
-    Model model = {&layer, full(vocabulary, width), taken(4 * width), 1, width, heads, kv_heads, dim, inner, 0, 1e-5f};
+                   full(width, inner), .input_norm = taken(4 * width), .post_norm = taken(4 * width), .turned = dim};
+    Model model = {&layer, full(vocabulary, width), taken(4 * width), 1, width, heads, kv_heads, dim, inner, .epsilon = 1e-5f,
+                   .residual_scale = 1};
+    if (is_other) {
+        layer.mixed_norm = taken(4 * width), layer.added_norm = taken(4 * width);
+        layer.query_norm = taken(4 * heads * dim), layer.key_norm = taken(4 * kv_heads * dim);
+        layer.turned = dim / 2, layer.window = 20;
+        model.norms_together = 1, model.activation = GELU_TANH, model.residual_scale = 0.5f, model.softcap = 2;
+    }
+    const float scale = 0.25f;
     void *keys = calloc((size_t)kv_heads * tokens * dim, 4), *values = calloc((size_t)kv_heads * tokens * dim, 4);
     for (int position = 0; position < tokens; position++) {
         float *cos = taken(4 * dim), *sin = taken(4 * dim), *hidden = taken(4 * width), *logits = calloc(vocabulary, 4);
-        Token token = {keys, values, cos, sin, hidden, calloc(headstart_scratch_plain(&model, position), 4), logits, position, tokens};
+        Tokens token = {keys, values, cos, sin, &scale, hidden, calloc(headstart_scratch_plain(&model, position + 1, 1), 4), logits, position, tokens, 1};
         headstart_step_plain(&model, &token);
         give(logits, 4 * vocabulary);
     }
@@ -76,7 +85,7 @@ int main(void) {
     while (fread(&letter, 4, 1, stdin) == 1) {
         if (letter == 'P') multiply_blocks();
         else if (letter == 'A') attend_all();
-        else step_through();
+        else step_through(letter == 'F');
     }
     return 0;
 }

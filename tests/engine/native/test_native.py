@@ -8,8 +8,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,7 +29,7 @@ from engine.llama.weights import Projection, Weights
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
 from engine.native import library as native_library
-from engine.weights import compiled_matrix, few_bits
+from engine.weights import few_bits
 from engine.weights.compiled_matrix import CompiledStack
 from engine.weights.quantise import Bits, quantise_int4, quantise_int8
 from engine.weights.stack import Stack
@@ -167,19 +165,6 @@ def test_few_bits_take_what_they_should() -> None:
     assert eight.nbytes == 64 * (128 + 4)
 
 
-@pytest.fixture
-def portable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The form for processors without AVX2, and for ARM."""
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "DEFAULT")
-        path = native_library._path()
-        loaded = None if path is None else native_library.load(path)
-    assert loaded is not None
-    assert loaded.headstart_widest(True) == 0
-    for module in (native_library, compiled_matrix):
-        monkeypatch.setattr(module, "library", lambda: loaded)
-
-
 @needs_native
 @pytest.mark.usefixtures("portable")
 @pytest.mark.parametrize("kind", ["int4", "int8"])
@@ -294,13 +279,6 @@ def test_bf16_is_rounded_as_torch_rounds() -> None:
     torch.testing.assert_close(own, hidden + half, rtol=0, atol=0, equal_nan=True)
 
 
-@pytest.fixture
-def threads() -> Iterator[None]:
-    count = torch.get_num_threads()
-    yield
-    torch.set_num_threads(count)
-
-
 STEPS = 4
 
 
@@ -366,18 +344,6 @@ def test_without_it_torch_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None
 def test_heads_it_cannot_run_are_left_to_torch() -> None:
     model = build(LlamaConfig(**{**LONG, "head_dim": 12}))
     assert not weights_of(model, "int4").is_native
-
-
-@needs_native
-@torch.inference_mode()
-def test_position_codes_for_part_of_a_head_are_left_to_torch() -> None:
-    """It turns whole heads: shorter cosines would be read past their end."""
-    model = build(LlamaConfig(**LONG))
-    weights = weights_of(model, "int4")
-    rope = weights.decoder.ropes[""]
-    half = replace(weights.decoder, ropes={"": replace(rope, frequencies=rope.frequencies[::2])})
-    assert weights.is_native
-    assert not Weights(half, dict(model.named_parameters()), "int4").is_native
 
 
 @needs_native
