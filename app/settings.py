@@ -42,6 +42,17 @@ def default_path() -> Path:
     return Path(platformdirs.user_config_dir("headstart", appauthor=False)) / "settings.json"
 
 
+def kept_language() -> str:
+    """The language that the settings ask for, before they are loaded: the first text is made before that. "system"
+    where the file does not say; what is wrong with it, whoever loads the settings finds out."""
+    path = default_path()
+    try:
+        kept = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return str(kept.get("language", "system"))
+    except (OSError, ValueError, AttributeError):
+        return "system"
+
+
 @cache
 def _measured() -> dict[str, Any]:
     """What the committed bench run found (packaging/fill_speed.py writes the file from tests/bench/bench.json)."""
@@ -54,8 +65,10 @@ def quality(dtype: str) -> str:
     figures = _measured()["perplexity"]
     if dtype not in figures:
         return ""
-    text = f"Perplexity of a page of text with the default model: {figures[dtype]:.1f}"
-    return f"{text}." if dtype == "fp32" else f"{text}, in fp32 {figures['fp32']:.1f} (lower is better)."
+    found, best = figures[dtype], figures["fp32"]
+    if dtype == "fp32":
+        return f"Perplexity of a page of text with the default model: {found:.1f}."
+    return f"Perplexity of a page of text with the default model: {found:.1f}, in fp32 {best:.1f} (lower is better)."
 
 
 def option(default: T, about: str, span: tuple[int, int] | None = None) -> T:
@@ -73,6 +86,7 @@ class Settings:
     """
 
     theme: ThemeChoice = option("system", "The colours of the window.")
+    language: str = option("system", "The language of the window. A change is there from the next start on.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
     recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
     device: Device = option("auto", "Where the model computes. A change loads the model again.")
@@ -94,6 +108,13 @@ class Settings:
         metadata={
             "about": "In how many bits keys and values are cached, 8 or 16, by the path of the model. Others have 16.",
             "span": (8, 16),
+        },
+    )
+    last_used: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "When each model was opened last, in seconds since 1970, by its path.",
+            "span": (0, 100_000_000_000),
         },
     )
     drafts: dict[str, str] = field(
@@ -146,6 +167,14 @@ class Settings:
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
+    tool_servers: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Servers of tools, by their names: the command that starts each, or its address."},
+    )
+    tool_rules: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Which tools are called without asking (always), and which not at all (never)."},
+    )
     text_percent: int = option(100, "Size of messages against the usual one, in percent.", span=(50, 300))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
@@ -203,7 +232,7 @@ class Settings:
                 self._foreign[name] = value
             elif name == "sampling":
                 self.sampling = _read_sampling(value, wrong)
-            elif reason := _fault(value, hints[name], _option(name)["span"]):
+            elif reason := _fault(value, hints[name], _option(name).get("span")):
                 wrong.append(f"{name} is {_shown(value)}, {reason}")
             else:
                 setattr(self, name, value)

@@ -242,6 +242,9 @@ class Preview:
     last `memory_tokens` before those in the computer's memory behind a GPU's only. `block_texts[i]` is the text of
     tokens 16 i to 16 i + 15, as far as the model can read. `ids` are the prompt. The last `ahead_tokens` of the reused
     ones were read ahead: no turn before had them.
+
+    `is_elsewhere`: a server answers, and the reused tokens are those with which the last prompt began, too, that it
+    answered in this conversation. Whether it still has them, it alone knows, and how long it takes nobody does.
     """
 
     request_id: int
@@ -258,6 +261,7 @@ class Preview:
     ids: tuple[int, ...] = ()
     ahead_tokens: int = 0
     memory_tokens: int = 0
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

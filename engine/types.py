@@ -295,7 +295,8 @@ class Request:
 
     `must_call` names tools of which the answer has to call one, with arguments that fit its parameters; behind a
     thought where the prompt opens one. `held_calls` names tools whose arguments have to fit wherever the answer calls
-    them. `one_call` ends the answer behind its first call.
+    them. `may_call` names tools of which alone it may call any, though all of them stand in the prompt; all are meant
+    where it is empty. `one_call` ends the answer behind its first call.
 
     `server` is the address of a server that answers in place of the model that is loaded, as in ModelSpec; "" for none.
 
@@ -332,6 +333,7 @@ class Request:
     bias: tuple[tuple[int, float], ...] = ()
     must_call: tuple[str, ...] = ()
     held_calls: tuple[str, ...] = ()
+    may_call: tuple[str, ...] = ()
     one_call: bool = False
     server: str = ""
     begun: Message | None = None
@@ -347,6 +349,7 @@ class Request:
             "kept": KeptStart,
             "must_call": str,
             "held_calls": str,
+            "may_call": str,
         }
         for name, kind in kinds.items():
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"the {name} of a request"))
@@ -375,7 +378,7 @@ class Request:
             raise InvalidRequestError("A plain prompt is one message, without tools.")
         self._check_bias()
         names = [tool.name for tool in self.tools]
-        if unknown := sorted({*self.must_call, *self.held_calls}.difference(names)):
+        if unknown := sorted({*self.must_call, *self.held_calls, *self.may_call}.difference(names)):
             raise InvalidRequestError(
                 f"No tool is called {unknown[0]}, so it cannot be called: send it with the tools."
             )

@@ -290,7 +290,8 @@ class Cost(QObject):
         self.template_previewed.emit(now, dict(zip(self._templates, others, strict=True)))
 
     def _on_edit_previewed(self, preview: Preview) -> None:
-        if self._considered and (outlook := self._outlook()):
+        is_known = bool(preview.spans) or not preview.is_elsewhere  # where the question stands in the prompt
+        if is_known and self._considered and (outlook := self._outlook()):
             self.edit_priced.emit(self._considered, price_of_change(preview, outlook.model))
 
 

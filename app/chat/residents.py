@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from app.chat.bridge import Bridge
 from app.placeholders import Cure
-from engine import Request
+from engine import Preview, Request
 
 
 class ResidentPrompt(NamedTuple):
@@ -32,7 +32,11 @@ class Residents(QObject):
     `requests` gives what a conversation with such a prompt may ask first, nothing where no model here can read it.
     `may_read` says whether anything is to be read that nobody asked for. Attributes: `wanted` says which prompts are to
     be resident whenever a model is open, the most wanted first; whoever stores that sets it.
+
+    Signals: read(int): the prompt of this number was read, or brought from disk.
     """
+
+    read = Signal(object)
 
     def __init__(
         self,
@@ -46,7 +50,10 @@ class Residents(QObject):
         self._bridge = bridge
         self._requests = requests
         self._may_read = may_read
-        self._asked: set[int] = set()
+        self._asked: dict[int, int] = {}
+        """The prompts that are being read, by the ids of the requests for that."""
+        bridge.preview.connect(self._on_preview)
+        bridge.failed.connect(lambda event: self._asked.pop(event.request_id, None))
 
     @property
     def labels(self) -> list[str]:
@@ -59,13 +66,15 @@ class Residents(QObject):
         for prompt in reversed(self.wanted() if self._may_read() else ()):  # the engine reads first what came last
             self.keep(prompt)
 
-    def keep(self, prompt: ResidentPrompt) -> None:
-        """From now on this prompt is resident. Another text of the same one takes its place."""
-        self._read(prompt, keeps=True)
+    def keep(self, prompt: ResidentPrompt) -> bool:
+        """From now on this prompt is resident. Another text of the same one takes its place. False where no model here
+        can read it."""
+        return self._read(prompt, keeps=True)
 
-    def prewarm(self, prompt: ResidentPrompt) -> None:
-        """Have this prompt read once, without keeping it longer than anything else that was read ahead."""
-        self._read(prompt, keeps=False)
+    def prewarm(self, prompt: ResidentPrompt) -> bool:
+        """Have this prompt read once, without keeping it longer than anything else that was read ahead. False where no
+        model here can read it."""
+        return self._read(prompt, keeps=False)
 
     def let_go(self, prompt: ResidentPrompt) -> None:
         """This prompt need not be resident any more; what only it used is deleted from disk."""
@@ -77,6 +86,12 @@ class Residents(QObject):
             self._bridge.cancel(request_id)
         self._asked.clear()
 
-    def _read(self, prompt: ResidentPrompt, *, keeps: bool) -> None:
-        if requests := [replace(each, conversation=prompt.label) for each in self._requests(prompt)]:
-            self._asked.add(self._bridge.read_ahead(*requests, keeps=keeps))
+    def _read(self, prompt: ResidentPrompt, *, keeps: bool) -> bool:
+        requests = [replace(each, conversation=prompt.label) for each in self._requests(prompt)]
+        if requests:
+            self._asked[self._bridge.read_ahead(*requests, keeps=keeps)] = prompt.id
+        return bool(requests)
+
+    def _on_preview(self, event: Preview) -> None:
+        if prompt_id := self._asked.pop(event.request_id, 0):
+            self.read.emit(prompt_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
@@ -27,6 +27,7 @@ from app.history.records import Conversation, ConversationEntry, StoredMessage, 
 from app.history.servers import BLANK
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
+from app.tools.servers import ChosenTool
 from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings, is_server
 
 
@@ -189,6 +190,39 @@ class Session(QObject):
         request = branch.request(self.use_cache, values)
         self._submit(Turn(answer, request, leaf_if_empty), asked_at)
         self._draw(branch, answer)
+        return True
+
+    def open_calls(self, conversation_id: int) -> Branch | None:
+        """The branch in use of a conversation where it ends with an answer that called tools, and they gave nothing
+        back yet; None else."""
+        try:
+            branch = self._branch if conversation_id == self.conversation.id else self._read(conversation_id)
+        except HeadstartError:
+            return None
+        last = branch.messages[-1] if branch.messages else None
+        is_open = last is not None and bool(last.tool_calls) and last.finish_reason == "end"
+        return branch if is_open and not self.answers.turn_of(conversation_id) else None
+
+    def answer_calls(self, conversation_id: int, answer_id: int, texts: Sequence[str]) -> bool:
+        """Store what the tools gave back that this answer called, and have the model go on. False as in `send`, and
+        where the answer is no longer the last message."""
+        asked_at, values = time.perf_counter(), self._values()
+        branch = self.open_calls(conversation_id)
+        if branch is None or branch.leaf_id != answer_id:
+            return False
+        try:
+            if not self.answers.model and not self.answers.loading:
+                raise HeadstartError("There is no model to answer. Open one first; what the tools gave back is kept.")
+            with self._history.together():
+                longer = branch.add_results(texts, self._history)
+                answer = longer.append_answer(self._history, values)
+        except HeadstartError as error:
+            self._report(error)
+            return False
+        results = longer.messages[len(branch.messages) :]
+        self._submit(Turn(answer, longer.request(self.use_cache, values), results[-1].id), asked_at)
+        if branch is self._branch:
+            self._draw(branch, *results, answer)
         return True
 
     def stop(self) -> None:
@@ -369,6 +403,17 @@ class Session(QObject):
                 with self.reporting():
                     self._history.set_stop(self.conversation.id, stop)
             self.settings_changed.emit()
+
+    def set_tools(self, tools: tuple[ChosenTool, ...]) -> None:
+        """Change which tools the model may call in the conversation in view, from the next question on."""
+        if tools == self.conversation.tools:
+            return
+        self._change(tools=tools)
+        self.cost.refresh()
+        if self.conversation.id:
+            with self.reporting():
+                self._history.set_tools(self.conversation.id, tools)
+        self.settings_changed.emit()
 
     def keep_for_new(self, sampling: Sampling) -> None:
         """New conversations begin with this sampling."""

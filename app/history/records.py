@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
 from app.documents import Attachment
 from app.placeholders import Cure
+from app.tools.servers import ChosenTool
 from engine import NOTHING_CHOSEN, Divergence, HeadstartError, Role, Sampling, TemplateSettings, ToolCall, TurnStats
 
 T = TypeVar("T")
@@ -112,8 +113,8 @@ class Conversation:
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
     placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
     None: it sees everything. `template` is what the user chose of how the chat template makes its prompts, `notices`
-    are the sentences about that which the user has seen. Answers end before one of the texts `stop`. `unread` names the
-    columns whose value in the file is of no use, so that it was left out."""
+    are the sentences about that which the user has seen. Answers end before one of the texts `stop`, and may call
+    `tools`. `unread` names the columns whose value in the file is of no use, so that it was left out."""
 
     id: int
     title: str
@@ -128,6 +129,7 @@ class Conversation:
     template: TemplateSettings = NOTHING_CHOSEN
     notices: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
+    tools: tuple[ChosenTool, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -188,6 +190,7 @@ def read_conversation(row: Row) -> Conversation:
         template=row.read("template", read_template, NOTHING_CHOSEN),
         notices=row.read("notices", read_texts, ()),
         stop=row.read("stop", read_texts, ()),
+        tools=row.read("tools", read_tools, ()),
         unread=tuple(row.unread),
     )
 
@@ -315,6 +318,14 @@ def read_template(text: str) -> TemplateSettings:
 def read_tool_calls(text: str) -> tuple[ToolCall, ...]:
     """The functions that an answer asked for, from JSON."""
     return tuple(_made(ToolCall, values) for values in json.loads(text))
+
+
+def read_tools(text: str) -> tuple[ChosenTool, ...]:
+    """The tools of a conversation, from JSON. Raises InvalidRequestError where one is of no use to a model."""
+    tools: tuple[ChosenTool, ...] = tuple(_made(ChosenTool, values) for values in json.loads(text))
+    for tool in tools:
+        tool.tool()
+    return tools
 
 
 def read_attachments(text: str) -> tuple[Attachment, ...]:

@@ -99,7 +99,8 @@ class AnswerView(DocumentView):
         end = piece_end(self._pending, self._stream.open_length)
         update = self._stream.append(self._pending[:end])
         self._pending = self._pending[end:]
-        self._rewrite_tail(update.closed, update.tail)
+        if update.closed or not self._grow_tail(update.tail):
+            self._rewrite_tail(update.closed, update.tail)
         if self._pending:
             self._wait.start(0)
         elif clock.elapsed() > CHEAP_MS:
@@ -136,6 +137,16 @@ class AnswerView(DocumentView):
         self.document().clear()
         self._writer = BlockWriter(QTextCursor(self.document()), self._tone)
         self._mark = self._writer.mark()
+
+    def _grow_tail(self, tail: tuple[Block, ...]) -> bool:
+        """Draw no more than the words that came, which is what most pieces bring. False where they changed more."""
+        chosen = self.textCursor()
+        anchor, position = chosen.anchor(), chosen.position()
+        is_grown = self._writer.write_more(self._tail, tail)
+        if is_grown:
+            self._tail = tail
+            self._select_again(anchor, position)
+        return is_grown
 
     def _rewrite_tail(self, closed: tuple[Block, ...], tail: tuple[Block, ...]) -> None:
         chosen = self.textCursor()
@@ -228,6 +239,11 @@ class AnswerView(DocumentView):
             button.setText("Copy")
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self._writer.has_ground:
+            self._paint_grounds(event)
+        super().paintEvent(event)
+
+    def _paint_grounds(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = event.rect().adjusted(0, -MARGIN, 0, MARGIN)
@@ -236,7 +252,6 @@ class AnswerView(DocumentView):
             self._paint_behind(painter, block, event.rect())
             block = block.next()
         painter.end()
-        super().paintEvent(event)
 
     def _paint_behind(self, painter: QPainter, block: QTextBlock, area) -> None:
         form = block.blockFormat()

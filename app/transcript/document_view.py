@@ -11,6 +11,9 @@ from PySide6.QtCore import QEvent, QSize, QSizeF, Qt, QUrl
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
+    QFocusEvent,
+    QPainter,
+    QPaintEvent,
     QResizeEvent,
     QShowEvent,
     QTextCharFormat,
@@ -24,6 +27,7 @@ from app import theme
 from app.transcript.markdown import LINK_SCHEMES
 from app.widgets.found import found_format, ranges
 
+BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 LONGEST_WORD = 4_000
 """Characters of a word that stay on one line of the layout."""
 MOST_MARKS = 500
@@ -55,6 +59,7 @@ class DocumentView(QTextBrowser):
         self.anchorClicked.connect(open_link)
         self._worn = theme.current()
         self._needle, self._found = "", 0
+        self._is_focus_shown = False
         self.document().contentsChanged.connect(self._mark_places)
 
     @property
@@ -80,6 +85,24 @@ class DocumentView(QTextBrowser):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(1, 1)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """A frame says where the keyboard is; who pressed the mouse knows."""
+        super().focusInEvent(event)
+        self._is_focus_shown = event.reason() in BY_KEYBOARD
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._is_focus_shown = False
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._is_focus_shown:
+            painter = QPainter(self.viewport())
+            painter.setPen(QColor(theme.current().accent))
+            painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

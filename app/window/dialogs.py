@@ -19,7 +19,7 @@ from app.licences import own_version, parts
 from app.own_data import everything
 from app.placeholders import Cure
 from app.settings import Settings, cache_bytes, describe, disk_bytes, model_spec, quality
-from app.sidebar.badges import Badges
+from app.sidebar.badges import Badges, preset_badge
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
@@ -115,7 +115,9 @@ class Dialogs(QObject):
         editor = SystemPromptEditor(self._session.conversation.system_prompt, self._window)
         self.editing = PromptEditing(editor, self._session, self._bridge)
         self.preset_choice = choice = PresetChoice(editor, self.editing, self._session, self._presets)
-        self.preset_badges = badges = Badges(editor.presets.list, self._session, self._bridge, choice.request)
+        self.preset_badges = badges = Badges(
+            editor.presets.list, self._session, self._bridge, choice.request, preset_badge
+        )
         choice.text_replaced.connect(badges.refresh)
         editor.finished.connect(badges.close)
         editor.saved.connect(self._save_system_prompt)
@@ -125,7 +127,8 @@ class Dialogs(QObject):
         """Show what holds for the whole program."""
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
         model = self._session.model
-        note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
+        cost = token_cost(model) if model else ""
+        note = f"{cost}. At least {least_budget(model)}." if model and cost else ""
         dialog = PreferencesDialog(
             values,
             {name: describe(name) for name in _SHOWN},

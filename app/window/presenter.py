@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.chat.bridge import Bridge
 from app.chat.filing import Filing
+from app.chat.places import called_tool
 from app.chat.rewriting import Rewriting
 from app.chat.session import Session
+from app.chat.turn import Turn
 from app.documents import with_files
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
@@ -20,7 +22,7 @@ from app.window.tour import Tour
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 
-UNTITLED = "New conversation"
+UNTITLED, TRY_AGAIN = "New conversation", "Try again"
 WHAT_FOR = "It reads everything once.\nThe next answer starts at once."
 HOW = (
     "Other chats read the whole conversation again before each answer. Headstart remembers what the model has read, and"
@@ -48,10 +50,15 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
-        self._is_sending = False
+        self._is_sending = self._has_failed = False
+        self._progress: tuple[int, Prefill] | None = None  # how far the prompt of the answer with this id is read
         self._left_text = ""  # what was written in the conversation that was in view before
         self._disk_note = self._error = self._needle = ""
         self._found: Sequence[ConversationEntry] = ()
+        self._top_id = 0  # of the messages that are to be built anew, the one at the top of the view
+        self._anew = QTimer(self)
+        self._anew.setSingleShot(True)
+        self._anew.timeout.connect(self._show_anew)
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
@@ -60,6 +67,7 @@ class Presenter(QObject):
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
         window.closing.connect(self._keep_draft)
+        window.closing.connect(self._anew.stop)
         bridge.cache_view.connect(self._on_cache)
         self._connect_session()
         self._connect_window()
@@ -73,6 +81,7 @@ class Presenter(QObject):
         session.conversations_changed.connect(self._on_list)
         session.message_added.connect(self._on_message)
         session.question_taken_back.connect(self._on_question_taken_back)
+        session.answers.ended.connect(self._on_ended)
         session.answers.text_added.connect(self._on_text)
         session.answers.thought_added.connect(self._on_thought)
         session.message_reopened.connect(self._on_reopened)
@@ -144,6 +153,12 @@ class Presenter(QObject):
         self._session.retry()
         self._window.composer.edit.setFocus()
 
+    def _try_again(self, conversation_id: int) -> None:
+        """Answer the last question of this conversation again, wherever the user is by now."""
+        self._session.open(conversation_id)
+        if self._session.conversation.id == conversation_id:
+            self.retry()
+
     def new(self) -> None:
         """Begin an empty conversation, ready to be written in."""
         self._session.new_conversation()
@@ -171,15 +186,19 @@ class Presenter(QObject):
         self._refresh_empty()
 
     def change_look(self, change: Callable[[], object]) -> None:
-        """Do what changes how everything looks. Messages are built anew, piece by piece: to change a hundred of them at
-        once would stop the window for a second."""
-        transcript, top_id = self._window.transcript, self._window.transcript.top_id
-        transcript.clear()
+        """Do what changes how everything looks. Messages are built anew, behind that and piece by piece: to change a
+        hundred of them at once would stop the window for a second."""
+        if not self._anew.isActive():
+            self._top_id = self._window.transcript.top_id
+        self._window.transcript.clear()
         change()
-        self._on_conversation(self._session.conversation)
-        if top_id:
-            transcript.show_message(top_id)
         self._window.composer.edit.show_size()
+        self._anew.start()
+
+    def _show_anew(self) -> None:
+        self._on_conversation(self._session.conversation)
+        if self._top_id:
+            self._window.transcript.show_message(self._top_id)
 
     def _on_edit_wanted(self, message_id: int) -> None:
         for message in self._session.messages:
@@ -254,6 +273,8 @@ class Presenter(QObject):
         if answer and not (message.content or message.thought):
             loading = self._session.state == "loading"
             answer.wait("waiting for the model to be loaded" if loading else "reading the prompt")
+            if self._progress and self._progress[0] == message.id:
+                answer.show_progress(self._progress[1], at_once=True)
 
     def _on_text(self, message_id: int, text: str) -> None:
         if answer := self._window.transcript.answer(message_id):
@@ -282,6 +303,7 @@ class Presenter(QObject):
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():
+            self._progress = answer.content.id, prefill
             answer.show_progress(prefill)
 
     def _on_state(self, state: str) -> None:
@@ -322,8 +344,18 @@ class Presenter(QObject):
             self._window.notice.clear()
         self._disk_note = view.disk_note
 
+    def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
+        """Note whether an answer in view failed: the error that says so comes next, and can be tried again."""
+        is_here = message.conversation_id == self._session.conversation.id
+        self._has_failed = is_here and message.finish_reason == "failed" and not turn.is_refused
+
     def _on_error(self, sentence: str, detail: str) -> None:
-        self._window.notice.show_error(sentence, detail, stays=self._session.saving.is_failing)
+        has_failed, self._has_failed = self._has_failed, False
+        if has_failed and self._session.model and not self._session.saving.is_failing:
+            number = self._session.conversation.id
+            self._window.notice.show_offer(sentence, TRY_AGAIN, lambda: self._try_again(number), detail=detail)
+        else:
+            self._window.notice.show_error(sentence, detail, stays=self._session.saving.is_failing)
         self._error = sentence
         if self._session.state != "loading":
             self._window.loading_bar.hide()
@@ -332,8 +364,10 @@ class Presenter(QObject):
     def _end_error(self) -> None:
         """What failed works again: the bar that said so goes, unless it says something else by now, or what failed can
         be tried again there."""
-        if self._error and self._window.notice.text == self._error and not self._window.notice.has_offer:
-            self._window.notice.clear()
+        notice = self._window.notice
+        has_other_offer = notice.has_offer and notice.offer.text() != TRY_AGAIN
+        if self._error and notice.text == self._error and not has_other_offer:
+            notice.clear()
         self._error = ""
 
     def _keep_draft(self) -> None:
@@ -393,6 +427,7 @@ class Presenter(QObject):
             versions=len(versions),
             thought=message.thought,
             tool_calls=message.tool_calls,
+            called=called_tool(self._session.messages, message) if message.role == "tool" else "",
             files=message.attachments,
             accepted=message.accepted,
         )

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -62,15 +62,25 @@ def installed_models_dir() -> Path | None:
     return beside.parent / "Resources" / "models" if sys.platform == "darwin" else beside / "models"
 
 
+def remove_empty(folder: Path) -> None:
+    """Remove a folder of Headstart's models, and those above it, as long as they are empty."""
+    with suppress(OSError):
+        while folder != models_dir() and folder.is_relative_to(models_dir()):
+            folder.rmdir()
+            folder = folder.parent
+
+
 def model_name(path: Path) -> str:
     """What a model is called: the name of its folder, or that of its GGUF file without its ending and the number of its
-    part.
+    part. Where that is called as in every folder of its kind, `model.gguf`, the folder's name says more.
 
     The Hugging Face cache keeps a model in `models--ORG--NAME/snapshots/REVISION`, and there it is called ORG/NAME.
     """
     is_snapshot = path.parent.name == SNAPSHOTS and path.parent.parent.name.startswith(CACHED)
     if is_snapshot:
         return "/".join(path.parent.parent.name.split("--")[1:])
+    if path.name.lower() == "model.gguf":
+        return path.parent.name
     return re.sub(r"(-\d{5}-of-\d{5})?\.gguf$", "", path.name, flags=re.IGNORECASE)
 
 

@@ -104,7 +104,7 @@ class FakeEngine:
         self._ready: deque[Event] = deque()
         self._rested = True
         self._seen: list[tuple[tuple[object, ...], tuple[Message, ...]]] = []
-        self._tokens = 0
+        self._tokens = self._kept = 0
         self._turns = 0
 
     # EnginePort
@@ -179,7 +179,7 @@ class FakeEngine:
         self.calls.append("clear_cache")
         self._seen.clear()
         self._ahead.clear()
-        self._tokens = 0
+        self._tokens = self._kept = 0
         self._ready.append(self._view(0))
 
     def forget(self, conversation: str) -> None:
@@ -208,12 +208,14 @@ class FakeEngine:
         self._ready.append(self._view(0))
 
     def cache_view(self) -> CacheView:
-        """The present figures with two nodes: the system prompt and the rest."""
+        """The present figures with two nodes: the system prompt, or the first 64 tokens, and the rest."""
         view = self._view(0)
         bytes_per_token = self.model.kv_bytes_per_token
+        first = self._kept or 64
+        rest = max(0, self._tokens - first) or 64
         nodes = (
-            NodeView(-1, 0, 64, 64 * bytes_per_token, 1.0, 3, True, ("fake",)),
-            NodeView(0, 64, self._tokens, self._tokens * bytes_per_token, 0.5, 1, False, ("fake",)),
+            NodeView(-1, 0, first, first * bytes_per_token, 1.0, 3, True, ("fake",)),
+            NodeView(0, first, rest, rest * bytes_per_token, 0.5, 1, False, ("fake",)),
         )
         return replace(view, nodes=nodes)
 
@@ -362,7 +364,9 @@ class FakeEngine:
         if turn.request.use_cache:
             answer = Message("assistant", text, token_ids, thought, calls)
             self._seen.append((turn.request.template, (*turn.request.messages, answer)))
-            self._tokens = max(self._tokens, turn.prompt + turn.written)
+            self._tokens = self._held(turn.request)
+            system = sum(span.end - span.start for span in spans_of(turn.request) if span.role == "system")
+            self._kept = max(self._kept, system // BLOCK_TOKENS * BLOCK_TOKENS)
         yield self._view(turn.request_id)
         margins = (1.0,) * turn.written if turn.request.record_margins else ()
         at = len(begun.content)
@@ -421,9 +425,17 @@ class FakeEngine:
         reused = max(left, min(ahead, sum(sizes) - 1))
         return sum(sizes), reused, reused - left
 
+    def _held(self, request: Request) -> int:
+        """The tokens of all that was seen; what several begin with counts once."""
+        parts: dict[object, int] = {}
+        for template, seen in self._seen:
+            sizes = _sizes(replace(request, messages=seen, begun=None))
+            parts |= {(template, seen[: place + 1]): size for place, size in enumerate(sizes)}
+        return sum(parts.values())
+
     def _view(self, request_id: int) -> CacheView:
         held = self._tokens * self.model.kv_bytes_per_token
-        pinned = min(held, 64 * self.model.kv_bytes_per_token)
+        pinned = min(held, self._kept * self.model.kv_bytes_per_token)
         return CacheView(request_id, float(self._turns), self.budget_bytes, pinned, 0, held - pinned, 0, self._tokens)
 
 

@@ -39,7 +39,7 @@ TABLES = {
     "message": "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
     " sent_system_id left_out thought tool_calls tool_call_id template accepted",
     "sent_system": "id conversation_id text",
-    "preset": "id name system_prompt cures updated",
+    "preset": "id name system_prompt cures updated folder variables is_kept",
     "folder": "id name",
 }
 COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns.split()]

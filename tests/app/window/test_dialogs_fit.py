@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -55,6 +58,13 @@ def test_each_fits_a_small_screen(screen: Screen, name: str) -> None:
     settle()
 
 
+def test_german_fits_a_small_screen() -> None:
+    """Its words are a third longer."""
+    place = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run([sys.executable, "-m", "tests.app.in_german"], env=place, capture_output=True, text=True)
+    assert (done.stdout.strip(), done.returncode) == ("", 0), done.stderr
+
+
 def test_every_menu_fits_a_small_screen(screen: Screen) -> None:
     """Qt lays a menu that is taller than the screen in columns, and leaves out what has no room."""
     for menu in screen.window.findChildren(QMenu):
@@ -99,6 +109,10 @@ def test_each_explanation_fits_a_small_screen(screen: Screen, place: str) -> Non
     room = popover.screen().availableGeometry()
     assert room.contains(popover.geometry())
     assert popover.minimumSizeHint().height() <= SMALL.height(), "what does not fit scrolls"
+    popover.fit(QSize(640, 480))
+    settle()
+    assert popover.width() <= 640
+    assert popover.findChild(QScrollArea).verticalScrollBar().maximum() == 0, "all of it is in sight"
     popover.close()
     settle()
 
