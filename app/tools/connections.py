@@ -95,8 +95,10 @@ class Connections:
         return self._ask(server, lambda client, request_id: _listed(client, request_id, server))
 
     def call(self, server: ToolServer, called: str, arguments: str) -> int:
-        """Have a tool called with these arguments, a JSON object as text."""
-        given: dict[str, Any] = json.loads(arguments)
+        """Have a tool called with these arguments, a JSON object as text. Raises ValueError where they are none."""
+        given: Any = json.loads(arguments)
+        if not isinstance(given, dict):
+            raise ValueError("the arguments are no object")
         return self._ask(server, lambda client, request_id: _called(client, request_id, called, given))
 
     def cancel(self, request_id: int) -> None:
@@ -189,7 +191,8 @@ class Connections:
         with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
             done = -1
             try:
-                async with _client(server, said) as client:
+                async with asyncio.timeout(CONNECT_S) as bound, _client(server, said) as client:
+                    bound.reschedule(None)
                     done = 0
                     while await self._do(client, server, await jobs.get()):
                         done += 1
@@ -200,7 +203,9 @@ class Connections:
             except Exception as error:  # whatever a transport raises: each has errors of its own, also in groups
                 if done < 1:
                     sentence = ENDED if done == 0 else NOT_REACHED if server.is_address else NOT_STARTED
-                    self._fail_all(jobs, sentence.format(server.name), f"{_reasons(error)}\n{_tail(said)}".strip())
+                    sentence = TOO_SLOW if isinstance(error, TimeoutError) else sentence
+                    detail = f"{_reasons(error)}\n{_tail(said)}".strip()
+                    self._fail_all(jobs, sentence.format(server.name, CONNECT_S), detail)
             return not jobs.empty()
 
     async def _do(self, client: Client, server: ToolServer, job: _Job) -> bool:

@@ -35,6 +35,7 @@ EXCLUDED_MODULES = (
     "PySide6.QtHelp",
     "PySide6.QtSql",
     "PySide6.QtTest",
+    "PySide6.QtOpenGL",  # entry.py has an empty one instead
     "pyqtgraph.examples",
     "pyqtgraph.opengl",
     "pyqtgraph.jupyter",
@@ -56,7 +57,7 @@ DROPPED = (
     r"^PySide6/Qt/plugins/imageformats/lib(qtga|qtiff|qwbmp|qicns|qwebp|qpdf)",
     r"^(PySide6/Qt/lib/)?libQt6(EglF[sS]|Pdf|Qml|Quick|VirtualKeyboard)",
     r"^PySide6/Qt/translations/(?!qtbase_de)",
-    r"^(PySide6/Qt/lib/)?libQt6Test|^PySide6/QtTest\.",
+    r"^(PySide6/Qt/lib/)?libQt6Test|^PySide6/Qt(Test|OpenGL)\.",
     r"^PySide6/Qt/qml/",
 )
 """Files that PyInstaller collects and nothing needs, by their path inside the bundle."""

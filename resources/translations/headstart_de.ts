@@ -366,6 +366,16 @@
   </message>
   <message>
    <location filename="../../app/settings.py" />
+   <source>Perplexity of a page of text with the default model: {1}, in fp32 {2} (lower is better).</source>
+   <translation>Perplexität einer Seite Text mit dem Standardmodell: {1}, in fp32 {2} (weniger ist besser).</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
+   <source>Perplexity of a page of text with the default model: {1}.</source>
+   <translation>Perplexität einer Seite Text mit dem Standardmodell: {1}.</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
    <source>Pixels of the charts.</source>
    <translation>Pixel der Diagramme.</translation>
   </message>
@@ -1534,11 +1544,6 @@
    <location filename="../../engine/models/choice.py" />
    <source>{1} weights are for the CPU only. Choose 'auto' or bf16 on {2}.</source>
    <translation>{1}-Gewichte sind nur für die CPU. Wählen Sie „auto“ oder bf16 auf {2}.</translation>
-  </message>
-  <message>
-   <location filename="../../app/settings.py" />
-   <source>{1}, in fp32 {2} (lower is better).</source>
-   <translation>{1}, in fp32 {2} (weniger ist besser).</translation>
   </message>
   <message>
    <location filename="../../engine/types.py" />

@@ -29,14 +29,15 @@ SAYS = Script(tokens=("It", " is", " 5."))
 
 class Servers:
     """Stands for the client of tool servers: `tools` are what each says it has, `results` what calls give back, one
-    after the other, the last one again and again. What was called is in `called`. Nothing comes out before `answer`."""
+    after the other, the last one again and again. What was called is in `called`. Nothing comes out before `answer`.
+    It `refuses` arguments as the real one does where they are no object."""
 
     def __init__(self) -> None:
         self.tools: dict[str, Outcome] = {}
         self.results = [Outcome(0, text="5")]
         self.called: list[tuple[str, str, str]] = []
         self.ended: list[str] = []
-        self.is_closed = False
+        self.is_closed = self.refuses = False
         self._waiting: list[Outcome] = []
         self._ready: list[Outcome] = []
         self._next_id = 1
@@ -49,6 +50,8 @@ class Servers:
         return self._wait(self.tools.get(server.name, Outcome(0, tools=(LOOK, ADD))))
 
     def call(self, server: ToolServer, called: str, arguments: str) -> int:
+        if self.refuses:
+            raise ValueError("no object")
         self.called.append((server.place, called, arguments))
         return self._wait(self.results.pop(0) if len(self.results) > 1 else self.results[0])
 
@@ -202,6 +205,32 @@ def test_loops_end(make: Make, servers: Servers) -> None:
     assert len(servers.called) == MOST_ROUNDS
     assert "called no more" in screen.window.notice.text
     assert not screen.window.tool_bar.isVisible()
+
+
+def test_a_conversation_in_the_background_says_that_it_waits(make: Make, servers: Servers) -> None:
+    screen = make(CALL, SAYS)
+    screen.ask("How much?")
+    number = screen.session.conversation.id
+    screen.session.new_conversation()
+    screen.play()
+    assert "waits for your word" in screen.window.notice.text
+    assert not screen.window.tool_bar.isVisible()
+    screen.session.open(number)
+    settle()
+    press(screen.window.tool_bar.once)
+    screen.session.new_conversation()
+    servers.answer(screen)
+    screen.play()
+    screen.session.open(number)
+    assert screen.session.messages[-1].content == "It is 5.", "it went on behind the one in view"
+
+
+def test_arguments_that_are_no_object_are_told_to_the_model(make: Make, servers: Servers) -> None:
+    screen = make(Script(tokens=(), tool_calls=(ToolCall("add", "[1]"),)), SAYS, rules={"small/add": "always"})
+    servers.refuses = True
+    ask(screen)
+    assert screen.session.messages[-2].content == "The arguments are no JSON object."
+    assert servers.called == []
 
 
 def test_another_question_or_stop_ends_the_asking(make: Make, servers: Servers) -> None:
