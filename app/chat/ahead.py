@@ -78,6 +78,7 @@ class Reader(QObject):
         self._requests = requests
         self._reading, self._ready = reading, ready
         self._request_id = 0  # of what is being read, 0 for nothing
+        self._has_more = False  # more was written meanwhile that goes on from that
         self._place: Hashable = None
         self._text = self._read = ""  # the newest text, and the certain part of the one that was asked for last
         self.rest = QTimer(self)
@@ -113,9 +114,15 @@ class Reader(QObject):
         self._text = self._read = ""
 
     def ask(self) -> None:
-        """Have it read now. The timer calls this."""
+        """Have it read now, behind what is being read of it. The timer calls this.
+
+        What is being read is never begun anew for more text: whoever types faster than this computer reads would have
+        nothing read.
+        """
         self.rest.stop()
-        self._give_up()
+        if self._request_id:
+            self._has_more = True
+            return
         self._read = certain_part(self._text)
         if requests := self._requests():
             self._request_id = self._bridge.read_ahead(*requests)
@@ -123,7 +130,7 @@ class Reader(QObject):
     def _give_up(self) -> None:
         if self._request_id:
             self._bridge.cancel(self._request_id)
-        self._request_id = 0
+        self._request_id, self._has_more = 0, False
 
     def _on_prefill(self, event: Prefill) -> None:
         if event.request_id == self._request_id:
@@ -131,9 +138,12 @@ class Reader(QObject):
 
     def _on_preview(self, event: Preview) -> None:
         if event.request_id == self._request_id:
-            self._request_id = 0
-            self._ready(event)
+            has_more, self._request_id, self._has_more = self._has_more, 0, False
+            if has_more:
+                self.ask()
+            else:
+                self._ready(event)
 
     def _on_failed(self, event: Failed) -> None:
         if event.request_id == self._request_id:
-            self._request_id = 0
+            self._request_id, self._has_more = 0, False

@@ -35,9 +35,11 @@ def rest(desk: Desk) -> None:
 
 
 def write(desk: Desk, text: str) -> None:
-    """Type it letter by letter."""
+    """Type it letter by letter, and no faster than it is read."""
     for end in range(len(text)):
         desk.session.cost.draft_changed(text[: end + 1])
+        if desk.bridge.is_reading_ahead:
+            desk.play()
 
 
 def texts(requests: tuple[Request, ...]) -> list[str]:
