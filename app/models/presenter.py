@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -97,6 +99,8 @@ class ModelsPresenter(QObject):
     # What is on this computer
 
     def _run(self, task: Callable[[], object], done: Callable[[object], None]) -> None:
+        if self._work is not None:
+            self._work.stop()
         self._work = work = Work(lambda _: task(), self)
         work.done.connect(done)
         work.failed.connect(lambda sentence, _: self._say_here(sentence))
@@ -109,7 +113,7 @@ class ModelsPresenter(QObject):
     def _on_foreseen(self, found: object) -> None:
         if self.dialog is not None:
             for offer, made in cast(list[tuple[Offer, ModelFit]], found):
-                self.dialog.there.show_fit(offer, made)
+                self.dialog.there.show_fit(offer, self._beside_none(made))
             self._look()
 
     def _look(self) -> None:
@@ -130,9 +134,15 @@ class ModelsPresenter(QObject):
             self._run(lambda: _fit(model_spec(self._settings, model.path)), partial(self._on_fit, model))
 
     def _on_fit(self, model: FoundModel, found: object) -> None:
-        if self.dialog is not None:
-            self.dialog.here.show_fit(model, cast(ModelFit | str, found))
+        if self.dialog is not None and found is not None:
+            fit = cast(ModelFit | str, found)
+            self.dialog.here.show_fit(model, fit if isinstance(fit, str) else self._beside_none(fit))
         self._fit_next()
+
+    def _beside_none(self, fit: ModelFit) -> ModelFit:
+        """What a model takes once the one that is open is closed: that happens where there is no room for both."""
+        freed = self._session.model.weights_bytes if self._session.model else 0
+        return replace(fit, free=min(fit.free + freed, fit.total))
 
     def _open_path(self) -> str | None:
         return self._session.model.path if self._session.model else None
@@ -162,6 +172,7 @@ class ModelsPresenter(QObject):
         except HeadstartError as error:
             self._say_here(str(error))
             return
+        self.downloads.forget(model.place)
         self._look()
 
     def _on_loaded(self, event: Loaded) -> None:
@@ -216,11 +227,13 @@ class ModelsPresenter(QObject):
 
 
 def _foreseen(settings: Settings) -> list[tuple[Offer, ModelFit]]:
-    """About what each model of the list would take here."""
-    return [
-        (offer, foreseen_fit(offer.name, offer.bytes, offer.kv_bytes_per_token, offer.context, settings.device))
-        for offer in offers()
-    ]
+    """About what each model of the list would take here; nothing where the device that was chosen is not there."""
+    with suppress(HeadstartError):  # each model on this computer says so
+        return [
+            (offer, foreseen_fit(offer.name, offer.bytes, offer.kv_bytes_per_token, offer.context, settings.device))
+            for offer in offers()
+        ]
+    return []
 
 
 def _fit(spec: ModelSpec) -> ModelFit | str | None:

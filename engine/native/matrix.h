@@ -47,8 +47,6 @@ WIDE INLINE __m512 bytes_of_two(const int8_t *const *from, int at) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_unpacklo_epi64(low, high)));
 }
 
-WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(both), 1)); }
-
 #define TARGET WIDE
 #define NAME(name) name##_avx512
 #define V __m512
@@ -56,7 +54,7 @@ WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf6
 #define PER 2
 #define JOIN(each) both(each[0], each[1])
 #define SET _mm512_set1_ps
-#define EIGHT(from) _mm512_castpd_ps(_mm512_broadcast_f64x4(_mm256_loadu_pd((const double *)(from))))
+#define EIGHT eight_twice
 #define ADD _mm512_add_ps
 #define MUL _mm512_mul_ps
 #define FMA _mm512_fmadd_ps
@@ -72,8 +70,6 @@ WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf6
                            upper(totals[1])))
 #include "packed_rows.h"
 
-/* Whether products with one row take 16 numbers at a time. Python sets it before it calls anything. */
-static int32_t is_wide;
 #define PACKED (is_wide ? packed_avx512 : packed_eights)
 #else
 #define PACKED packed_eights

@@ -87,9 +87,10 @@ typedef struct {
 /* Where in `Tokens.scratch` what of one token is. `x` to `sums32` are what products with one row need: its numbers, the
    same as 4-bit codes want them, and the sums of each 16 and 32. Those and `joined` are each thread's own, so that what
    all need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of
-   the exponentials, and weighted sum of the values `[dim]`. `part` is what half a layer gives, `[width]`. */
+   the exponentials, and weighted sum of the values `[dim]`. `part` is what half a layer gives, `[width]`. Each thread has one
+   `pairs`, for the keys of a piece, in the scratch of the first of several tokens. */
 typedef struct {
-    float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial, *part;
+    float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial, *part, *pairs;
 } Scratch;
 
 /* Columns with zeros behind them up to eight groups of the larger size: scales are read in eights. */
