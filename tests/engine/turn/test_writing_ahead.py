@@ -141,9 +141,9 @@ class Elsewhere(Scripted):
     """A model that never writes what was guessed: everything that a pass computed for guesses is thrown away."""
 
     def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
-        return torch.stack([self._scripted(row, number) for number, row in enumerate(super().steps(ids, lane, start))])
+        return torch.stack([self._chosen(row, number) for number, row in enumerate(super().steps(ids, lane, start))])
 
-    def _scripted(self, logits: Tensor, number: int) -> Tensor:
+    def _chosen(self, logits: Tensor, number: int) -> Tensor:
         if number == 0:
             self.written += 1
         chosen = torch.full_like(logits, -1.0)
