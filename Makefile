@@ -13,7 +13,7 @@ OUT ?= out/bench.json
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check check-arm house soak bench gpu-check pictures package package-check clean setup packages
+.PHONY: help run test test-all check check-arm house soak bench gpu-check pictures translations package package-check clean setup packages
 
 help:
 	@echo "make run       set everything up and open the window (ARGS=\"--model PATH\" and so on)"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench     the measurements of tests/bench; API=1 those of the local server alone"
 	@echo "make gpu-check what a computer with a GPU can tell, in eight minutes: out/gpu-check (ARGS=\"--minutes 3\" and so on)"
 	@echo "make pictures  the pictures and the table of README.md, from the demo"
+	@echo "make translations  the files of other languages brought up to date with the code, and built"
 	@echo "make package   the installers for this system, in dist/: about ten minutes, 5 GB, no root"
 	@echo "make package-check  what was made, looked at and played: five minutes, no root. ARGS=\"--chroot bookworm\" installs it in a"
 	@echo "               bare Debian (root, debootstrap, some minutes more), --twice builds again and compares (ten minutes more)"
@@ -73,10 +74,14 @@ gpu-check: setup
 
 pictures: setup
 	$(BIN)/headstart demo --offscreen --turns 8 --out out/pictures
+	$(BIN)/headstart demo --offscreen --script typing --out out/typing
 	@mkdir -p $(PICTURES)
-	cp out/pictures/window-light.png out/pictures/window-dark.png out/pictures/charts-light.png $(PICTURES)/
+	cp out/typing/window-light.png out/typing/window-dark.png out/pictures/charts-light.png $(PICTURES)/
 	@large=$$(find $(PICTURES) -name '*.png' -size +300k); test -z "$$large" || { echo "over 300 kB: $$large"; exit 1; }
 	$(BIN)/python packaging/fill_readme.py out/pictures/report.json
+
+translations: setup
+	$(BIN)/python packaging/translations.py
 
 package:
 	$(PYTHON) packaging/build_packages.py
@@ -91,7 +96,7 @@ clean:
 setup: packages $(STAMP)
 
 # Only the window needs what belongs to a display.
-test test-all check check-arm house soak bench gpu-check pictures: PACKAGES := --offscreen
+test test-all check check-arm house soak bench gpu-check pictures translations: PACKAGES := --offscreen
 
 packages:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

@@ -32,7 +32,7 @@ from app.command.terminal import (
     say_error,
 )
 from app.licences import own_version
-from app.settings import Settings
+from app.settings import Settings, kept_language
 from engine import HeadstartError, check_model, fetch_model, model_fit
 
 log = logging.getLogger("headstart")
@@ -128,6 +128,9 @@ def open_window(options: argparse.Namespace) -> int:
     """The window. What is wrong with the model's files, and what it takes, is said before it opens."""
     say_fit(options)
     require_qt(offscreen=False)
+    from app.translations import speak
+
+    speak(kept_language())  # some texts are made when their modules are imported
     from app.application import run
 
     return with_crash_hooks(run, options)

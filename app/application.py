@@ -22,6 +22,7 @@ from app import theme, updates
 from app.charts.presenter import ChartPresenter
 from app.charts.tree.presenter import TreePresenter
 from app.chat.bridge import Bridge
+from app.chat.calling import Calling
 from app.chat.filing import Filing
 from app.chat.rewriting import Rewriting
 from app.chat.savings import SavedTotal
@@ -37,15 +38,20 @@ from app.history.errors import InUseError
 from app.history.history import History, default_path
 from app.history.records import label_of
 from app.licences import own_version
+from app.models.presenter import ModelsPresenter
 from app.own_data import delete, everything
 from app.placeholders import Values, current_values
 from app.proof.presenter import ProofPresenter
 from app.settings import Settings, disk_bytes, model_spec
 from app.settings import default_path as settings_path
 from app.sidebar.badges import Badges
+from app.system_prompt.presets import kept_presets
+from app.tools.connections import Connections
 from app.transcript.cure_offer import CureOffer
+from app.translations import dress
 from app.widgets.message_box import MessageBox
 from app.window.answered_by import AnsweredBy
+from app.window.conversation_model import ConversationModel
 from app.window.dialogs import Dialogs
 from app.window.exchanging import Exchanging
 from app.window.filing_presenter import FilingPresenter
@@ -55,6 +61,7 @@ from app.window.presenter import Presenter
 from app.window.ready_note import ReadyNote
 from app.window.rewriting_presenter import RewritingPresenter
 from app.window.serving import Serving
+from app.window.tooling import Tooling
 from app.window.updating import Updating
 from app.window.window import Window
 from engine import EitherEngine, EnginePort, HeadstartError, ModelSpec, graphics_begins, graphics_notice, graphics_ready
@@ -87,6 +94,7 @@ class Application(QObject):
         self._engine = engine
         self.bridge = Bridge(engine)
         self.session = Session(self.bridge, self.history, settings, values=values)
+        self.session.residents.wanted = partial(kept_presets, self.history.presets)
         self.filing = Filing(self.session, self.history, self)
         self.titles = Titles(self.session, self.bridge, settings, self)
         self.rewriting = Rewriting(self.session, self.history, self.bridge, self)
@@ -123,6 +131,29 @@ class Application(QObject):
             save_settings=self._save_settings,
             delete_data=self._close_and_delete,
             updating=self.updating,
+        )
+        self.models = ModelsPresenter(
+            window,
+            session,
+            bridge,
+            settings,
+            look_at=self.dialogs.look_at,
+            show=self.dialogs.show,
+            offer=partial(window.notice.show_offer, is_error=False),
+            save_settings=self._save_settings,
+        )
+        self.conversation_model = ConversationModel(
+            window.notice,
+            session,
+            bridge,
+            self.history.models,
+            server=self.answered_by.server,
+            load=self.dialogs.load,
+        )
+        window.commands.models.triggered.connect(self.models.open)
+        self.calling = Calling(session, settings, Connections(), self)
+        self.tooling = Tooling(
+            window, session, settings, self.calling, show=self.dialogs.show, save_settings=self._save_settings
         )
         self.filing_presenter = FilingPresenter(window, session, self.filing, self.titles, self.dialogs.show)
         self.finding = Finding(window, session)
@@ -245,7 +276,8 @@ class Application(QObject):
             self.window.notice.show_error(str(error), error.detail)
             return
         self.session.forgetting.begin()
-        self.bridge.tell("keep_only", [label_of(each.id) for each in conversations])
+        living = [*(label_of(each.id) for each in conversations), *self.session.residents.labels]
+        self.bridge.tell("keep_only", living)
         if disk_bytes(self.settings) == 0:
             self.bridge.tell("set_disk_budget", 0)
 
@@ -288,8 +320,11 @@ class Application(QObject):
         self.window.transcript.clear()
         self.attaching.stop()
         self.exchanging.stop()
+        self.models.stop()
+        self.conversation_model.stop()
         self.badges.close()
         self.updating.stop()
+        self.calling.close()
         self.session.shutdown()
         self.history.close()
         self.serving.close()
@@ -353,6 +388,7 @@ def run(options: argparse.Namespace) -> int:
     when settings or conversations cannot be read, after a box has said so on the screen.
     """
     app = qt_application()
+    dress(app)
     engine = EitherEngine()
     try:
         settings = Settings.load()

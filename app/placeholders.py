@@ -16,6 +16,8 @@ from typing import Literal
 
 NAMES = ("date", "time", "datetime", "weekday", "uuid")
 PLACEHOLDER = re.compile(r"\{\{\s*(" + "|".join(NAMES) + r")\s*\}\}", re.IGNORECASE)
+OWN = re.compile(r"\{\{\s*([^\W\d][\w-]{0,39})\s*\}\}")
+"""A variable of a saved system prompt: {{name}}, of letters, digits and dashes."""
 EVERY_TURN = ("time", "datetime", "uuid")
 """These differ at each turn; the others once a day."""
 
@@ -67,6 +69,22 @@ def names_in(text: str) -> tuple[str, ...]:
 def fill(text: str, values: Values) -> str:
     """The text with its placeholders filled in. One that has no value, or that nobody knows, stays as it is."""
     return PLACEHOLDER.sub(lambda match: values.get(match.group(1).lower(), match.group()), text)
+
+
+def own_names_in(text: str) -> tuple[str, ...]:
+    """The names between double braces that nobody but the writer of a text knows, each once, in order."""
+    names = (match.group(1) for match in OWN.finditer(text))
+    return tuple(dict.fromkeys(name for name in names if name.lower() not in NAMES))
+
+
+def fill_own(text: str, values: Values) -> str:
+    """The text with its writer's variables filled in; one without a value stays as it is."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return (values.get(name) or match.group()) if name.lower() not in NAMES else match.group()
+
+    return OWN.sub(value, text)
 
 
 def system_as_sent(prompt: str, values: Values, cures: Iterable[Cure] = ()) -> str:

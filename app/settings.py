@@ -42,6 +42,17 @@ def default_path() -> Path:
     return Path(platformdirs.user_config_dir("headstart", appauthor=False)) / "settings.json"
 
 
+def kept_language() -> str:
+    """The language that the settings ask for, before they are loaded: the first text is made before that. "system"
+    where the file does not say; what is wrong with it, whoever loads the settings finds out."""
+    path = default_path()
+    try:
+        kept = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return str(kept.get("language", "system"))
+    except (OSError, ValueError, AttributeError):
+        return "system"
+
+
 @cache
 def _measured() -> dict[str, Any]:
     """What the committed bench run found (packaging/fill_speed.py writes the file from tests/bench/bench.json)."""
@@ -73,6 +84,7 @@ class Settings:
     """
 
     theme: ThemeChoice = option("system", "The colours of the window.")
+    language: str = option("system", "The language of the window. A change is there from the next start on.")
     model_path: str = option("", "Folder or GGUF file of the model; empty for the default model.")
     recent_models: str = option("", "Models that were opened, the newest first, one on a line.")
     device: Device = option("auto", "Where the model computes. A change loads the model again.")
@@ -94,6 +106,21 @@ class Settings:
         metadata={
             "about": "In how many bits keys and values are cached, 8 or 16, by the path of the model. Others have 16.",
             "span": (8, 16),
+        },
+    )
+    last_used: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "about": "When each model was opened last, in seconds since 1970, by its path.",
+            "span": (0, 100_000_000_000),
+        },
+    )
+    drafts: dict[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "The path of a smaller model of the same family that guesses what a model writes, by the path of "
+            "that model. Others have none.",
+            "span": None,
         },
     )
     cache_budget_mb: int = option(
@@ -130,9 +157,22 @@ class Settings:
         "Read a question while it is written, and a conversation when it is opened, as long as nothing is answered: "
         "not on battery, always, or never. Answers are the same, and begin sooner.",
     )
+    write_ahead: bool = option(
+        True,
+        "Guess the next words of an answer from what was said before, and check several at once: names, quotations and "
+        "code come sooner. Answers are the same.",
+    )
     use_cache: bool = option(True, "Reuse what was computed for earlier prompts.")
     serve: bool = option(False, "Let other programs on this computer use the model and its cache over HTTP.")
     serve_port: int = option(8642, "Port of this computer at which other programs are answered.", span=(1, 65_535))
+    tool_servers: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Servers of tools, by their names: the command that starts each, or its address."},
+    )
+    tool_rules: dict[str, str] = field(
+        default_factory=dict,
+        metadata={"about": "Which tools are called without asking (always), and which not at all (never)."},
+    )
     text_percent: int = option(100, "Size of messages against the usual one, in percent.", span=(50, 300))
     show_charts: bool = option(True, "Show the charts beside the transcript.")
     show_figures: bool = option(False, "Show the figures of a turn under each answer, not only on pointing at it.")
@@ -190,7 +230,7 @@ class Settings:
                 self._foreign[name] = value
             elif name == "sampling":
                 self.sampling = _read_sampling(value, wrong)
-            elif reason := _fault(value, hints[name], _option(name)["span"]):
+            elif reason := _fault(value, hints[name], _option(name).get("span")):
                 wrong.append(f"{name} is {_shown(value)}, {reason}")
             else:
                 setattr(self, name, value)
@@ -323,6 +363,7 @@ def model_spec(settings: Settings, path: str | None = None) -> ModelSpec:
         disk_bytes(settings),
         settings.contexts.get(path),
         8 if settings.kv_bits.get(path) == 8 else 16,
+        settings.drafts.get(path, ""),
     )
 
 

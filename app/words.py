@@ -11,11 +11,14 @@ from engine import CacheView, Divergence, ModelInfo, Preview, Role, Sampling, Tu
 
 
 def seconds(value: float) -> str:
-    """A measured duration: "4 ms", "0.11 s", "1.59 s", "14.2 s"."""
+    """A measured duration: "4 ms", "0.013 s", "0.11 s", "1.59 s", "14.2 s". So many digits that what is said of two of
+    them can be worked out from what is shown."""
     if math.isnan(value):
         return "…"
     if value < 0.01:
         return f"{value * 1000:.0f} ms"
+    if value < 0.0995:
+        return f"{value:.3f} s"
     return f"{value:.2f} s" if value < 10 else f"{value:,.1f} s"
 
 
@@ -153,7 +156,18 @@ def figures(stats: TurnStats) -> str:
         f"{stats.written_tokens:,} written",
     ]
     parts += [f"{stats.tokens_per_s:,.0f} tokens a second"] if stats.tokens_per_s else []
+    parts += [written_ahead(stats)] if stats.guessed_tokens else []
     return " · ".join(parts)
+
+
+def written_ahead(stats: TurnStats) -> str:
+    """What writing ahead gave: "1.8 tokens a pass written ahead, 84 of 120 guesses held"; "" where it tried nothing."""
+    if not stats.guessed_tokens:
+        return ""
+    each = (
+        f"{stats.accepted_tokens / stats.passes:.1f} tokens a pass written ahead" if stats.passes else "written ahead"
+    )
+    return f"{each}, {stats.accepted_tokens:,} of {stats.guessed_tokens:,} guesses held"
 
 
 def percent(part: int, whole: int) -> str:
@@ -205,6 +219,9 @@ def next_prompt(preview: Preview) -> str:
     too_many = preview.prompt_tokens - preview.context_length + 1
     if too_many > 0:
         return f"{tokens(too_many)} too long for this model"
+    if preview.is_elsewhere:
+        had = f"the first {preview.reused_tokens:,} as sent before" if preview.reused_tokens else ""
+        return _joined(tokens(preview.prompt_tokens), had)
     first_word = f"first word in about {about_seconds(preview.seconds)}"
     if not preview.ahead_tokens:
         return _joined(_remembered(preview), first_word)
@@ -243,6 +260,8 @@ def _remembered(preview: Preview) -> str:
 def recomputes(preview: Preview) -> str:
     """What a change of an earlier message costs."""
     are = "is" if preview.computed_tokens == 1 else "are"
+    if preview.is_elsewhere:
+        return f"{tokens(preview.computed_tokens)} {are} others than sent before"
     return f"{tokens(preview.computed_tokens)} {are} read again, about {about_seconds(preview.seconds)}"
 
 
@@ -252,8 +271,10 @@ def tokens(count: int) -> str:
 
 
 def token_cost(model: ModelInfo) -> str:
-    """What the cache takes for each token of this model: "One token costs 22.5 kB"."""
-    return f"One token costs {model.cached_bytes_per_token / 1000:,.1f} kB"
+    """What the cache takes for each token of this model: "One token costs 22.5 kB"; "" for one on a server, which
+    costs no memory here."""
+    cost = model.cached_bytes_per_token
+    return f"One token costs {cost / 1000:,.1f} kB" if cost else ""
 
 
 def least_budget(model: ModelInfo) -> str:

@@ -39,6 +39,15 @@ from engine.events import (
     TurnStats,
 )
 from engine.library.download import DEFAULT_MODEL_BYTES
+from engine.library.found import FoundModel, delete_model, find_models
+from engine.library.found import size_of as model_bytes
+from engine.library.hub import HubModel, TokenNeededError, page_of, wish_of
+from engine.library.hub import Unfinished as UnfinishedDownload
+from engine.library.hub import discard as discard_download
+from engine.library.hub import fetch as fetch_from_hub
+from engine.library.hub import keep_token as keep_hub_token
+from engine.library.hub import look_up as look_up_on_hub
+from engine.library.hub import unfinished as unfinished_downloads
 from engine.library.places import blocks_dir, data_dir, models_dir, runtimes_dir
 from engine.library.resolve import check_model, default_model, fetch_model
 from engine.machine import DeviceCheck, DeviceReport, EngineReport, describe_devices
@@ -87,7 +96,7 @@ from engine.types import (
 )
 from engine.worker.checking import check_device
 from engine.worker.engine import Engine
-from engine.worker.needed import model_fit
+from engine.worker.needed import foreseen_fit, model_fit
 
 __all__ = [
     "BLOCK_TOKENS",
@@ -113,9 +122,11 @@ __all__ = [
     "Failed",
     "FinishReason",
     "Finished",
+    "FoundModel",
     "GraphicsOffer",
     "GraphicsRuntime",
     "HeadstartError",
+    "HubModel",
     "InvalidRequestError",
     "KeptStart",
     "Loaded",
@@ -138,20 +149,27 @@ __all__ = [
     "SystemPlace",
     "TemplateSettings",
     "TextDelta",
+    "TokenNeededError",
     "TokenScore",
     "TokenSpan",
     "Tool",
     "ToolCall",
     "TtftParts",
     "TurnStats",
+    "UnfinishedDownload",
     "blocks_dir",
     "check_device",
     "check_model",
     "data_dir",
     "default_model",
+    "delete_model",
     "describe_devices",
+    "discard_download",
+    "fetch_from_hub",
     "fetch_model",
     "find_graphics_offer",
+    "find_models",
+    "foreseen_fit",
     "graphics_begins",
     "graphics_notice",
     "graphics_ready",
@@ -160,9 +178,15 @@ __all__ = [
     "installed_graphics",
     "installed_resources",
     "is_server",
+    "keep_hub_token",
     "keep_key",
+    "look_up_on_hub",
+    "model_bytes",
     "model_fit",
     "models_dir",
+    "page_of",
     "remove_graphics",
     "runtimes_dir",
+    "unfinished_downloads",
+    "wish_of",
 ]

@@ -146,6 +146,11 @@ class TurnStats:
     very prompt where `cold_measured`, otherwise an estimate from the measured prefill rate. The last `disk_tokens` of
     the reused ones were read from disk. `thought_tokens` of the written ones, and `thought_s` seconds of the time, went
     into the thought before the answer. `ahead_tokens` of the reused ones were read ahead, before the question was sent.
+
+    Writing ahead: after the first token, which the prompt gave, the model was run `passes` times. In them
+    `guessed_tokens` were put behind the newest token and checked along with it; `accepted_tokens` of these are what the
+    model would have written there, and stand in the answer. Without guesses each pass writes one token. All three are
+    0 where nothing was reported.
     """
 
     request_id: int
@@ -163,6 +168,9 @@ class TurnStats:
     thought_tokens: int = 0
     thought_s: float = 0.0
     ahead_tokens: int = 0
+    passes: int = 0
+    guessed_tokens: int = 0
+    accepted_tokens: int = 0
 
 
 class NodeView(NamedTuple):
@@ -234,6 +242,9 @@ class Preview:
     last `memory_tokens` before those in the computer's memory behind a GPU's only. `block_texts[i]` is the text of
     tokens 16 i to 16 i + 15, as far as the model can read. `ids` are the prompt. The last `ahead_tokens` of the reused
     ones were read ahead: no turn before had them.
+
+    `is_elsewhere`: a server answers, and the reused tokens are those with which the last prompt began, too, that it
+    answered in this conversation. Whether it still has them, it alone knows, and how long it takes nobody does.
     """
 
     request_id: int
@@ -250,6 +261,7 @@ class Preview:
     ids: tuple[int, ...] = ()
     ahead_tokens: int = 0
     memory_tokens: int = 0
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +270,9 @@ class Finished:
 
     `margins` holds the distance between the two best logits for each token and for the end token, after the repetition
     penalty, when the request asked for it. `text` is the answer itself; `thought` and `tool_calls` are its other parts.
+    `accepted` are stretches of `text`, as (start, end) in characters: all their tokens were written ahead, by guesses
+    that held. A letter that waited until the next token told whether it begins a mark, or a text that ends the answer,
+    counts as that token's. Of an answer that went on they are those of what was written now.
     """
 
     request_id: int
@@ -268,6 +283,7 @@ class Finished:
     margins: tuple[float, ...] = ()
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    accepted: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,16 @@ class EnginePort(Protocol):
         waits for the preview of a long text: that is encoded beside everything else.
         """
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
         """While nothing is asked, read what a request and all `others` begin with: it, or one like it, may be submitted
-        soon. The others say how far the prompt is certain.
+        soon. The others say how far the prompt is certain. What was asked for last is read first.
 
         A request, of whichever program, a preview or a cancel interrupts it within one layer of the model; after all
         but the last it goes on. What it reads is the first to be evicted, evicts nothing else, and is written to disk
         only once a request came for it. Reports Prefill..., then Preview of `request` or Failed.
+
+        `keeps`: what was read of the system prompt and the tools of `request` stays resident, and is written to disk,
+        in the name of its conversation, until that is forgotten. What is on disk already is brought from there.
         """
 
     def cancel(self, request_id: int) -> None:

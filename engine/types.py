@@ -295,7 +295,8 @@ class Request:
 
     `must_call` names tools of which the answer has to call one, with arguments that fit its parameters; behind a
     thought where the prompt opens one. `held_calls` names tools whose arguments have to fit wherever the answer calls
-    them. `one_call` ends the answer behind its first call.
+    them. `may_call` names tools of which alone it may call any, though all of them stand in the prompt; all are meant
+    where it is empty. `one_call` ends the answer behind its first call.
 
     `server` is the address of a server that answers in place of the model that is loaded, as in ModelSpec; "" for none.
 
@@ -304,6 +305,9 @@ class Request:
     text deltas and the counts of what was written, is of the whole answer.
 
     `asked_at` is when the user asked, as `time.perf_counter` gives it; None: when it is submitted.
+
+    `write_ahead` lets the engine guess tokens of the answer from what was written before, and check several in one pass
+    of the model. The answer is the same without; it only comes later.
 
     Raises InvalidRequestError where a field is not of its kind.
     """
@@ -329,9 +333,11 @@ class Request:
     bias: tuple[tuple[int, float], ...] = ()
     must_call: tuple[str, ...] = ()
     held_calls: tuple[str, ...] = ()
+    may_call: tuple[str, ...] = ()
     one_call: bool = False
     server: str = ""
     begun: Message | None = None
+    write_ahead: bool = True
 
     def __post_init__(self) -> None:
         if not self.messages:
@@ -343,6 +349,7 @@ class Request:
             "kept": KeptStart,
             "must_call": str,
             "held_calls": str,
+            "may_call": str,
         }
         for name, kind in kinds.items():
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"the {name} of a request"))
@@ -353,7 +360,7 @@ class Request:
         _require(self.template, TemplateSettings, "the template settings of a request")
         for name in ("client", "salt", "schema", "server"):
             _require(getattr(self, name), str, f"the {name} of a request")
-        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call"):
+        for name in ("use_cache", "pin_system", "record_margins", "keep_room", "is_plain", "one_call", "write_ahead"):
             _require(getattr(self, name), bool, f"{name} of a request")
         if self.begun is not None:
             _require(self.begun, Message, "the begun answer of a request")
@@ -371,7 +378,7 @@ class Request:
             raise InvalidRequestError("A plain prompt is one message, without tools.")
         self._check_bias()
         names = [tool.name for tool in self.tools]
-        if unknown := sorted({*self.must_call, *self.held_calls}.difference(names)):
+        if unknown := sorted({*self.must_call, *self.held_calls, *self.may_call}.difference(names)):
             raise InvalidRequestError(
                 f"No tool is called {unknown[0]}, so it cannot be called: send it with the tools."
             )
@@ -416,6 +423,9 @@ class ModelSpec:
     the free disk space. `context_tokens` is how long a conversation may grow, at most as long as the model reads; None
     takes what the computer's memory suggests, the same at every start. `kv_bits` is in how many bits keys and values
     are cached: in 8 they take half of the room, in memory and on disk, and answers differ a little from those in 16.
+
+    `draft` is the path of a smaller model of the same tokenizer that guesses what this one writes, "" for none. Answers
+    are the same with and without.
     """
 
     path: str = ""
@@ -425,8 +435,12 @@ class ModelSpec:
     disk_bytes: int | None = 0
     context_tokens: int | None = None
     kv_bits: KVBits = 16
+    draft: str = ""
 
     def __post_init__(self) -> None:
+        _require(self.draft, str, "the path of a small model")
+        if is_server(self.draft):
+            raise InvalidRequestError("A server cannot write ahead for a model that is here: choose a small model.")
         if self.kv_bits not in (8, 16):
             raise InvalidRequestError(f"Keep keys and values in 8 or 16 bits; {_shown(self.kv_bits)} is neither.")
         _require(self.path, str, "the path of a model")
@@ -449,7 +463,8 @@ class ModelFit:
     """What a model will take, computed from its files before anything of it is read. All but tokens is in bytes.
 
     `weights` and `scratch` (room to compute in) are taken at once, `token` by each token of a conversation, which may
-    grow to `context` tokens here, and to `longest` in the model. `free` and `total` are the device's memory.
+    grow to `context` tokens here, and to `longest` in the model. `free` and `total` are the device's memory. `draft` is
+    all that a small model takes that writes ahead, 0 where there is none.
     """
 
     name: str
@@ -461,6 +476,7 @@ class ModelFit:
     longest: int
     free: int
     total: int
+    draft: int = 0
 
     @property
     def conversation(self) -> int:
@@ -470,7 +486,7 @@ class ModelFit:
     @property
     def whole(self) -> int:
         """All of it."""
-        return self.weights + self.scratch + self.conversation
+        return self.weights + self.scratch + self.conversation + self.draft
 
     @property
     def fits(self) -> bool:
@@ -480,14 +496,14 @@ class ModelFit:
     @property
     def sentence(self) -> str:
         """What it takes of what there is."""
-        parts = ", ".join(
-            f"{nbytes / 1e9:.1f} {what}"
-            for nbytes, what in (
-                (self.weights, "for its weights"),
-                (self.scratch, "to compute in"),
-                (self.conversation, f"for a conversation of {self.context:,} tokens"),
-            )
-        )
+        needs = [
+            (self.weights, "for its weights"),
+            (self.scratch, "to compute in"),
+            (self.conversation, f"for a conversation of {self.context:,} tokens"),
+        ]
+        if self.draft:
+            needs.append((self.draft, "for the small model that writes ahead"))
+        parts = ", ".join(f"{nbytes / 1e9:.1f} {what}" for nbytes, what in needs)
         there = (
             f"{self.total / 1e9:.1f} GB are there" if self.whole > self.total else f"{self.free / 1e9:.1f} GB are free"
         )
@@ -498,9 +514,15 @@ class ModelFit:
         """What may be done about it; "" where it fits."""
         if self.fits:
             return ""
-        room = (self.free - self.weights - self.scratch) // max(self.token, 1) // LEAST_CONTEXT * LEAST_CONTEXT
+        room = (
+            (self.free - self.weights - self.scratch - self.draft)
+            // max(self.token, 1)
+            // LEAST_CONTEXT
+            * LEAST_CONTEXT
+        )
         shorter = f"choose a shorter conversation (up to {room:,} tokens fit), " if room >= LEAST_CONTEXT else ""
-        return f"{shorter}close other programs, get the model in fewer bits, or choose a smaller one."
+        alone = "leave out the small model that writes ahead, " if self.draft else ""
+        return f"{alone}{shorter}close other programs, get the model in fewer bits, or choose a smaller one."
 
     @property
     def refusal(self) -> str:
@@ -568,6 +590,9 @@ class ModelInfo:
     "high"); empty where it knows no such switch. `advice` is how the model's makers say to sample, None where they say
     nothing. `has_tools`: the template takes tools. `kv_bits`: of a number in a cached block.
 
+    `draft` is the name of the small model that writes ahead, "" where there is none; it takes `draft_bytes` without its
+    lane.
+
     `near` says why an answer may differ from one without the cache, where two tokens are nearly equally likely; it is
     empty where both are equal bit for bit.
     """
@@ -588,6 +613,8 @@ class ModelInfo:
     advice: Sampling | None = None
     has_tools: bool = False
     kv_bits: KVBits = 16
+    draft: str = ""
+    draft_bytes: int = 0
 
 
 SHORT, LONG = "short", "long"

@@ -24,7 +24,7 @@ FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 ENGINE_ROWS: tuple[set[str], ...] = (
     {"types"},
     {"events"},
-    {"port", "graphics", "native", "private_file", "remembered", "side_programs", "stopping"},
+    {"port", "graphics", "keys", "native", "private_file", "remembered", "side_programs", "stopping"},
     {"gguf"},
     {"cache", "prompt", "library"},
     {"machine", "runtimes", "weights"},
@@ -36,12 +36,13 @@ ENGINE_ROWS: tuple[set[str], ...] = (
     {"__init__"},
 )
 APP_ROWS: tuple[set[str], ...] = (
+    {"language"},
     {"words", "files", "documents", "licences", "matching", "updates", "theme", "placeholders", "prices"},
-    {"settings"},
-    {"server"},
+    {"settings", "translations"},
+    {"server", "tools"},
     {"widgets", "history", "command"},
     {"chat", "exchange", "own_data"},
-    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof"},
+    {"charts", "transcript", "composer", "sidebar", "system_prompt", "proof", "models"},
     {"window", "crash"},
     {"application"},
     {"demo"},
@@ -58,8 +59,8 @@ COMPILED = {"native"}
 SQLITE = {"app/history", "engine/cache"}
 QT = {"PySide6", "shiboken6", "pyqtgraph", "pytestqt"}
 WITHOUT_QT = {
-    "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders", "prices",
-    "settings", "command", "server", "exchange",
+    "language", "history", "licences", "matching", "updates", "own_data", "words", "files", "documents", "placeholders",
+    "prices", "settings", "command", "server", "tools", "exchange",
 }  # fmt: skip
 QT_CORE_ONLY = {"chat"}
 HEAVY = {"torch", "transformers", "safetensors", "gguf"}
@@ -163,7 +164,7 @@ def app_violations(path: str, rest: list[str], name: str, source: str) -> Iterat
         yield "sqlite3 belongs to the history"
     if library in QT and (room in WITHOUT_QT or (room in QT_CORE_ONLY and not name.startswith("PySide6.QtCore."))):
         yield f"{room} has no business with {name}"
-    if room in APP_ROWS[5] and name.startswith("app.chat") and builds_widgets(source):
+    if room in APP_ROWS[6] and name.startswith("app.chat") and builds_widgets(source):
         yield "a widget takes values and knows no chat: its presenter does"
     if library == "tests":
         yield "the program may not import its tests"

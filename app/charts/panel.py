@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayou
 
 from app.charts.bars import MOST_SLOTS
 from app.charts.card import Card, label
-from app.charts.cards import FirstTokenCard, MemoryCard, TokensCard
+from app.charts.cards import MOST_LETTERS, FirstTokenCard, MemoryCard, TokensCard
 from app.charts.export import Saver
 from app.charts.headline import Headline
 from app.charts.series import MemorySeries, Savings, ShownTurn, TurnSeries
@@ -19,6 +19,7 @@ from app.charts.tree.prefix_card import PrefixCard
 from app.charts.tree.words import Titles
 from app.theme import GRID, LIGHT, SMALL, Theme
 from app.widgets.room import scrolling
+from app.words import shortened_line
 from engine import CacheView, TurnStats
 
 REDRAW_MS = 80
@@ -56,7 +57,8 @@ class ChartPanel(QWidget):
         self.prefixes = PrefixCard(theme)
         self.saver = Saver(self)
         self._name, self._nothing = label(SMALL, text="What it saves", bold=True), label(SMALL)
-        self._nothing.setWordWrap(True)
+        for line in (self._name, self._nothing):
+            line.setWordWrap(True)
         self._reading = self._has_others = False
         self._saved = Savings(), Savings()
         self._changed: set[Card | Headline] = set()
@@ -172,6 +174,11 @@ class ChartPanel(QWidget):
         return self.first_token, self.tokens, self.cache
 
     @property
+    def heading(self) -> str:
+        """Which answer the headline is about, and of all conversations in which of them it stands."""
+        return self._name.text()
+
+    @property
     def redraw_pending(self) -> bool:
         """Whether something changed and is going to be drawn."""
         return self._timer.isActive()
@@ -212,7 +219,9 @@ class ChartPanel(QWidget):
         self._show_parts(bool(len(rows)))
         if len(rows):
             is_newest = self.turns.live or not self._reading
-            self._name.setText("Newest answer" if is_newest else "The answer before")
+            name = "Newest answer" if is_newest else "The answer before"
+            title = shortened_line(str(rows[0]["conversation"]), MOST_LETTERS)
+            self._name.setText(f"{name}: {title}" if title else name)
             self.headline.show_turn(rows[0])
         self.headline.show_saved(*self._saved, self.scope.shows_all)
         self.headline.show_elsewhere(self.turns, self.scope.shows_all)

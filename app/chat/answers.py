@@ -225,7 +225,8 @@ class Answers(QObject):
         if turn := self._running.pop(event.request_id, None):
             turn.stats = event.stats
             written = replace(turn.message(), content=event.text, thought=event.thought, tool_calls=event.tool_calls)
-            self._end(turn, turn.ended(replace(written, token_ids=event.token_ids), event.reason))
+            accepted = (*turn.answer.accepted, *event.accepted)
+            self._end(turn, turn.ended(replace(written, token_ids=event.token_ids, accepted=accepted), event.reason))
         else:
             self._forget_ended(event.request_id)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -118,6 +118,7 @@ class Branch:
             keep_room=keep_room and any(group[0].role == "user" for group in seen[1:]),
             template=self.conversation.template,
             stop=self.conversation.stop,
+            tools=tuple(each.tool() for each in self.conversation.tools),
         )
 
     def ask(
@@ -134,11 +135,29 @@ class Branch:
             if not asked.id:
                 title = asked.title or make_title(text)
                 own = (asked.cures, asked.template)
-                asked = history.create(asked.system_prompt, asked.sampling, today, title, *own, stop=asked.stop)
+                asked = history.create(
+                    asked.system_prompt, asked.sampling, today, title, *own, stop=asked.stop, tools=asked.tools
+                )
             sent, filled = self._as_sent(text, values, files)
             left_out = self.left_out
             question = history.append(asked.id, self.leaf_id, "user", text, sent, filled, left_out, attachments=files)
             return asked, question, Branch(asked, [*self.messages, question]).append_answer(history, values)
+
+    def add_results(self, texts: Sequence[str], history: History) -> Branch:
+        """The branch with what the tools gave back that the answer at its end called, one text for each call, stored.
+        What placeholders stood for when the question was sent holds on behind them."""
+        answer, branch = self.messages[-1], self
+        filled = next((each.filled for each in reversed(self.messages) if each.role == "user"), ())
+        for call, text in zip(answer.tool_calls, texts, strict=True):
+            under = answer.conversation_id, branch.leaf_id
+            kept = {"filled": filled, "left_out": self.left_out, "tool_call_id": call.id}
+            branch = branch.with_messages(history.append(*under, "tool", text, **kept))  # type: ignore[arg-type]
+        return branch
+
+    def calls_since_question(self) -> int:
+        """How many answers since the last question called tools."""
+        newest = next((at for at in reversed(range(len(self.messages))) if self.messages[at].role == "user"), 0)
+        return sum(bool(each.tool_calls) for each in self.messages[newest:])
 
     def is_sent_alike(self, values: Values) -> bool:
         """Whether the last question would be sent now as it was; not so where a placeholder was moved since then."""

@@ -134,10 +134,11 @@ class Bridge(QObject):
         """Ask what a request would reuse and compute; ends with `preview` or `failed`."""
         return self._expect(self._engine.preview(self._addressed(request)))
 
-    def read_ahead(self, request: Request, *others: Request) -> int:
-        """Have what these requests begin with read while nothing is asked; ends with `preview` of the first one, or
-        `failed`."""
-        request_id = self._engine.read_ahead(self._fitting(request), [self._fitting(each) for each in others])
+    def read_ahead(self, request: Request, *others: Request, keeps: bool = False) -> int:
+        """Have what these requests begin with read while nothing is asked; where it `keeps`, their system prompt stays
+        resident. Ends with `preview` of the first one, or `failed`."""
+        fitting = [self._fitting(each) for each in (request, *others)]
+        request_id = self._engine.read_ahead(fitting[0], fitting[1:], keeps=keeps)
         self._ahead.add(request_id)
         return self._expect(request_id)
 
@@ -173,7 +174,7 @@ class Bridge(QObject):
         self._ready.extend(merge(self._take()))
         while self._ready:
             self._emit(self._ready.popleft())
-        if not self.busy and not self._ahead and self.timer.isActive():  # a slot may have closed us
+        if not (self.busy or self.is_reading_ahead) and self.timer.isActive():  # a slot may have closed us
             self._poll_every(REST_EVERY_MS)
 
     def _addressed(self, request: Request) -> Request:

@@ -154,7 +154,7 @@ class Cost(QObject):
         self.reader = Reader(bridge, self._draft_alternatives, *said, parent=self)
         told = self.prompt_previewed.emit
         self.prompt_reader = Reader(bridge, self._prompt_alternatives, ready=told, parent=self, rest_ms=WRITING_REST_MS)
-        attached.changed.connect(self.refresh)
+        attached.changed.connect(self._on_files)
         bridge.cache_view.connect(self._preview)  # what is cached may be less or more, perhaps by another conversation
 
     def draft_changed(self, text: str, edited: int | None = None) -> None:
@@ -197,6 +197,12 @@ class Cost(QObject):
             self.reader.schedule()
         else:
             self.reader.drop()
+
+    def _on_files(self) -> None:
+        """Other files go with the draft: nobody types them, so they are read at once."""
+        self.refresh()
+        if self._outlook():
+            self.reader.ask()
 
     def _preview(self, change: object = None) -> None:
         self._schedule(self.draft, True)
@@ -284,7 +290,8 @@ class Cost(QObject):
         self.template_previewed.emit(now, dict(zip(self._templates, others, strict=True)))
 
     def _on_edit_previewed(self, preview: Preview) -> None:
-        if self._considered and (outlook := self._outlook()):
+        is_known = bool(preview.spans) or not preview.is_elsewhere  # where the question stands in the prompt
+        if is_known and self._considered and (outlook := self._outlook()):
             self.edit_priced.emit(self._considered, price_of_change(preview, outlook.model))
 
 

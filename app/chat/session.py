@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
@@ -19,6 +19,7 @@ from app.chat.bridge import Bridge
 from app.chat.cost import Cost, Outlook
 from app.chat.forgetting import Forgetting
 from app.chat.places import place_of
+from app.chat.residents import ResidentPrompt, Residents
 from app.chat.saving import Saving
 from app.chat.turn import Turn
 from app.history.history import History
@@ -26,6 +27,7 @@ from app.history.records import Conversation, ConversationEntry, StoredMessage, 
 from app.history.servers import BLANK
 from app.placeholders import Cure, Values, current_values, names_in
 from app.settings import Settings, disk_bytes
+from app.tools.servers import ChosenTool
 from engine import DiskFullError, HeadstartError, Matched, ModelInfo, Request, Sampling, TemplateSettings, is_server
 
 
@@ -38,7 +40,8 @@ class Session(QObject):
 
     Attributes, each with signals of its own: `answers` are all that are on their way, with the model that writes them;
     `saving` stores them; `forgetting` drops the words of what was deleted; `attached` are the files that go with the
-    next questions; `cost` says what prompts that are not sent yet would cost.
+    next questions; `cost` says what prompts that are not sent yet would cost; `residents` are the saved system prompts
+    that are read before a conversation begins with them.
 
     Signals:
         conversation_changed(Conversation): another one or another branch is in view; draw `messages` anew.
@@ -91,6 +94,7 @@ class Session(QObject):
         self.answers = Answers(bridge, self.saving, self)
         self.attached = Attached(lambda: self._branch, self)
         self.cost = Cost(bridge, self._outlook, self.attached, self._may_read_ahead, self)
+        self.residents = Residents(bridge, self._resident_alternatives, lambda: is_wanted(settings), self)
         self._newest = Reader(bridge, self._newest_alternatives, parent=self)
         self._branch = self._blank()
         self._state = self.state
@@ -188,6 +192,39 @@ class Session(QObject):
         self._draw(branch, answer)
         return True
 
+    def open_calls(self, conversation_id: int) -> Branch | None:
+        """The branch in use of a conversation where it ends with an answer that called tools, and they gave nothing
+        back yet; None else."""
+        try:
+            branch = self._branch if conversation_id == self.conversation.id else self._read(conversation_id)
+        except HeadstartError:
+            return None
+        last = branch.messages[-1] if branch.messages else None
+        is_open = last is not None and bool(last.tool_calls) and last.finish_reason == "end"
+        return branch if is_open and not self.answers.turn_of(conversation_id) else None
+
+    def answer_calls(self, conversation_id: int, answer_id: int, texts: Sequence[str]) -> bool:
+        """Store what the tools gave back that this answer called, and have the model go on. False as in `send`, and
+        where the answer is no longer the last message."""
+        asked_at, values = time.perf_counter(), self._values()
+        branch = self.open_calls(conversation_id)
+        if branch is None or branch.leaf_id != answer_id:
+            return False
+        try:
+            if not self.answers.model and not self.answers.loading:
+                raise HeadstartError("There is no model to answer. Open one first; what the tools gave back is kept.")
+            with self._history.together():
+                longer = branch.add_results(texts, self._history)
+                answer = longer.append_answer(self._history, values)
+        except HeadstartError as error:
+            self._report(error)
+            return False
+        results = longer.messages[len(branch.messages) :]
+        self._submit(Turn(answer, longer.request(self.use_cache, values), results[-1].id), asked_at)
+        if branch is self._branch:
+            self._draw(branch, *results, answer)
+        return True
+
     def stop(self) -> None:
         """Stop the answer in view; what is written stays. A question that still waits for a model is taken back."""
         if turn := self._turn_in_view():
@@ -223,6 +260,7 @@ class Session(QObject):
     def shutdown(self) -> None:
         """Store what is written of every answer and cancel it. Call before the bridge is closed; safe to call twice."""
         self._newest.drop()
+        self.residents.drop()
         self.cost.drop()
         self.forgetting.stop()
         self.answers.shutdown()
@@ -366,6 +404,17 @@ class Session(QObject):
                     self._history.set_stop(self.conversation.id, stop)
             self.settings_changed.emit()
 
+    def set_tools(self, tools: tuple[ChosenTool, ...]) -> None:
+        """Change which tools the model may call in the conversation in view, from the next question on."""
+        if tools == self.conversation.tools:
+            return
+        self._change(tools=tools)
+        self.cost.refresh()
+        if self.conversation.id:
+            with self.reporting():
+                self._history.set_tools(self.conversation.id, tools)
+        self.settings_changed.emit()
+
     def keep_for_new(self, sampling: Sampling) -> None:
         """New conversations begin with this sampling."""
         self._settings.sampling = sampling
@@ -449,7 +498,7 @@ class Session(QObject):
 
     def _submit(self, turn: Turn, asked_at: float) -> None:
         """Give a turn to the engine, which computes while the window draws. Its time runs from `asked_at` on."""
-        turn.request = replace(turn.request, asked_at=asked_at)
+        turn.request = replace(turn.request, asked_at=asked_at, write_ahead=self._settings.write_ahead)
         self._newest.drop()
         self.cost.draft_sent()
         self.answers.begin(turn)
@@ -516,6 +565,7 @@ class Session(QObject):
             self.settings_changed.emit()
         if not self.answers.loading:
             self._begun_alike &= {0}
+            self.residents.read_all()
             self._newest.ask()
 
     def _take_question_back(self, is_refused: bool = False) -> None:
@@ -609,10 +659,13 @@ class Session(QObject):
         return self._is_read_ahead(self.conversation.id)
 
     def _is_read_ahead(self, conversation_id: int) -> bool:
-        """Whether anything of a conversation is read before it is sent. A server elsewhere reads for an answer only."""
-        if self.model is None or is_server(self.model.path) or self._bridge.server_of(label_of(conversation_id)):
-            return False
-        return is_wanted(self._settings)
+        """Whether anything of a conversation is read before it is sent."""
+        return self._is_read_here(conversation_id) and is_wanted(self._settings)
+
+    def _is_read_here(self, conversation_id: int) -> bool:
+        """Whether a model in this program answers in a conversation. A server elsewhere reads for an answer only."""
+        is_elsewhere = self.model is None or is_server(self.model.path)
+        return not (is_elsewhere or self._bridge.server_of(label_of(conversation_id)))
 
     def _newest_alternatives(self) -> list[Request]:
         """What the newest conversation may ask next, while another one is in view: it is likely to be opened soon."""
@@ -623,6 +676,15 @@ class Session(QObject):
             outlook = self._outlook_of(self._read(newest))
         except HeadstartError:
             return []
+        return outlook.alternatives(outlook.branch, "") if outlook else []
+
+    def _resident_alternatives(self, prompt: ResidentPrompt) -> list[Request]:
+        """What a conversation may ask first that begins with this system prompt, where the model that is open answers
+        it and remembers."""
+        if not (self.use_cache and self._is_read_here(0)):
+            return []
+        begun = Conversation(0, "", prompt.system_prompt, self.new_sampling, self._today(), cures=prompt.cures)
+        outlook = self._outlook_of(Branch(begun))
         return outlook.alternatives(outlook.branch, "") if outlook else []
 
     def _outlook(self) -> Outlook | None:

@@ -67,6 +67,9 @@ class Turn:
             thought_tokens=first.thought_tokens + self.stats.thought_tokens,
             thought_s=first.thought_s + self.stats.thought_s,
             tokens_per_s=self.stats.tokens_per_s or first.tokens_per_s,
+            passes=first.passes + self.stats.passes,
+            guessed_tokens=first.guessed_tokens + self.stats.guessed_tokens,
+            accepted_tokens=first.accepted_tokens + self.stats.accepted_tokens,
             cache_bytes=self.stats.cache_bytes,
         )
 

@@ -52,6 +52,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", choices=DTYPES, help="number format of the weights")
     parser.add_argument("--context", type=tokens, metavar="TOKENS", help="how long a conversation may grow")
     parser.add_argument("--kv-bits", type=int, choices=(8, 16), help="bits of cached keys and values")
+    parser.add_argument("--draft", metavar="PATH", help="a small model of the same family that guesses what is written")
     parser.add_argument(
         "--cache-mb", type=megabytes, metavar="MB", help="memory for cached prompts; 0 chooses by itself"
     )
@@ -64,6 +65,7 @@ def spec_of(options: argparse.Namespace, settings: Settings) -> ModelSpec:
         "dtype": options.dtype,
         "context_tokens": options.context,
         "kv_bits": options.kv_bits,
+        "draft": options.draft,
     }
     found = model_spec(settings, options.model)
     spec = replace(found, **{name: value for name, value in asked.items() if value is not None})

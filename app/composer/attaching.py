@@ -152,7 +152,8 @@ class Attaching(QObject):
             self._refuse(files, cost, room, whole.context_length)
             return
         seconds = max(0.0, whole.seconds - without.seconds)
-        self._composer.files.say(f"{words.tokens(cost)}, read once in about {words.about_seconds(seconds)}")
+        took = "" if whole.is_elsewhere else f", read once in about {words.about_seconds(seconds)}"
+        self._composer.files.say(f"{words.tokens(cost)}{took}")
 
     def _refuse(self, files: tuple[Attachment, ...], cost: int, room: int, context: int) -> None:
         """The newest file goes; its beginning is offered, as much as there is room for."""

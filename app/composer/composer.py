@@ -67,7 +67,7 @@ class Composer(QWidget):
         self.files = FileRow(self)
         self.button = QPushButton("Send", self)
         self.button.setObjectName("primary")
-        self.button.setFixedWidth(64)
+        self.button.setMinimumWidth(64)
         self.context = SoftLabel(self)
         self._lay_out()
         self._connect()

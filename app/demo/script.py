@@ -132,12 +132,11 @@ def _typing() -> Script:
         "The rules are read when the conversation is opened, before anything is typed.",
         "While the question is typed, it is read: the cells of the ribbon turn blue.",
     )
-    asked = (
-        f"{first} {second}" for first, second in zip(support.questions[::2], support.questions[1::2], strict=False)
-    )
+    pairs = zip(support.questions[::2], support.questions[1::2], strict=False)
+    *asked, draft = (f"{first} {second}" for first, second in pairs)
     steps = tuple(Step(question, note=notes[min(number, 1)]) for number, question in enumerate(asked))
     about = "Questions are typed at five words a second. What is certain of them is read by the time Enter is pressed."
-    return Script("typing", ("Support bot",), support.system_prompt, steps[:4], about, is_typed=True)
+    return Script("typing", ("Support bot",), support.system_prompt, steps, about, draft, is_typed=True)
 
 
 def _tree() -> Script:

@@ -10,11 +10,11 @@ from app.history.names import clean_name
 from app.history.records import UNREADABLE_TITLE
 from engine import HeadstartError
 
-_CONVERSATION = "title, system_prompt, sampling, day, cures, template, notices, folder_id, stop"
+_CONVERSATION = "title, system_prompt, sampling, day, cures, template, notices, folder_id, stop, tools"
 """Columns of a conversation that a copy has, too."""
 
 _MESSAGE = """role, content, token_ids, finish_reason, created, sent, filled, left_out, thought, tool_calls,
-    tool_call_id, attachments"""
+    tool_call_id, attachments, accepted"""
 """Columns of a message that a copy has, too: not its figures, for what was copied was not computed."""
 
 
@@ -103,7 +103,7 @@ class FilingTable:
 
     def copy(self, conversation_id: int, title: str, branch: Sequence[int] | None = None) -> int:
         """A conversation of its own with the same messages, all or those of one `branch` alone (their ids, oldest
-        first), the same settings and the same server; its id. What the model reads is the same, token by token."""
+        first), the same settings, server and model; its id. What the model reads is the same, token by token."""
         with self._file.together():
             now = self._clock()
             number = self._file.change(
@@ -114,6 +114,8 @@ class FilingTable:
             self._file.change("UPDATE conversation SET title = ? WHERE id = ?", title, number)
             answered = "SELECT ?, server FROM answered_by WHERE conversation_id = ?"
             self._file.change(f"INSERT INTO answered_by(conversation_id, server) {answered}", number, conversation_id)
+            used = "SELECT ?, path, name FROM model_of WHERE conversation_id = ?"
+            self._file.change(f"INSERT INTO model_of(conversation_id, path, name) {used}", number, conversation_id)
             copies = self._copy_messages(conversation_id, number, branch)
             self._point_at_copies(conversation_id, number, copies)
         return number

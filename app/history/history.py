@@ -18,6 +18,7 @@ from typing import Any
 from app.documents import Attachment
 from app.history.file import HistoryFile
 from app.history.filing import FilingTable
+from app.history.models import ModelTable
 from app.history.presets import PresetTable
 from app.history.records import (
     LAST_MOMENT,
@@ -37,6 +38,7 @@ from app.history.servers import ServerTable
 from app.history.words import WordIndex
 from app.matching import excerpt
 from app.placeholders import Cure
+from app.tools.servers import ChosenTool
 from engine import NOTHING_CHOSEN, HeadstartError, Role, Sampling, TemplateSettings, TurnStats, data_dir
 
 _GONE = "This message is no longer there. Open the conversation again."
@@ -52,7 +54,7 @@ _PARENT = """(SELECT p.id FROM message p
 following parents so comes to an end, whatever the file holds."""
 
 _CONVERSATION = f"""SELECT c.id, c.title, c.system_prompt, c.sampling, c.day, c.created, c.updated,
-    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.stop,
+    {_LEAF} AS leaf_id, c.cures, c.seen_from_id, c.template, c.notices, c.stop, c.tools,
     c.leaf_id IS NOT ({_LEAF}) AS is_leaf_wrong
     FROM conversation c"""
 _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}'),
@@ -63,7 +65,7 @@ _ENTRIES = f"""SELECT id, iif(typeof(title) = 'text', title, '{UNREADABLE_TITLE}
 """There may be ten thousand: so values of no use are replaced here, and not in a `Row`."""
 _MESSAGE = f"""SELECT m.id, m.conversation_id, {_PARENT} AS parent_id, m.role, m.content, m.token_ids, m.stats,
     m.divergence, m.finish_reason, m.created, m.sent, m.filled, m.left_out, m.thought, m.tool_calls, m.tool_call_id,
-    m.template, m.attachments, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
+    m.template, m.attachments, m.accepted, m.parent_id IS NOT {_PARENT} AS is_parent_wrong FROM message m"""
 _BRANCH = f"""
     WITH RECURSIVE branch(id) AS (
         SELECT {_LEAF} FROM conversation c WHERE c.id = ?
@@ -104,8 +106,9 @@ class Removed:
 
 class History:
     """All conversations of one user. Attributes: path; file, in which they are; presets, the system prompts kept under
-    a name; filing, what is done with conversations as a whole; words, which finds and forgets what messages say;
-    notice, a sentence for the user where something was wrong with the file, "" where all is well.
+    a name; servers and models, who answers each conversation; filing, what is done with conversations as a whole;
+    words, which finds and forgets what messages say; notice, a sentence for the user where something was wrong with the
+    file, "" where all is well.
 
     `clock` gives seconds since the epoch. Every method raises HeadstartError (DiskFullError where the disk is full)
     with a sentence for the user; what was stored before stays as it was.
@@ -116,6 +119,7 @@ class History:
         self.file = HistoryFile(path)
         self.presets = PresetTable(self.file, clock)
         self.servers = ServerTable(self.file)
+        self.models = ModelTable(self.file)
         self.filing = FilingTable(self.file, clock)
         self.words = WordIndex(self.file)
         self.notice = self.file.notice
@@ -200,18 +204,18 @@ class History:
         cures: tuple[Cure, ...] = (),
         template: TemplateSettings = NOTHING_CHOSEN,
         stop: tuple[str, ...] = (),
+        tools: tuple[ChosenTool, ...] = (),
     ) -> Conversation:
         """A new conversation without messages."""
         now = self._clock()
         number = self.file.change(
             "INSERT INTO conversation(title, system_prompt, sampling, day, created, updated, cures, template,"
-            " stop) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " stop, tools) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(title, system_prompt, to_json(sampling), day.isoformat(), now, now, to_json(cures), to_json(template)),
-            to_json(stop),
+            *(to_json(stop), to_json(tools)),
         )
-        return Conversation(
-            number, title, system_prompt, sampling, day, now, now, cures=cures, template=template, stop=stop
-        )
+        made = Conversation(number, title, system_prompt, sampling, day, now, now, cures=cures, template=template)
+        return replace(made, stop=stop, tools=tools)
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
@@ -227,6 +231,10 @@ class History:
     def set_sampling(self, conversation_id: int, sampling: Sampling) -> None:
         """Change the sampling settings of one conversation."""
         self.file.change("UPDATE conversation SET sampling = ? WHERE id = ?", to_json(sampling), conversation_id)
+
+    def set_tools(self, conversation_id: int, tools: tuple[ChosenTool, ...]) -> None:
+        """The tools that the model may call in a conversation, from its next question on."""
+        self.file.change("UPDATE conversation SET tools = ? WHERE id = ?", to_json(tools), conversation_id)
 
     def set_stop(self, conversation_id: int, stop: tuple[str, ...]) -> None:
         """Change before which texts answers of one conversation end."""
@@ -315,14 +323,15 @@ class History:
         left_out: int = 0,
         template: TemplateSettings = NOTHING_CHOSEN,
         attachments: tuple[Attachment, ...] = (),
+        tool_call_id: str = "",
     ) -> StoredMessage:
         """A new message under `parent_id` (None: the first), which becomes the leaf."""
         now = self._clock()
         insert = (
             "INSERT INTO message(conversation_id, parent_id, role, content, created, sent, filled, left_out, template,"
-            " attachments) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " attachments, tool_call_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        kept = (now, sent, to_json(dict(filled)), left_out, to_json(template), to_json(attachments))
+        kept = (now, sent, to_json(dict(filled)), left_out, to_json(template), to_json(attachments), tool_call_id)
         values = (conversation_id, parent_id, role, content, *kept)
         leaf = "UPDATE conversation SET leaf_id = ?, updated = ? WHERE id = ?"
         with self.together():
@@ -330,7 +339,7 @@ class History:
             self.file.change(leaf, number, now, conversation_id)
         parts = (number, conversation_id, parent_id, role, content)
         made = StoredMessage(*parts, created=now, sent=sent, filled=filled, left_out=left_out, template=template)
-        return replace(made, attachments=attachments)
+        return replace(made, attachments=attachments, tool_call_id=tool_call_id)
 
     def save_text(self, answer: StoredMessage) -> None:
         """Keep what is written so far of an answer."""
@@ -390,9 +399,9 @@ class History:
         """Keep an answer that has ended, with all its parts and figures."""
         self.file.change(
             "UPDATE message SET content = ?, token_ids = ?, stats = ?, divergence = ?, finish_reason = ?, thought = ?,"
-            " tool_calls = ? WHERE id = ?",
+            " tool_calls = ?, accepted = ? WHERE id = ?",
             *(answer.content, pack_ids(answer.token_ids), to_json(answer.stats), to_json(answer.divergence)),
-            *(answer.finish_reason, answer.thought, to_json(answer.tool_calls), answer.id),
+            *(answer.finish_reason, answer.thought, to_json(answer.tool_calls), to_json(answer.accepted), answer.id),
         )
 
     def discard(self, message_id: int, leaf_id: int | None) -> None:

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from app.history.file import HistoryFile
 from app.history.names import clean_name
-from app.history.records import UNREADABLE_TITLE, Row, read_cures, read_moment, read_text, to_json
-from app.placeholders import Cure
+from app.history.records import (
+    UNREADABLE_TITLE,
+    Row,
+    read_count,
+    read_cures,
+    read_filled,
+    read_moment,
+    read_text,
+    to_json,
+)
+from app.placeholders import Cure, fill_own
 from engine import HeadstartError
+
+_COLUMNS = ("name", "system_prompt", "cures", "updated", "folder", "variables", "is_kept")
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A system prompt with its name, and what is cured in it. `updated` is in seconds since the epoch."""
+    """A system prompt with its name, and what is cured in it. `updated` is in seconds since the epoch. `folder` is ""
+    for none. `variables` are what its own variables stand for by themselves, as (name, value). `is_kept`: it is to be
+    resident whenever a model is open."""
 
     id: int
     name: str
     system_prompt: str
     cures: tuple[Cure, ...] = ()
     updated: float = 0.0
+    folder: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
+    is_kept: bool = False
+
+    @property
+    def filled(self) -> str:
+        """Its text with the values of its own variables, as far as there are any."""
+        return fill_own(self.system_prompt, dict(self.variables))
 
 
 class NameTakenError(HeadstartError):
@@ -44,9 +65,9 @@ class PresetTable:
         return self._file.together()
 
     def all(self) -> tuple[Preset, ...]:
-        """Every preset, by its name."""
-        rows = self._file.rows("SELECT id, name, system_prompt, cures, updated FROM preset")
-        return tuple(sorted(map(_read, rows), key=lambda preset: preset.name.casefold()))
+        """Every preset, by folder and name; those in no folder come first."""
+        rows = self._file.rows(f"SELECT id, {', '.join(_COLUMNS)} FROM preset")
+        return tuple(sorted(map(_read, rows), key=lambda each: (each.folder.casefold(), each.name.casefold())))
 
     def preset(self, preset_id: int) -> Preset:
         """The preset with this id."""
@@ -69,6 +90,32 @@ class PresetTable:
         query = "UPDATE preset SET system_prompt = ?, cures = ?, updated = ? WHERE id = ?"
         with self._file.erasing():
             self._file.change(query, system_prompt, to_json(cures), self._clock(), preset_id)
+
+    def put_back(self, preset: Preset) -> Preset:
+        """Keep a preset that was deleted, as it was, under another number. Raises NameTakenError."""
+        with self._file.together():
+            made = self.add(preset.name, preset.system_prompt, preset.cures)
+            self.move(made.id, preset.folder)
+            self.set_variables(made.id, preset.variables)
+            self.keep(made.id, preset.is_kept)
+            return self.preset(made.id)
+
+    def move(self, preset_id: int, folder: str) -> None:
+        """Put a preset into the folder of this name, "" for none. A folder is there as long as something is in it."""
+        name = clean_name(folder, "folder") if folder.strip() else ""
+        same = next((each.folder for each in self.all() if each.folder.casefold() == name.casefold()), name)
+        with self._file.erasing():
+            self._file.change("UPDATE preset SET folder = ? WHERE id = ?", same, preset_id)
+
+    def set_variables(self, preset_id: int, variables: Iterable[tuple[str, str]]) -> None:
+        """What the preset's own variables stand for by themselves."""
+        with self._file.erasing():
+            values = to_json(dict(variables))  # type: ignore[arg-type]
+            self._file.change("UPDATE preset SET variables = ? WHERE id = ?", values, preset_id)
+
+    def keep(self, preset_id: int, is_kept: bool) -> None:
+        """Whether a preset is to be resident."""
+        self._file.change("UPDATE preset SET is_kept = ? WHERE id = ?", int(is_kept), preset_id)
 
     def rename(self, preset_id: int, name: str) -> None:
         """Give a preset another name. Raises NameTakenError where another one has it."""
@@ -100,4 +147,7 @@ def _read(row: Row) -> Preset:
         system_prompt=row.read("system_prompt", read_text, ""),
         cures=row.read("cures", read_cures, ()),
         updated=row.read("updated", read_moment, 0.0),
+        folder=row.read("folder", read_text, ""),
+        variables=row.read("variables", read_filled, ()),
+        is_kept=row.read("is_kept", read_count, 0) == 1,
     )

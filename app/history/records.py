@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
 from app.documents import Attachment
 from app.placeholders import Cure
+from app.tools.servers import ChosenTool
 from engine import NOTHING_CHOSEN, Divergence, HeadstartError, Role, Sampling, TemplateSettings, ToolCall, TurnStats
 
 T = TypeVar("T")
@@ -46,7 +47,8 @@ class StoredMessage:
     `filled` holds what the placeholders of the system prompt stood for when it was sent, as (name, value). A message
     was written without the first `left_out` messages of its branch; those after it are without them, too. `unread`
     names the columns whose value in the file is of no use, so that it was left out. `attachments` are the files that
-    went with a question; they stand in `sent`, in front of it.
+    went with a question; they stand in `sent`, in front of it. The stretches `accepted` of an answer's text, as (start,
+    end) in characters, were written ahead.
     """
 
     id: int
@@ -68,6 +70,7 @@ class StoredMessage:
     template: TemplateSettings = NOTHING_CHOSEN
     unread: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    accepted: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -110,8 +113,8 @@ class Conversation:
     use. `day` is the date it began on. `created` and `updated` are in seconds since the epoch. `cures` keep
     placeholders from changing its system prompt. The model does not see what stands before the message `seen_from_id`;
     None: it sees everything. `template` is what the user chose of how the chat template makes its prompts, `notices`
-    are the sentences about that which the user has seen. Answers end before one of the texts `stop`. `unread` names the
-    columns whose value in the file is of no use, so that it was left out."""
+    are the sentences about that which the user has seen. Answers end before one of the texts `stop`, and may call
+    `tools`. `unread` names the columns whose value in the file is of no use, so that it was left out."""
 
     id: int
     title: str
@@ -126,6 +129,7 @@ class Conversation:
     template: TemplateSettings = NOTHING_CHOSEN
     notices: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
+    tools: tuple[ChosenTool, ...] = ()
     unread: tuple[str, ...] = ()
 
 
@@ -186,6 +190,7 @@ def read_conversation(row: Row) -> Conversation:
         template=row.read("template", read_template, NOTHING_CHOSEN),
         notices=row.read("notices", read_texts, ()),
         stop=row.read("stop", read_texts, ()),
+        tools=row.read("tools", read_tools, ()),
         unread=tuple(row.unread),
     )
 
@@ -215,6 +220,7 @@ def read_message(row: Row) -> StoredMessage:
         tool_call_id=row.read("tool_call_id", read_text, ""),
         template=row.read("template", read_template, NOTHING_CHOSEN),
         attachments=row.read("attachments", read_attachments, ()),
+        accepted=row.read("accepted", read_stretches, ()),
         unread=tuple(row.unread),
     )
 
@@ -314,9 +320,25 @@ def read_tool_calls(text: str) -> tuple[ToolCall, ...]:
     return tuple(_made(ToolCall, values) for values in json.loads(text))
 
 
+def read_tools(text: str) -> tuple[ChosenTool, ...]:
+    """The tools of a conversation, from JSON. Raises InvalidRequestError where one is of no use to a model."""
+    tools: tuple[ChosenTool, ...] = tuple(_made(ChosenTool, values) for values in json.loads(text))
+    for tool in tools:
+        tool.tool()
+    return tools
+
+
 def read_attachments(text: str) -> tuple[Attachment, ...]:
     """The files that went with a question, from JSON."""
     return tuple(_made(Attachment, values) for values in json.loads(text))
+
+
+def read_stretches(text: str) -> tuple[tuple[int, int], ...]:
+    """Stretches of a text as (start, end), from JSON. Raises ValueError for such as no text has."""
+    stretches = tuple((read_count(start), read_count(end)) for start, end in json.loads(text))
+    if any(start >= end for start, end in stretches):
+        raise ValueError("no stretch")
+    return stretches
 
 
 def read_texts(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from app.history.records import UNREADABLE_TITLE
 
-TABLES = ("folder", "conversation", "sent_system", "message", "preset", "draft", "answered_by", "deletion")
+TABLES = ("folder", "conversation", "sent_system", "message", "preset", "draft", "answered_by", "model_of", "deletion")
 """In an order in which what is named by others comes first. The index of words is made anew by the file itself."""
 
 LARGEST_STEP = 2**40
@@ -144,5 +144,5 @@ def _mend(db: sqlite3.Connection) -> None:
         (UNREADABLE_TITLE,),
     )
     db.execute(_ORPHANS)
-    for table in ("draft", "answered_by", "deletion"):
+    for table in ("draft", "answered_by", "model_of", "deletion"):
         db.execute(f"DELETE FROM {table} WHERE {_LOST}")

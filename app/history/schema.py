@@ -190,6 +190,35 @@ def texts_that_end_answers() -> tuple[str, ...]:
     return ("ALTER TABLE conversation ADD COLUMN stop TEXT NOT NULL DEFAULT '[]'",)
 
 
+def stretches_written_ahead() -> tuple[str, ...]:
+    """Which stretches of an answer's text were written ahead, by guesses that held."""
+    return ("ALTER TABLE message ADD COLUMN accepted TEXT NOT NULL DEFAULT '[]'",)
+
+
+def models_of_conversations() -> tuple[str, ...]:
+    """The model that answered last in each conversation: the path that opens it, and its name."""
+    return (
+        "CREATE TABLE model_of (conversation_id INTEGER PRIMARY KEY, path TEXT NOT NULL, name TEXT NOT NULL)",
+        """CREATE TRIGGER model_of_goes AFTER DELETE ON conversation
+            BEGIN DELETE FROM model_of WHERE conversation_id = OLD.id; END""",
+    )
+
+
+def order_of_presets() -> tuple[str, ...]:
+    """The folder of each saved system prompt ("" for none), what its own variables stand for, and whether it is to be
+    kept resident."""
+    return (
+        "ALTER TABLE preset ADD COLUMN folder TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE preset ADD COLUMN variables TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE preset ADD COLUMN is_kept INTEGER NOT NULL DEFAULT 0",
+    )
+
+
+def tools_of_conversations() -> tuple[str, ...]:
+    """The tools that the model may call in a conversation, as they were when they were chosen."""
+    return ("ALTER TABLE conversation ADD COLUMN tools TEXT NOT NULL DEFAULT '[]'",)
+
+
 MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     conversations_and_messages,
     placeholders_as_sent,
@@ -205,6 +234,10 @@ MIGRATIONS: list[Callable[[], tuple[str, ...]]] = [
     folders_and_deletions,
     open_answers,
     texts_that_end_answers,
+    stretches_written_ahead,
+    models_of_conversations,
+    order_of_presets,
+    tools_of_conversations,
 ]
 
 ERASES_FROM = 5

@@ -18,6 +18,12 @@ from engine import Matched, Prefill, TurnStats
 WIDTH = 520
 BAR, LINE, NUMBER = 12, 20, 28
 NUMBER_WIDTH = 96
+RUNS: dict[Half, str] = {"warm": "First run: remembering", "cold": "Second run: from scratch"}
+FOLLOWS: dict[Half, str] = {
+    "warm": "Then the same prompt is read from scratch, and both answers are compared.",
+    "cold": "Then both answers are compared.",
+}
+"""What is said while a run has no result yet."""
 
 
 class ProofBar(QWidget):
@@ -213,8 +219,12 @@ class ProofDialog(QDialog):
         self.says.clear()
 
     def show_begun(self, half: Half) -> None:
-        """Show that this run begins."""
+        """Show that this run begins, and what follows it."""
+        self.headline.setText(RUNS[half])
+        self.says.setText(FOLLOWS[half])
         self.bars[half].show_status("waiting for the model")
+        if half == "warm":
+            self.bars["cold"].show_status("follows")
 
     def show_matched(self, half: Half, matched: Matched) -> None:
         """Show what the run found in the cache."""

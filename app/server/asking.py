@@ -109,14 +109,28 @@ def tool_of(name: str, description: str | None, schema: Any) -> Tool:
     return tool
 
 
-def held_to(tools: Sequence[Tool], must_call: Sequence[str], strict: Sequence[str], *, is_one: bool) -> dict[str, Any]:
-    """The fields of a request that hold its answer to calls: `must_call` are the tools of which one has to be called.
-    Raises ApiError where one of them was not sent."""
+def held_to(
+    tools: Sequence[Tool],
+    must_call: Sequence[str],
+    strict: Sequence[str],
+    *,
+    is_one: bool,
+    may_call: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """The fields of a request that hold its answer to calls: `must_call` are the tools of which one has to be called,
+    `may_call` those that can be, None where all can. Raises ApiError where one of them was not sent."""
     names = {tool.name for tool in tools}
-    if unknown := [name for name in must_call if name not in names]:
+    if unknown := [name for name in (*must_call, *(may_call or ())) if name not in names]:
         raise ApiError(400, NO_SUCH_TOOL.format(unknown[0][:80]), param="tool_choice")
     held = () if must_call else tuple(strict)
-    return {"tools": tuple(tools), "must_call": tuple(must_call), "held_calls": held, "one_call": is_one}
+    only = () if may_call is None else tuple(may_call)
+    return {
+        "tools": tuple(tools),
+        "must_call": tuple(must_call),
+        "held_calls": held,
+        "one_call": is_one,
+        "may_call": only,
+    }
 
 
 def bias_of(given: Mapping[str, float] | None) -> tuple[tuple[int, float], ...]:

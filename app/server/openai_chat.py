@@ -101,11 +101,13 @@ def _held(body: Body) -> dict[str, Any]:
     must_call = [tool.name for tool in tools] if choice == "required" else []
     if choice == "required" and not tools:
         raise ApiError(400, NO_TOOLS, param="tool_choice")
+    may_call = None
     if isinstance(choice, Mapping):
-        named = choice["allowed_tools"]["tools"] if choice["type"] == "allowed_tools" else [choice]
-        must_call = [each["function"]["name"] for each in named]
+        allowed: Mapping[str, Any] = choice.get("allowed_tools", {"mode": "required", "tools": [choice]})
+        named = [each["function"]["name"] for each in allowed["tools"]]
+        must_call, may_call = (named, None) if allowed["mode"] == "required" else ([], named)
     strict = [each["function"]["name"] for each in given if each["function"].get("strict")]
-    return held_to(tools, must_call, strict, is_one=body.get("parallel_tool_calls") is False)
+    return held_to(tools, must_call, strict, is_one=body.get("parallel_tool_calls") is False, may_call=may_call)
 
 
 def messages_of(given: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

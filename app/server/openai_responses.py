@@ -112,10 +112,12 @@ def _held(body: Body) -> dict[str, Any]:
     must_call = [tool.name for tool in tools] if choice == "required" else []
     if choice == "required" and not tools:
         raise ApiError(400, NO_TOOLS, param="tool_choice")
+    may_call = None
     if isinstance(choice, Mapping):
-        must_call = [each["name"] for each in choice.get("tools", [choice])]
+        named = [each["name"] for each in choice.get("tools", [choice])]
+        must_call, may_call = ([], named) if choice.get("mode") == "auto" else (named, None)
     strict = [each["name"] for each in given if each.get("strict")]
-    return held_to(tools, must_call, strict, is_one=body.get("parallel_tool_calls") is False)
+    return held_to(tools, must_call, strict, is_one=body.get("parallel_tool_calls") is False, may_call=may_call)
 
 
 def _head(body: Body, name: str, request: Request) -> dict[str, Any]:

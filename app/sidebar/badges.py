@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -10,7 +11,7 @@ from app.chat.bridge import Bridge
 from app.chat.session import Session
 from app.history.records import Conversation
 from app.widgets.conversation_list import Badge, ConversationList
-from engine import Failed, Preview, Request
+from engine import BLOCK_TOKENS, Failed, Preview, Request
 
 REST_MS = 600
 """How long nothing must have happened before the first question."""
@@ -22,7 +23,7 @@ class Badges(QObject):
 
     All are asked about again after a turn, and whenever something was evicted or dropped or another model came; until
     the answer is there a row keeps its old badge. `request_of` gives the request of a row by its id, None where there
-    is none to make.
+    is none to make; `made` the badge that says what the engine foresees, `badge_of` by itself.
     """
 
     def __init__(
@@ -31,9 +32,11 @@ class Badges(QObject):
         session: Session,
         bridge: Bridge,
         request_of: Callable[[int], Request | None],
+        made: Callable[[Preview], Badge] | None = None,
     ) -> None:
         super().__init__(rows)
         self._request_of = request_of
+        self._made = made or badge_of
         self._rows = rows
         self._session = session
         self._bridge = bridge
@@ -92,7 +95,7 @@ class Badges(QObject):
     def _on_preview(self, preview: Preview) -> None:
         if preview.request_id == self._awaited[0]:
             number, self._awaited = self._awaited[1], (0, 0)
-            self._show(number, badge_of(preview))
+            self._show(number, self._made(preview))
             self.ask()
         else:
             self._ask_soon()
@@ -127,3 +130,10 @@ def badge_of(preview: Preview) -> Badge:
     fits = preview.prompt_tokens < preview.context_length
     reused, prompt = preview.reused_tokens, preview.prompt_tokens
     return Badge(is_warm, preview.seconds, reused, prompt, fits, preview.disk_tokens)
+
+
+def preset_badge(preview: Preview) -> Badge:
+    """What a row says of a conversation that begins with a saved system prompt: whether that is kept in memory, too."""
+    badge = badge_of(preview)
+    kept = preview.pinned_tokens > max(0, preview.system_tokens - BLOCK_TOKENS)
+    return replace(badge, is_resident=badge.is_warm and kept)

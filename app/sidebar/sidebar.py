@@ -211,6 +211,8 @@ class ModelButton(QAbstractButton):
         self._say(self._model.name, f"{device} · {self._cache_words(self._model)}", kind)
 
     def _cache_words(self, model: ModelInfo) -> str:
+        if not model.cached_bytes_per_token:
+            return "remembered there"
         if not self._cache_on:
             return "remembering is off"
         held = self._cache.used_bytes if self._cache else 0
@@ -227,7 +229,7 @@ class ModelButton(QAbstractButton):
         """`kind` stands behind the name of the model and is never cut."""
         first = name + kind
         self._lines, self._parts = (first, second), ((name, kind), (second, ""))
-        lines = [first, second, *([f"{token_cost(self._model)} of memory"] if self._model else [])]
+        lines = [first, second, *([f"{cost} of memory"] if self._model and (cost := token_cost(self._model)) else [])]
         lines += [disk] if (disk := self._disk_words()) else []
         self.setAccessibleName(f"Model: {'. '.join(lines)}")
         self.setToolTip(tool_tip("\n".join([*lines, "Open another model"])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from app.files import refuse_pipe
 from app.history.presets import NameTakenError, Preset, PresetTable
@@ -19,8 +19,15 @@ LARGEST_FILE = 20_000_000
 NO_PRESETS = "This file holds no presets. Choose one that Headstart wrote, or a text file with one system prompt."
 _KINDS = get_args(get_type_hints(Cure)["kind"])
 
-Named = tuple[str, str, tuple[Cure, ...]]
-"""A name, a system prompt, and what is cured in it."""
+
+class Named(NamedTuple):
+    """What a file holds of a preset."""
+
+    name: str
+    system_prompt: str
+    cures: tuple[Cure, ...] = ()
+    folder: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 def written(presets: Sequence[Preset]) -> bytes:
@@ -29,6 +36,8 @@ def written(presets: Sequence[Preset]) -> bytes:
         {
             "name": preset.name,
             "system_prompt": preset.system_prompt,
+            "folder": preset.folder,
+            "variables": dict(preset.variables),
             "cures": [{"name": cure.name, "kind": cure.kind, "value": cure.value} for cure in preset.cures],
         }
         for preset in presets
@@ -48,7 +57,7 @@ def read(path: Path) -> list[Named]:
     except ValueError as error:
         raise HeadstartError(NO_PRESETS, str(error)) from error
     if path.suffix.lower() != ".json":
-        return [(path.stem, text, ())] if text.strip() else []
+        return [Named(path.stem, text)] if text.strip() else []
     try:
         said = json.loads(text)
         if said["kind"] != KIND:
@@ -63,9 +72,11 @@ def take_in(found: Sequence[Named], table: PresetTable) -> tuple[int, int]:
     gets a number behind it. Raises HeadstartError where a name or a text is of no use; then none is kept."""
     new = 0
     with table.together():
-        for name, text, cures in found:
-            if not any(_is_same(each, name, text) for each in table.all()):
-                _add(table, name, text, cures)
+        for each in found:
+            if not any(_is_same(known, each.name, each.system_prompt) for known in table.all()):
+                added = _add(table, each.name, each.system_prompt, each.cures)
+                table.move(added.id, each.folder)
+                table.set_variables(added.id, each.variables)
                 new += 1
     return new, len(found) - new
 
@@ -76,15 +87,13 @@ def _is_same(preset: Preset, name: str, text: str) -> bool:
     return preset.system_prompt == text and (known == wanted or known.startswith(f"{wanted} ("))
 
 
-def _add(table: PresetTable, name: str, text: str, cures: tuple[Cure, ...]) -> None:
+def _add(table: PresetTable, name: str, text: str, cures: tuple[Cure, ...]) -> Preset:
     number = 1
     while True:
         try:
-            table.add(name if number == 1 else f"{name} ({number})", text, cures)
+            return table.add(name if number == 1 else f"{name} ({number})", text, cures)
         except NameTakenError:
             number += 1
-        else:
-            return
 
 
 def _named(each: Any) -> Named:
@@ -95,7 +104,8 @@ def _named(each: Any) -> Named:
     )
     if any(cure.kind not in _KINDS for cure in cures):
         raise ValueError("no kind of cure")
-    return _text(name), _text(text), cures
+    variables = tuple((name, _text(value)) for name, value in dict(each.get("variables", {})).items())
+    return Named(_text(name), _text(text), cures, _text(each.get("folder", "")), variables)
 
 
 def _text(value: Any) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
 from app.widgets.conversation_list import ConversationList, ConversationRow, ListWords
@@ -25,16 +25,18 @@ class PresetPanel(QWidget):
     """Beside the text that is written. `list` says which row is chosen and which is to be renamed or deleted.
 
     Signals: name_given(str name, int id): keep the text under this name (id 0), or call this preset so;
-    deleted(int id). `offer` is the link behind the sentence of `say`.
+    deleted(int id); kept(int id, bool), whether it is to be resident. `offer` is the link behind the sentence of `say`.
     """
 
     name_given = Signal(str, object)
     deleted = Signal(object)
+    kept = Signal(object, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.set_wide(False)
         self._rows: tuple[ConversationRow, ...] = ()
+        self._folders: dict[int, str] = {}
         self._current = self._renamed = 0
         self.list = ConversationList(self, ListWords("Presets", "Use this text", "Saved", ESTIMATE))
         self.search = QLineEdit(self)
@@ -45,6 +47,10 @@ class PresetPanel(QWidget):
         self.says = _line(self)
         self.offer = _link("", self)
         self.rename_button, self.delete_button = _link("Rename", self), _link("Delete", self)
+        self.more_button = _link("More…", self)
+        self.more_button.setToolTip("Folder, variables, read it now")
+        self.keep_resident = QCheckBox("Keep it resident", self)
+        self.keep_resident.setToolTip("Read it at each start while nothing is asked, and keep it in memory")
         self.import_button, self.export_button = _link("Import…", self), _link("Export…", self)
         self.import_button.setToolTip("Take in presets from a file that Headstart wrote, or a text file as one")
         self.export_button.setToolTip("Write all presets into a file")
@@ -60,6 +66,8 @@ class PresetPanel(QWidget):
         self.search.textChanged.connect(self._show)
         self.rename_button.clicked.connect(lambda: self._rename(self._current))
         self.delete_button.clicked.connect(lambda: self.deleted.emit(self._current))
+        self.more_button.clicked.connect(self._show_menu)
+        self.keep_resident.clicked.connect(lambda is_kept: self.kept.emit(self._current, is_kept))
         self.list.opened.connect(self._on_opened)
         self.list.rename_wanted.connect(self._rename)
         self.list.delete_wanted.connect(self.deleted)
@@ -74,6 +82,7 @@ class PresetPanel(QWidget):
         links = QHBoxLayout()
         links.addWidget(self.rename_button)
         links.addWidget(self.delete_button)
+        links.addWidget(self.more_button)
         links.addStretch(1)
         files = QHBoxLayout()
         files.addWidget(self.import_button)
@@ -87,6 +96,7 @@ class PresetPanel(QWidget):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
         column.addLayout(links)
+        column.addWidget(self.keep_resident)
         column.addLayout(files)
         column.addWidget(self.says)
         column.addWidget(self.offer)
@@ -99,18 +109,20 @@ class PresetPanel(QWidget):
         self.setMinimumWidth(0 if is_wide else WIDTH)
         self.setMaximumWidth(WIDEST if is_wide else WIDTH)
 
-    def show_rows(self, rows: Sequence[ConversationRow]) -> None:
-        """Show these presets."""
+    def show_rows(self, rows: Sequence[ConversationRow], folders: Mapping[int, str] | None = None) -> None:
+        """Show these presets; those of a folder, by its name, stand together."""
         self._rows = tuple(rows)
+        self._folders = dict(folders or {})
         self.export_button.setEnabled(bool(rows))
         self.search.setVisible(len(rows) > MANY or bool(self.search.text()))
         self._show()
 
-    def show_current(self, preset_id: int) -> None:
-        """The text that is written is that of this preset; 0: of none."""
+    def show_current(self, preset_id: int, *, is_kept: bool = False) -> None:
+        """The text that is written is that of this preset; 0: of none. `is_kept`: it is to be resident."""
         self._current = preset_id
         self.list.show_current(preset_id)
-        for button in (self.rename_button, self.delete_button):
+        self.keep_resident.setChecked(is_kept)
+        for button in (self.rename_button, self.delete_button, self.more_button, self.keep_resident):
             button.setVisible(preset_id != 0)
 
     def say(self, sentence: str, offer: str = "") -> None:
@@ -128,7 +140,7 @@ class PresetPanel(QWidget):
     def _show(self) -> None:
         needle = self.search.text().casefold()
         found = [row for row in self._rows if needle in row.title.casefold()]
-        self.list.show_rows(found, self._current)
+        self.list.show_rows(found, self._current, headings=self._headings(found))
         self.nothing.setVisible(not found)
         self.nothing.setText(
             f"No preset is called “{self.search.text()}”."
@@ -136,6 +148,15 @@ class PresetPanel(QWidget):
             else "Save a text under a name, to use it in other conversations. Each preset then says how soon its first"
             " token would come."
         )
+
+    def _headings(self, rows: Sequence[ConversationRow]) -> dict[int, str]:
+        """The names of folders, by the numbers of the rows above which they stand."""
+        names = [self._folders.get(row.id, "") for row in rows]
+        return {number: name for number, name in enumerate(names) if name and name not in names[:number]}
+
+    def _show_menu(self) -> None:
+        below = self.more_button.mapToGlobal(self.more_button.rect().bottomLeft())
+        self.list.menu_for(self._current).popup(below)
 
     def _rename(self, preset_id: int) -> None:
         self._renamed = preset_id

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QElapsedTimer, QEvent, QMimeData, QRectF, QSizeF, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QToolButton, QWidget
@@ -22,6 +24,7 @@ from app.transcript.document_view import DocumentView
 from app.transcript.formula import FORMULA_OBJECT, FormulaPainter, draw, with_sources
 from app.transcript.markdown import Block, MarkdownStream
 from app.transcript.selection import selected_text
+from app.transcript.written_ahead import Stretch, drawn_stretches
 from app.widgets.icons import icon
 from app.widgets.work import Work
 
@@ -48,6 +51,7 @@ class AnswerView(DocumentView):
     def __init__(self, parent: QWidget | None = None, tone: Tone = "text") -> None:
         super().__init__(parent)
         self.text = ""
+        self._ahead: tuple[Stretch, ...] = ()
         self._tone: Tone = tone
         self.setAccessibleName("Answer")
         self.document().setIndentWidth(INDENT)
@@ -76,6 +80,15 @@ class AnswerView(DocumentView):
         self.text = text
         self.redraw()
 
+    def underline(self, stretches: tuple[Stretch, ...]) -> None:
+        """Underline these stretches of the text, as (start, end) in characters; none with ()."""
+        if stretches != self._ahead:
+            self._ahead = stretches
+            self._mark_places()
+
+    def underlined(self) -> Sequence[Stretch]:
+        return drawn_stretches(self.text, self.document().toRawText(), self._ahead) if self._ahead else ()
+
     def flush(self) -> None:
         """Draw what waits, or as much of it as can be drawn in a moment; a timer draws the rest."""
         self._wait.stop()
@@ -86,7 +99,8 @@ class AnswerView(DocumentView):
         end = piece_end(self._pending, self._stream.open_length)
         update = self._stream.append(self._pending[:end])
         self._pending = self._pending[end:]
-        self._rewrite_tail(update.closed, update.tail)
+        if update.closed or not self._grow_tail(update.tail):
+            self._rewrite_tail(update.closed, update.tail)
         if self._pending:
             self._wait.start(0)
         elif clock.elapsed() > CHEAP_MS:
@@ -123,6 +137,16 @@ class AnswerView(DocumentView):
         self.document().clear()
         self._writer = BlockWriter(QTextCursor(self.document()), self._tone)
         self._mark = self._writer.mark()
+
+    def _grow_tail(self, tail: tuple[Block, ...]) -> bool:
+        """Draw no more than the words that came, which is what most pieces bring. False where they changed more."""
+        chosen = self.textCursor()
+        anchor, position = chosen.anchor(), chosen.position()
+        is_grown = self._writer.write_more(self._tail, tail)
+        if is_grown:
+            self._tail = tail
+            self._select_again(anchor, position)
+        return is_grown
 
     def _rewrite_tail(self, closed: tuple[Block, ...], tail: tuple[Block, ...]) -> None:
         chosen = self.textCursor()
@@ -215,6 +239,11 @@ class AnswerView(DocumentView):
             button.setText("Copy")
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self._writer.has_ground:
+            self._paint_grounds(event)
+        super().paintEvent(event)
+
+    def _paint_grounds(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = event.rect().adjusted(0, -MARGIN, 0, MARGIN)
@@ -223,7 +252,6 @@ class AnswerView(DocumentView):
             self._paint_behind(painter, block, event.rect())
             block = block.next()
         painter.end()
-        super().paintEvent(event)
 
     def _paint_behind(self, painter: QPainter, block: QTextBlock, area) -> None:
         form = block.blockFormat()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from PySide6.QtCore import Qt
@@ -22,7 +23,7 @@ from PySide6.QtGui import (
 
 from app import theme
 from app.transcript.document_view import with_breaks
-from app.transcript.formula import OBJECT, drawing, formula_format
+from app.transcript.formula import OBJECT, Drawing, draw_at_once, drawing, formula_format
 from app.transcript.highlight import coloured
 from app.transcript.markdown import Align, Block, Run
 from app.widgets.plain import tool_tip
@@ -36,6 +37,8 @@ CODE_HEADER = 32
 """Pixels above the code inside its box, for the language and the Copy button."""
 LINE_DISTANCE = 5
 """Pixels added between two lines of text."""
+MOST_AT_ONCE = 5
+"""Formulas that are drawn before the window goes on; one takes some milliseconds."""
 LINE_BREAK = "\u2028"
 HEADINGS = {1: 20, 2: 17, 3: 15}
 """Pixels of the type of headings, by level; deeper ones are as large as text."""
@@ -69,7 +72,8 @@ class BlockWriter:
     """Appends blocks at the end of a document and can go back to where a block began. `tone` is the colour of text.
 
     Attributes: codes, the code blocks that are written; undrawn, the formulas that stand there as TeX because nobody
-    has drawn them yet, by the place where each begins: TeX, and whether it stands by itself.
+    has drawn them yet, by the place where each begins: TeX, and whether it stands by itself; has_ground, whether any
+    block has something painted behind it: it is code, or stands in a quote.
     """
 
     def __init__(self, cursor: QTextCursor, tone: Tone = "text") -> None:
@@ -77,6 +81,8 @@ class BlockWriter:
         self._colour = str(getattr(theme.current(), tone))
         self._fresh = True
         self._after_list = False
+        self.has_ground = False
+        self._drawn_at_once = 0  # formulas, since the tail was written
         self.codes: list[WrittenCode] = []
         self.undrawn: dict[int, tuple[str, bool]] = {}
 
@@ -95,6 +101,7 @@ class BlockWriter:
         if self._cursor.currentList() is not None:
             self._cursor.currentList().remove(self._cursor.block())
         self._fresh = True
+        self._drawn_at_once = 0
         self.codes = [code for code in self.codes if code.position < mark]
         self.undrawn = {place: formula for place, formula in self.undrawn.items() if place < mark}
 
@@ -102,6 +109,7 @@ class BlockWriter:
         """Append one block."""
         self.mark()
         self._fresh = False
+        self.has_ground |= block.kind == "code" or block.quote > 0
         form = self._block_format(block)
         if self._cursor.position() == 0:
             self._leave_room_above(CODE_HEADER if block.kind == "code" else 0)
@@ -174,12 +182,20 @@ class BlockWriter:
                 form.setFontWeight(QFont.Weight.DemiBold)
             if size != theme.BODY:
                 form.setProperty(QTextFormat.Property.FontPixelSize, theme.reading(size))
-            self._cursor.insertText(with_breaks(run.text).replace("\n", LINE_BREAK), form)
+            self._cursor.insertText(_shown(run.text), form)
+
+    def write_more(self, old: Sequence[Block], new: Sequence[Block]) -> bool:
+        """Write only what a piece of text added to the end of these blocks, which were written last. False where it
+        changed more than that: then nothing is written."""
+        added = _added(old, new)
+        if added:
+            self._cursor.insertText(added, self._cursor.charFormat())
+        return added is not None
 
     def _write_formula(self, run: Run) -> bool:
         """Write the drawing of a formula. False where there is none, now or ever: it is text then."""
         try:
-            is_drawn = drawing(run.formula, run.display) is not None
+            is_drawn = self._drawing(run) is not None
         except KeyError:
             self.undrawn[self._cursor.position()] = (run.formula, run.display)
             return False
@@ -187,6 +203,16 @@ class BlockWriter:
             form = formula_format(run.formula, run.display, run.text, self._colour)
             self._cursor.insertText(OBJECT, form)
         return is_drawn
+
+    def _drawing(self, run: Run) -> Drawing | None:
+        """The drawing of a formula; a few that nobody has drawn yet are drawn now. Raises KeyError for the others."""
+        try:
+            return drawing(run.formula, run.display)
+        except KeyError:
+            self._drawn_at_once += 1
+            if self._drawn_at_once > MOST_AT_ONCE or not draw_at_once(run.formula, run.display):
+                raise
+            return drawing(run.formula, run.display)
 
     def _write_code(self, block: Block) -> None:
         self.codes.append(WrittenCode(self._cursor.position(), block.text))
@@ -209,6 +235,22 @@ class BlockWriter:
         form.setAlignment(_ALIGN[align])
         self._cursor.setBlockFormat(form)
         self._write_runs(runs, bold=is_head)
+
+
+def _shown(text: str) -> str:
+    return with_breaks(text).replace("\n", LINE_BREAK)
+
+
+def _added(old: Sequence[Block], new: Sequence[Block]) -> str | None:
+    """What stands behind the text of the old blocks in the new ones; None where they differ in anything else."""
+    if not old or len(old) != len(new) or tuple(old[:-1]) != tuple(new[:-1]) or not (old[-1].runs and new[-1].runs):
+        return None
+    (*before, last), (*after, grown) = old[-1].runs, new[-1].runs
+    is_alike = before == after and replace(last, text=grown.text) == grown and not grown.formula
+    said, says = _shown(last.text), _shown(grown.text)
+    if not is_alike or replace(old[-1], runs=new[-1].runs) != new[-1] or not (said and says.startswith(said)):
+        return None
+    return says[len(said) :]
 
 
 def _char_format(run: Run, colour: str) -> QTextCharFormat:

@@ -4,16 +4,30 @@ the view makes it scroll, and only aside."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 
 from PySide6.QtCore import QEvent, QSize, QSizeF, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QDesktopServices,
+    QFocusEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
 from app import theme
 from app.transcript.markdown import LINK_SCHEMES
 from app.widgets.found import found_format, ranges
 
+BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 LONGEST_WORD = 4_000
 """Characters of a word that stay on one line of the layout."""
 MOST_MARKS = 500
@@ -44,19 +58,24 @@ class DocumentView(QTextBrowser):
         self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
         self.anchorClicked.connect(open_link)
         self._worn = theme.current()
-        self._needle = ""
+        self._needle, self._found = "", 0
+        self._is_focus_shown = False
         self.document().contentsChanged.connect(self._mark_places)
 
     @property
     def marked_top(self) -> int | None:
         """Pixels from the top to the first place that is marked; None where none is."""
-        marks = self.extraSelections()
+        marks = self.extraSelections() if self._found else ()
         return self.cursorRect(marks[0].cursor).top() if marks else None
 
     def mark(self, needle: str) -> None:
         """Mark every place of `needle` in what is shown; "" none. What is written later is marked, too."""
         self._needle = needle
         self._mark_places()
+
+    def underlined(self) -> Sequence[tuple[int, int]]:
+        """The stretches of what is shown that are underlined, as (start, end)."""
+        return ()
 
     def redraw(self) -> None:
         """Fill the document again in the colours of the present theme."""
@@ -66,6 +85,24 @@ class DocumentView(QTextBrowser):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(1, 1)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """A frame says where the keyboard is; who pressed the mouse knows."""
+        super().focusInEvent(event)
+        self._is_focus_shown = event.reason() in BY_KEYBOARD
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._is_focus_shown = False
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._is_focus_shown:
+            painter = QPainter(self.viewport())
+            painter.setPen(QColor(theme.current().accent))
+            painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -92,17 +129,21 @@ class DocumentView(QTextBrowser):
         event.ignore()
 
     def _mark_places(self) -> None:
-        if not (self._needle or self.extraSelections()):
+        lines = self.underlined()
+        if not (self._needle or lines or self.extraSelections()):
             return
-        marks, text = [], self.document().toRawText() if self._needle else ""
-        for start, end in islice(ranges(text, self._needle), MOST_MARKS):
-            mark = QTextEdit.ExtraSelection()
-            cursor = QTextCursor(self.document())
-            cursor.setPosition(start)
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            mark.cursor, mark.format = cursor, found_format()  # type: ignore[attr-defined]
-            marks.append(mark)
-        self.setExtraSelections(marks)
+        text = self.document().toRawText() if self._needle else ""
+        found = [self._marked(*place, found_format()) for place in islice(ranges(text, self._needle), MOST_MARKS)]
+        self._found = len(found)
+        self.setExtraSelections([*found, *(self._marked(*place, _line_format()) for place in lines)])
+
+    def _marked(self, start: int, end: int, form: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        mark = QTextEdit.ExtraSelection()
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        mark.cursor, mark.format = cursor, form  # type: ignore[attr-defined]
+        return mark
 
     def _fit_height(self, size: QSizeF) -> None:
         height = max(1, round(size.height() + 0.49))
@@ -113,6 +154,14 @@ class DocumentView(QTextBrowser):
             self.setHorizontalScrollBarPolicy(policy)
         if height != self.minimumHeight():
             self.setFixedHeight(height)
+
+
+def _line_format() -> QTextCharFormat:
+    """A quiet line below words."""
+    form = QTextCharFormat()
+    form.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+    form.setUnderlineColor(QColor(theme.current().accent))
+    return form
 
 
 def with_breaks(text: str) -> str:

@@ -1,12 +1,14 @@
 """Formulas in TeX as drawings: ziamath makes them, a QTextDocument holds each as one character.
 
-What one takes is some milliseconds, and the first a fifth of a second for the library and its font, so that a view has
-them drawn on a thread and shows the TeX until then. A formula that cannot be drawn stays TeX.
+What one takes is some milliseconds, and the first a fifth of a second for the library and its font. Once that is
+loaded, a view draws a few at once; the first, and many of them, it has drawn on a thread, and shows the TeX until then.
+A formula that cannot be drawn stays TeX.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -70,6 +72,18 @@ def draw(formulas: Collection[tuple[str, bool]]) -> None:
             _drawn[tex, display] = _draw(tex, display)
         for oldest in list(_drawn)[: max(0, len(_drawn) - MOST_DRAWINGS)]:
             del _drawn[oldest]
+
+
+def draw_at_once(tex: str, display: bool) -> bool:
+    """Draw one formula and keep the drawing, where that takes some milliseconds only: the library is loaded, and no
+    thread draws. Whether that was done."""
+    if "ziamath" not in sys.modules or not _lock.acquire(blocking=False):
+        return False
+    try:
+        _drawn[tex, display] = _draw(tex, display)
+    finally:
+        _lock.release()
+    return True
 
 
 def _draw(tex: str, display: bool) -> Drawing | None:

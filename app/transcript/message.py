@@ -31,7 +31,7 @@ class MessageContent:
     """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
     `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
     `is_first_seen`: the model does not see what stands above. `thought` and `tool_calls` are the other parts of an
-    answer; `files` went with a question.
+    answer; `files` went with a question. The stretches `accepted` of an answer's text were written ahead.
     """
 
     id: int
@@ -48,6 +48,7 @@ class MessageContent:
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     files: tuple[Attachment, ...] = ()
+    accepted: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_cut(self) -> bool:
@@ -56,7 +57,8 @@ class MessageContent:
 
 
 Folds = dict[tuple[int, str], bool]
-"""What the user opened or folded, by the id of the message and the name of the part."""
+"""What the user opened or folded, or had underlined, by the id of the message and the name of the part."""
+AHEAD = "written ahead"
 
 
 class MessageWidget(QWidget):
@@ -270,9 +272,11 @@ class Answer(MessageWidget):
         self.view.hide()
         self.note.begin(sentence)
 
-    def show_progress(self, progress: Prefill) -> None:
-        """The prompt is being read."""
+    def show_progress(self, progress: Prefill, at_once: bool = False) -> None:
+        """The prompt is being read, `at_once`: for longer than it takes to say so."""
         self.note.show_progress(progress)
+        if at_once:
+            self.note.show()
 
     def append_thought(self, text: str) -> None:
         """More of the thought before the answer has come."""
@@ -309,10 +313,24 @@ class Answer(MessageWidget):
             self.view.set_text(content.text)
         else:
             self.view.settle()
+        self._underline()
         if content.stats and content.finish_reason:
             self.strip.show_stats(content.stats, content.finish_reason)
         computed = content.stats.computed_tokens if content.stats else 0
         self.box.show_divergence(content.divergence, content.divergence_place, computed)
+
+    @property
+    def is_ahead_underlined(self) -> bool:
+        """Whether the user has what was written ahead underlined."""
+        return self._folds.get((self.content.id, AHEAD), False)
+
+    def underline_ahead(self, wanted: bool) -> None:
+        """Underline what was written ahead, or no longer."""
+        self._folds[self.content.id, AHEAD] = wanted
+        self._underline()
+
+    def _underline(self) -> None:
+        self.view.underline(self.content.accepted if self.is_ahead_underlined else ())
 
     def _say_thought(self) -> None:
         is_running = not (self.content.finish_reason or self.content.text or self.view.text)

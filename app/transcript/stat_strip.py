@@ -27,6 +27,7 @@ class StatStrip(QWidget):
         super().__init__(parent)
         self._parts = ("", "")
         self._is_sooner = False
+        self._stats: TurnStats | None = None
         self.explain = Explain("strip", self, is_awake)
         self._says, self._figures = Label(self), SoftLabel(self)
         self._says.setTextFormat(Qt.TextFormat.RichText)
@@ -50,24 +51,36 @@ class StatStrip(QWidget):
     @property
     def figures(self) -> str:
         """The figures of the turn, in sight or not."""
-        return self._figures.text()
+        return figures(self._stats) if self._stats else ""
 
     def show_stats(self, stats: TurnStats, finish_reason: str = "") -> None:
-        """Show the figures of a turn, so far or at its end."""
+        """Show the figures of a turn, so far or at its end. While it is written, those that are out of sight are worked
+        out only when somebody points at them."""
+        self._stats = stats
         parts = result(stats, finish_reason)
         is_sooner = stats.reused_tokens > 0 and knows_cold(stats)
         if (parts, is_sooner) != (self._parts, self._is_sooner):
             self._parts, self._is_sooner = parts, is_sooner
             self._say()
-        if figures(stats) != self._figures.text():
-            self._figures.setText(figures(stats))
-            self.setToolTip(tool_tip(where_it_went(stats)))
-            self.setAccessibleDescription(f"{figures(stats)}. {where_it_went(stats)}")
+        if finish_reason or not self._figures.isHidden():
+            self._say_figures()
         self.setVisible(True)
 
     def show_figures(self, wanted: bool) -> None:
         """Whether the figures stand under the line."""
+        self._say_figures()
         self._figures.setVisible(wanted)
+
+    def _say_figures(self) -> None:
+        if self._stats and self.figures != self._figures.text():
+            self._figures.setText(self.figures)
+            self.setToolTip(tool_tip(where_it_went(self._stats)))
+            self.setAccessibleDescription(f"{self.figures}. {where_it_went(self._stats)}")
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip:
+            self._say_figures()
+        return super().event(event)
 
     def _say(self) -> None:
         colours, (lead, rest) = theme.current(), self._parts

@@ -23,6 +23,8 @@ FIRST_IN_VIEW = 4
 """How many messages are built before the event loop goes on; they fill the view, more or less."""
 STEP_S = 0.01
 """Seconds of one turn of the event loop after which no further message is begun; one is built in any case."""
+NEWEST_ROW = 44
+"""Pixels of the row under the messages in which the jump to the newest one is offered."""
 END_MARGIN = 4
 """Pixels from the end at which it still counts as in view."""
 
@@ -41,6 +43,7 @@ class Transcript(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
+        self.setObjectName("transcript")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -180,7 +183,7 @@ class Transcript(QScrollArea):
     def follow(self) -> None:
         """Go to the end and stay there."""
         self._following, self._found = True, None
-        self._newest.hide()
+        self._offer_newest(False)
         self._move_to(self.verticalScrollBar().maximum())
 
     def show_message(self, message_id: int) -> bool:
@@ -193,9 +196,8 @@ class Transcript(QScrollArea):
         if message is None:
             return False
         self._following, self._anchor, self._found = False, (message, 0), None
+        self._offer_newest(False)
         self._keep_place()
-        self._newest.show()
-        self._place_newest()
         return True
 
     def show_found(self, message_id: int, needle: str) -> bool:
@@ -311,7 +313,8 @@ class Transcript(QScrollArea):
         go on with an answer that was cut off."""
         for message in self._messages:
             is_last = message is self._messages[-1]
-            message.tools.set_always(is_last and bool(message.content.finish_reason))
+            is_open = isinstance(message, Question) or bool(message.content.finish_reason)
+            message.tools.set_always(is_last and is_open)
             message.tools.set_can_go_on(is_last and message.content.is_cut and self._can_go_on)
             if isinstance(message, Question):
                 message.tools.set_can_retry(is_last)
@@ -327,8 +330,7 @@ class Transcript(QScrollArea):
                 offset = min(0, self.viewport().height() // 3 - (message.marked_top or 0))
             self._move_to(self._top_of(message) - offset)
             if bar.value() < bar.maximum() - END_MARGIN:
-                self._newest.show()
-                self._place_newest()
+                self._offer_newest(True)
 
     def _on_unfolded(self, message_id: int) -> None:
         """The user opened or folded a part of a message: the message stays where it is, unless it is being written."""
@@ -342,9 +344,8 @@ class Transcript(QScrollArea):
             return
         self._found = None
         self._following = value >= self.verticalScrollBar().maximum() - END_MARGIN
-        self._newest.setVisible(not self._following)
-        self._place_newest()
         self._choose_anchor()
+        self._offer_newest(not self._following)
         if value < self.viewport().height():
             self.build_earlier()
 
@@ -364,12 +365,18 @@ class Transcript(QScrollArea):
         self.verticalScrollBar().setValue(value)
         self._moving = False
 
+    def _offer_newest(self, is_offered: bool) -> None:
+        """Offer the jump in a row of its own, so that it covers no line, or no longer."""
+        if is_offered == self._newest.isHidden():
+            self._newest.setVisible(is_offered)
+            self.setViewportMargins(0, 0, 0, NEWEST_ROW if is_offered else 0)
+            self._place_newest()
+
     def _place_newest(self) -> None:
         self._newest.adjustSize()
         view = self.viewport().geometry()
-        left = view.center().x() - self._newest.width() // 2
-        self._newest.move(left, view.bottom() - self._newest.height() - 8)
-        self._newest.raise_()
+        top = view.bottom() + (NEWEST_ROW - self._newest.height()) // 2
+        self._newest.move(view.center().x() - self._newest.width() // 2, top)
 
 
 def _common_start(shown: Sequence[MessageContent], wanted: Sequence[MessageContent]) -> int:

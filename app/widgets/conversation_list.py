@@ -94,7 +94,8 @@ class ConversationRow(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Badge:
     """Whether the next turn of a conversation begins warm, and about how many seconds its first token takes; `fits`
-    says whether its next prompt, of `prompt_tokens`, still fits into the context."""
+    says whether its next prompt, of `prompt_tokens`, still fits into the context; `is_resident`, whether what is reused
+    is kept in memory."""
 
     is_warm: bool
     seconds: float
@@ -102,6 +103,7 @@ class Badge:
     prompt_tokens: int
     fits: bool = True
     disk_tokens: int = 0
+    is_resident: bool = False
 
     @property
     def text(self) -> str:
@@ -133,6 +135,8 @@ class Badge:
     @property
     def _warmth(self) -> str:
         """From disk where most of what is reused comes from there."""
+        if self.is_resident:
+            return "resident"
         place = " on disk" if 2 * self.disk_tokens > self.reused_tokens else ""
         return f"remembered{place}" if self.is_warm else "from scratch"
 
@@ -157,6 +161,7 @@ class ConversationList(QListView):
         super().__init__(parent)
         self._words = words
         self._rows = _Rows(self, words)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setModel(self._rows)
         self.setItemDelegate(_RowDelegate(self, self._rows))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -178,6 +183,9 @@ class ConversationList(QListView):
         self._rows.needle, self._rows.headings = needle, headings or {}
         self.setUniformItemSizes(not headings)
         self._rows.replace(rows)
+        self.setFocusPolicy(
+            Qt.FocusPolicy.StrongFocus if rows else Qt.FocusPolicy.NoFocus
+        )  # else it has nothing to show
         self.show_current(current)
         self.looked_at.emit()
 

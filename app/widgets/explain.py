@@ -14,7 +14,8 @@ from app.widgets.plain import Label
 from app.widgets.room import scrolling
 
 SIZE = 16
-WIDTH = 344
+WIDTHS = (344, 440, 560)
+"""Pixels an explanation is wide: the least with which all of it is in sight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,9 @@ PLACES: dict[str, tuple[Explanation, tuple[str, ...]]] = {
             "The next prompt",
             "Each cell is 16 tokens, or more in a long prompt, of what Send would hand to the model, from first to "
             "last. Cells with a line through their foot are kept, plain ones are remembered, those with a line through "
-            "their head were read ahead while you wrote, hollow ones with a bar are remembered on disk, tall ones must "
-            "be read, crossed ones are more than the model reads, and dashes are room left.",
+            "their head were read ahead while you wrote, hollow ones with a bar are remembered on disk, hollow ones "
+            "without were sent to the server before, tall ones must be read, crossed ones are more than the model "
+            "reads, and dashes are room left.",
         ),
         ("block", "pinned", "disk", "estimate"),
     ),
@@ -197,7 +199,6 @@ class ExplainPopover(QFrame):
     def __init__(self, place: str, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setFixedWidth(WIDTH)
         explanation, terms = PLACES[place]
         parts = [explanation, *(TERMS[term] for term in terms)]
         self.text = "\n".join(f"{part.name}: {part.text}" for part in parts)
@@ -218,14 +219,25 @@ class ExplainPopover(QFrame):
     def open_at(self, button: QWidget) -> None:
         """Show it under `button`, or above where there is no room, inside the screen."""
         room = button.screen().availableGeometry()
-        self.setFixedHeight(min(self._column.heightForWidth(WIDTH - 2) + 2, room.height() - 16))
+        self.fit(room.size())
         place = button.mapToGlobal(QPoint(-16, button.height() + 4))
         if place.y() + self.height() > room.bottom():
             above = button.mapToGlobal(QPoint(0, -4)).y() - self.height()
             place.setY(max(room.top() + 8, above))
-        place.setX(max(room.left() + 8, min(place.x(), room.right() - WIDTH - 8)))
+        place.setX(max(room.left() + 8, min(place.x(), room.right() - self.width() - 8)))
         self.move(place)
         self.show()
+
+    def fit(self, screen: QSize) -> None:
+        """Be as narrow and as tall as a screen has room for; what is more than that is scrolled to."""
+        most = screen - QSize(16, 16)
+        widths = [width for width in WIDTHS if width <= most.width()] or [most.width()]
+        fitting = (width for width in widths if self._height_at(width) <= most.height())
+        width = next(fitting, widths[-1])
+        self.setFixedSize(width, min(self._height_at(width), most.height()))
+
+    def _height_at(self, width: int) -> int:
+        return self._column.heightForWidth(width - 2) + 2
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):

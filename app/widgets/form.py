@@ -24,7 +24,7 @@ def form() -> QFormLayout:
 def add_field(into: QFormLayout, name: str, field: QWidget, *under: QWidget) -> None:
     """A row: a field called `name`, and what stands under it."""
     label = Label(name)
-    label.setMinimumHeight(ROW)
+    label.setFixedHeight(ROW)  # a form makes it taller otherwise, and its words sink
     cell = QVBoxLayout()
     cell.setContentsMargins(0, 0, 0, 0)
     cell.setSpacing(4)

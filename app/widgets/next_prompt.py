@@ -142,6 +142,7 @@ def _became(newest: Preview | None, matched: Matched, context_length: int) -> Pr
     if newest is not None and (newest.prompt_tokens, newest.spans) == (prompt, matched.spans):
         pinned = min(newest.pinned_tokens, reused)
         became = replace(newest, reused_tokens=reused, computed_tokens=matched.computed_tokens, pinned_tokens=pinned)
+        became = replace(became, is_elsewhere=False)  # the server has said what it reused
         disk, memory = matched.disk_tokens, matched.memory_tokens
         return replace(became, disk_tokens=disk, memory_tokens=memory, ahead_tokens=matched.ahead_tokens)
     computed, number = matched.computed_tokens, matched.request_id

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_left
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QFocusEvent,
     QHelpEvent,
@@ -19,7 +21,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import theme
+from app.widgets import motion
 from app.widgets.ribbon_cells import Cell, State, cells, describe
+from app.widgets.role import role
 from engine import Preview
 
 PITCH, GAP = 8, 1.5
@@ -43,11 +47,13 @@ _STEPS = {
 }
 
 
+@role(QAccessible.Role.Graphic)
 class Ribbon(QWidget):
-    """Each state has a colour and a shape: kept with a line through its foot, remembered plain, read ahead with a line
-    through its head, from disk hollow with a bar inside, to read tall, past the context crossed, free a thin dash.
-    While a prompt is read, what is still to be read is hollow, and fills smoothly: never beyond what is read, from one
-    report to the next.
+    """Each state has a colour and a shape: kept with a line through its foot, remembered plain, sent before to a server
+    hollow, read ahead with a line through its head, from disk hollow with a bar inside, to read tall, past the context
+    crossed, free a thin dash. While a prompt is read, what is still to be read is hollow, and fills smoothly: never
+    beyond what is read, from one report to the next. What is read to its end is full at once: the answer is being
+    written by then.
 
     `current` is the cell that the keyboard is at, -1 for none; `fill` moves the border between what is drawn as read
     and the rest."""
@@ -59,7 +65,8 @@ class Ribbon(QWidget):
         self._read_tokens: int | None = None
         self._reported_s = 0.0
         self.fill = QVariantAnimation(self)
-        self.fill.valueChanged.connect(self.update)
+        self.fill.valueChanged.connect(self._on_filled)
+        self._filled_cells = 0
         self._cells: list[Cell] = []
         self.setFixedHeight(HIGH)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -79,23 +86,33 @@ class Ribbon(QWidget):
         """Show this prompt, None for nothing. While it is read, its first `read_tokens` are remembered or read by
         now."""
         if read_tokens != self._read_tokens:
-            self._fill_up_to(read_tokens)
+            self._fill_up_to(read_tokens, is_whole=preview is not None and read_tokens == preview.prompt_tokens)
         self._preview, self._read_tokens = preview, read_tokens
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if preview else Qt.FocusPolicy.NoFocus)
         self._lay_cells()
 
-    def _fill_up_to(self, read_tokens: int | None) -> None:
-        """Move there within the time that the step took, from where the border is now; back or at first, at once."""
+    def _fill_up_to(self, read_tokens: int | None, is_whole: bool) -> None:
+        """Move there within the time that the step took, from where the border is now. At first, back, to the end of
+        the prompt, and where the user wants less motion it is there at once."""
         now, filled = perf_counter(), self.filled_tokens
         took_s, self._reported_s = now - self._reported_s, now
         self.fill.stop()
         if read_tokens is None:
             return
-        is_forward = filled is not None and filled < read_tokens
+        is_smooth = not is_whole and not motion.is_reduced()
+        is_forward = is_smooth and filled is not None and filled < read_tokens
         self.fill.setStartValue(filled if is_forward else read_tokens)
         self.fill.setEndValue(read_tokens)
         self.fill.setDuration(round(1000 * min(took_s, LONGEST_FILL_S)) if is_forward else 0)
         self.fill.start()
+
+    def _on_filled(self, tokens: int) -> None:
+        """The border moved: only where it reached another cell, something looks different."""
+        if self._cells_before(tokens) != self._filled_cells:
+            self.update()
+
+    def _cells_before(self, tokens: int) -> int:
+        return bisect_left(self._cells, tokens, key=lambda cell: cell.start)
 
     def text_of(self, number: int) -> str:
         """Everything about one cell, in lines; "" where there is none."""
@@ -181,9 +198,10 @@ class Ribbon(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pitch, filled = self.pitch, self.filled_tokens
+        self._filled_cells = 0 if filled is None else self._cells_before(filled)
         for number, cell in enumerate(self._cells):
             left = number * pitch
-            is_read = filled is None or cell.start < filled
+            is_read = filled is None or number < self._filled_cells
             for state, width in _widths(cell, pitch - GAP):
                 _paint(painter, QRectF(left, 0, width, HIGH), state, is_read)
                 left += width
@@ -220,6 +238,8 @@ def _paint(painter: QPainter, box: QRectF, state: State, is_read: bool) -> None:
     elif state == "memory":
         _outline(painter, low, colours.reused)
         painter.fillRect(low.adjusted(0, 2, 0, -2), QColor(colours.reused))
+    elif state == "sent":
+        _outline(painter, low, colours.reused)
     elif state == "computed" and not is_read:
         _outline(painter, box, colours.computed)
     elif state == "computed":

@@ -10,10 +10,11 @@ from typing import Literal
 from app.words import ordinal_message
 from engine import BLOCK_TOKENS, Preview, TokenSpan
 
-State = Literal["pinned", "reused", "ahead", "memory", "disk", "computed", "past", "free"]
+State = Literal["pinned", "reused", "sent", "ahead", "memory", "disk", "computed", "past", "free"]
 STATE_WORDS: dict[State, str] = {
     "pinned": "kept",
     "reused": "remembered",
+    "sent": "as sent before",
     "ahead": "read ahead",
     "memory": "from main memory",
     "disk": "from disk",
@@ -68,7 +69,7 @@ def stretches(preview: Preview) -> Iterator[tuple[State, int, int]]:
     ahead = max(0, near - preview.ahead_tokens)
     pinned = min(preview.pinned_tokens, ahead)
     yield "pinned", 0, pinned
-    yield "reused", pinned, ahead
+    yield "sent" if preview.is_elsewhere else "reused", pinned, ahead
     yield "ahead", ahead, near
     yield "memory", near, behind
     yield "disk", behind, reused
@@ -88,6 +89,7 @@ def describe(preview: Preview, cell: Cell, *, read_tokens: int = 0) -> tuple[str
         return f"Free: the context has room for {free:,} more tokens", "", ""
     end = min(cell.end, preview.prompt_tokens)
     words = STATE_WORDS | ({"computed": "read"} if end <= read_tokens else {})
+    words |= {"computed": "not sent before"} if preview.is_elsewhere else {}
     says = ", ".join(f"{count:,} {words[state]}" if len(used) > 1 else words[state] for state, count in used)
     tokens = f"Tokens {cell.start:,} to {end - 1:,}" if end - cell.start > 1 else f"Token {cell.start:,}"
     return f"{tokens}: {says}", _places(preview.spans, cell.start, end), _text(preview, cell.start, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from typing import TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QFileDialog
@@ -18,7 +19,7 @@ from app.licences import own_version, parts
 from app.own_data import everything
 from app.placeholders import Cure
 from app.settings import Settings, cache_bytes, describe, disk_bytes, model_spec, quality
-from app.sidebar.badges import Badges
+from app.sidebar.badges import Badges, preset_badge
 from app.system_prompt.editing import PromptEditing
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.presets import PresetChoice
@@ -33,8 +34,9 @@ from app.window.shortcut_sheet import ShortcutSheet
 from app.window.updating import Updating
 from app.window.window import Window
 from app.words import cost_of_reading_ahead, least_budget, raised_budget, size, token_cost
-from engine import Failed, Loaded, installed_folder, is_server, keep_key, model_fit
+from engine import Failed, Loaded, default_model, installed_folder, is_server, keep_key, model_fit
 
+T = TypeVar("T")
 MOST_RECENT = 6
 """Models that the menu offers again."""
 
@@ -113,7 +115,9 @@ class Dialogs(QObject):
         editor = SystemPromptEditor(self._session.conversation.system_prompt, self._window)
         self.editing = PromptEditing(editor, self._session, self._bridge)
         self.preset_choice = choice = PresetChoice(editor, self.editing, self._session, self._presets)
-        self.preset_badges = badges = Badges(editor.presets.list, self._session, self._bridge, choice.request)
+        self.preset_badges = badges = Badges(
+            editor.presets.list, self._session, self._bridge, choice.request, preset_badge
+        )
         choice.text_replaced.connect(badges.refresh)
         editor.finished.connect(badges.close)
         editor.saved.connect(self._save_system_prompt)
@@ -123,7 +127,8 @@ class Dialogs(QObject):
         """Show what holds for the whole program."""
         values = PreferenceValues(**{name: getattr(self._settings, name) for name in _SHOWN})
         model = self._session.model
-        note = f"{token_cost(model)}. At least {least_budget(model)}." if model else ""
+        cost = token_cost(model) if model else ""
+        note = f"{cost}. At least {least_budget(model)}." if model and cost else ""
         dialog = PreferencesDialog(
             values,
             {name: describe(name) for name in _SHOWN},
@@ -183,6 +188,7 @@ class Dialogs(QObject):
             self._updating.ask()
         if settings.disk_budget_mb != disk_before:
             self._bridge.tell("set_disk_budget", disk_bytes(settings))
+        self._session.cost.refresh()  # something else may be read ahead now, or nothing
 
     def choose_folder(self) -> None:
         """Ask for the folder of a model."""
@@ -210,16 +216,24 @@ class Dialogs(QObject):
         """Show what the model at `path` takes, and load it with the length of conversations that is chosen there."""
         model = self._session.model
         spec = model_spec(self._settings, path)
-        dialog = OpenModelDialog(spec, model_fit, model.weights_bytes if model else 0, self._window)
+        freed = model.weights_bytes + model.draft_bytes if model else 0
+        dialog = OpenModelDialog(spec, model_fit, freed, self._window, self._drafts(path))
 
-        def load(tokens: int, bits: int) -> None:
+        def load(tokens: int, bits: int, draft: str) -> None:
             settings = self._settings
             settings.contexts = _with(settings.contexts, path, tokens)
             settings.kv_bits = _with(settings.kv_bits, path, bits if bits == 8 else 0)
+            settings.drafts = _with(settings.drafts, path, draft)
             self.load(path)
 
         dialog.chosen.connect(load)
         self.show(dialog)
+
+    def _drafts(self, path: str) -> list[str]:
+        """The models that may write ahead for that at `path`: the default one, and those that were opened lately."""
+        own = default_model() if path else None
+        recent = [each for each in self._settings.recent_models.splitlines() if not is_server(each)]
+        return [str(own), *recent] if own else recent
 
     def load(self, path: str) -> None:
         """Load the model at `path` ("" is the default one); the next start takes it too, once it was loaded."""
@@ -282,7 +296,7 @@ class Dialogs(QObject):
         self._window.sidebar.model_button.show_cache_on(wanted)
 
 
-def _with(chosen: dict[str, int], path: str, value: int) -> dict[str, int]:
-    """What was chosen for each model, with this for one of them; 0 for nothing."""
+def _with(chosen: dict[str, T], path: str, value: T) -> dict[str, T]:
+    """What was chosen for each model, with this for one of them; 0 or "" for nothing."""
     others = {name: each for name, each in chosen.items() if name != path}
     return {**others, path: value} if value else others

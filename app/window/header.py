@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -42,6 +43,7 @@ class Header(QWidget):
         self.pill.clicked.connect(self.prompt_wanted)
         self.server = SoftLabel(self)
         self.server.setToolTip(tool_tip(SERVER))
+        self.tools = SoftLabel(self)
         self.menu_button = _icon_button("menu", "Menu", self)
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -53,6 +55,7 @@ class Header(QWidget):
         row.addWidget(self.field)
         row.addWidget(self.pill)
         row.addWidget(self.server)
+        row.addWidget(self.tools)
         row.addStretch(1)
         row.addWidget(charts)
         row.addWidget(self.menu_button)
@@ -62,6 +65,7 @@ class Header(QWidget):
         self._prompt = ""
         self.show_prompt("", 0, pinned=False)
         self.show_server("")
+        self.show_tools("", ())
 
     def show_title(self, title: str, can_rename: bool) -> None:
         """Show the conversation's title."""
@@ -97,6 +101,12 @@ class Header(QWidget):
         """Say which server answers this conversation; "" for the model that is open."""
         self.server.setText(f"Answered by {host}")
         self.server.setVisible(bool(host))
+
+    def show_tools(self, says: str, names: Sequence[str]) -> None:
+        """Say how many tools the model may call in this conversation, and which; "" for none."""
+        self.tools.setText(says)
+        self.tools.setToolTip(tool_tip(f"The model may ask to call: {', '.join(names)}. “Tools…” changes that."))
+        self.tools.setVisible(bool(says))
 
     def rename(self) -> None:
         """Let the user type another title in place of the present one."""

@@ -84,13 +84,14 @@ class NoticeBar(QWidget):
         accept: Callable[[], object],
         is_error: bool = True,
         expire: Callable[[], object] = lambda: None,
+        detail: str = "",
     ) -> None:
         """Something failed, or could come next, and a button with the label `offer` does it: it calls `accept`. Where
         that gives False, because it failed, the button stays below what was said about that. Once the offer goes
         without having been taken, `expire` is called."""
         self._end_offer()
         self._accept, self._expire = accept, expire
-        self._show(sentence, "", is_error=is_error, offer=offer)
+        self._show(sentence, detail, is_error=is_error, offer=offer)
 
     def clear(self) -> None:
         """What was said is over, but for what stays."""

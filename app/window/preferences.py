@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.composer.sampling import SamplingForm
 from app.settings import MOST_MEGABYTES
+from app.translations import offered
 from app.widgets.form import add_field, form, note
 from app.widgets.plain import Label
 from app.widgets.room import fit, scrolling
@@ -31,7 +32,8 @@ from engine import Sampling
 
 FIRST_SIZE, LEAST_WIDTH = QSize(800, 720), 720
 """Pixels of the dialog where the screen has room, and below what width its columns stand one under the other."""
-THEMES = (("system", "As the system"), ("light", "Light"), ("dark", "Dark"))
+SYSTEM = ("system", "As the system")
+THEMES = (SYSTEM, ("light", "Light"), ("dark", "Dark"))
 DEVICES = (("auto", "Fastest there is"), ("cuda", "CUDA"), ("mps", "MPS"), ("cpu", "CPU"))
 TOO_LONG = (("ask", "Ask"), ("trim", "Leave out its oldest turns"), ("refuse", "Only say so"))
 DTYPES = (
@@ -57,10 +59,12 @@ class PreferenceValues:
     disk_budget_mb: int
     sampling: Sampling
     system_prompt: str
+    language: str = "system"
     too_long: str = "ask"
     write_titles: bool = False
     look_for_updates: bool = False
     read_ahead: str = "plugged"
+    write_ahead: bool = True
 
 
 class PreferencesDialog(QDialog):
@@ -91,6 +95,7 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle("Preferences")
         self.setModal(True)
         self.theme = _choice(THEMES, values.theme)
+        self.language = _choice((SYSTEM, *offered()), values.language)
         self.device = _choice(DEVICES, values.device)
         self.dtype = _choice(DTYPES, values.dtype)
         self._quality = quality
@@ -103,6 +108,8 @@ class PreferencesDialog(QDialog):
         self.too_long = _choice(TOO_LONG, values.too_long)
         self.read_ahead = _choice(AHEAD, values.read_ahead)
         self.ahead_note = note(ahead_note)
+        self.write_ahead = QCheckBox("Write ahead")
+        self.write_ahead.setChecked(values.write_ahead)
         self.graphics = QPushButton("Use my graphics card…")
         self.graphics.setAutoDefault(False)
         self.graphics.clicked.connect(self.graphics_wanted)
@@ -128,6 +135,8 @@ class PreferencesDialog(QDialog):
         right.addWidget(note("As long as nothing is changed here, a model begins as its makers advise."))
         right.addWidget(self.sampling)
         right.addStretch()
+        right.addWidget(self.write_ahead)
+        right.addWidget(note(about.get("write_ahead", "")))
         right.addWidget(self.write_titles)
         right.addWidget(note(about.get("write_titles", "")))
         right.addWidget(self.look_for_updates)
@@ -165,6 +174,7 @@ class PreferencesDialog(QDialog):
     def _left_column(self, about: Mapping[str, str]) -> QVBoxLayout:
         rows = (
             ("theme", "Colours", self.theme),
+            ("language", "Language", self.language),
             ("device", "Device", self.device),
             ("dtype", "Number format", self.dtype),
             ("cache_budget_mb", "Memory", self.budget),
@@ -203,6 +213,7 @@ class PreferencesDialog(QDialog):
         """What the fields hold."""
         return PreferenceValues(
             theme=self.theme.currentData(),
+            language=self.language.currentData(),
             device=self.device.currentData(),
             dtype=self.dtype.currentData(),
             cache_budget_mb=self.budget.value(),
@@ -213,6 +224,7 @@ class PreferencesDialog(QDialog):
             write_titles=self.write_titles.isChecked(),
             look_for_updates=self.look_for_updates.isChecked(),
             read_ahead=self.read_ahead.currentData(),
+            write_ahead=self.write_ahead.isChecked(),
         )
 
     def _save(self) -> None:

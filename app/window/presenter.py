@@ -10,6 +10,7 @@ from app.chat.bridge import Bridge
 from app.chat.filing import Filing
 from app.chat.rewriting import Rewriting
 from app.chat.session import Session
+from app.chat.turn import Turn
 from app.documents import with_files
 from app.history.records import Conversation, ConversationEntry, StoredMessage
 from app.placeholders import Cure
@@ -20,7 +21,7 @@ from app.window.tour import Tour
 from app.window.window import Window
 from engine import BLOCK_TOKENS, CacheView, Loading, ModelInfo, Prefill, Preview, TurnStats
 
-UNTITLED = "New conversation"
+UNTITLED, TRY_AGAIN = "New conversation", "Try again"
 WHAT_FOR = "It reads everything once.\nThe next answer starts at once."
 HOW = (
     "Other chats read the whole conversation again before each answer. Headstart remembers what the model has read, and"
@@ -48,7 +49,8 @@ class Presenter(QObject):
         self._session = session
         self._support_prompt = support_prompt
         self._shown_id = 0
-        self._is_sending = False
+        self._is_sending = self._has_failed = False
+        self._progress: tuple[int, Prefill] | None = None  # how far the prompt of the answer with this id is read
         self._left_text = ""  # what was written in the conversation that was in view before
         self._disk_note = self._error = self._needle = ""
         self._found: Sequence[ConversationEntry] = ()
@@ -73,6 +75,7 @@ class Presenter(QObject):
         session.conversations_changed.connect(self._on_list)
         session.message_added.connect(self._on_message)
         session.question_taken_back.connect(self._on_question_taken_back)
+        session.answers.ended.connect(self._on_ended)
         session.answers.text_added.connect(self._on_text)
         session.answers.thought_added.connect(self._on_thought)
         session.message_reopened.connect(self._on_reopened)
@@ -143,6 +146,12 @@ class Presenter(QObject):
         self._window.notice.clear()
         self._session.retry()
         self._window.composer.edit.setFocus()
+
+    def _try_again(self, conversation_id: int) -> None:
+        """Answer the last question of this conversation again, wherever the user is by now."""
+        self._session.open(conversation_id)
+        if self._session.conversation.id == conversation_id:
+            self.retry()
 
     def new(self) -> None:
         """Begin an empty conversation, ready to be written in."""
@@ -254,6 +263,8 @@ class Presenter(QObject):
         if answer and not (message.content or message.thought):
             loading = self._session.state == "loading"
             answer.wait("waiting for the model to be loaded" if loading else "reading the prompt")
+            if self._progress and self._progress[0] == message.id:
+                answer.show_progress(self._progress[1], at_once=True)
 
     def _on_text(self, message_id: int, text: str) -> None:
         if answer := self._window.transcript.answer(message_id):
@@ -282,6 +293,7 @@ class Presenter(QObject):
 
     def _on_prefill(self, prefill: Prefill) -> None:
         if answer := self._newest_answer():
+            self._progress = answer.content.id, prefill
             answer.show_progress(prefill)
 
     def _on_state(self, state: str) -> None:
@@ -322,8 +334,18 @@ class Presenter(QObject):
             self._window.notice.clear()
         self._disk_note = view.disk_note
 
+    def _on_ended(self, turn: Turn, message: StoredMessage, kept: bool) -> None:
+        """Note whether an answer in view failed: the error that says so comes next, and can be tried again."""
+        is_here = message.conversation_id == self._session.conversation.id
+        self._has_failed = is_here and message.finish_reason == "failed" and not turn.is_refused
+
     def _on_error(self, sentence: str, detail: str) -> None:
-        self._window.notice.show_error(sentence, detail, stays=self._session.saving.is_failing)
+        has_failed, self._has_failed = self._has_failed, False
+        if has_failed and self._session.model and not self._session.saving.is_failing:
+            number = self._session.conversation.id
+            self._window.notice.show_offer(sentence, TRY_AGAIN, lambda: self._try_again(number), detail=detail)
+        else:
+            self._window.notice.show_error(sentence, detail, stays=self._session.saving.is_failing)
         self._error = sentence
         if self._session.state != "loading":
             self._window.loading_bar.hide()
@@ -332,8 +354,10 @@ class Presenter(QObject):
     def _end_error(self) -> None:
         """What failed works again: the bar that said so goes, unless it says something else by now, or what failed can
         be tried again there."""
-        if self._error and self._window.notice.text == self._error and not self._window.notice.has_offer:
-            self._window.notice.clear()
+        notice = self._window.notice
+        has_other_offer = notice.has_offer and notice.offer.text() != TRY_AGAIN
+        if self._error and notice.text == self._error and not has_other_offer:
+            notice.clear()
         self._error = ""
 
     def _keep_draft(self) -> None:
@@ -394,4 +418,5 @@ class Presenter(QObject):
             thought=message.thought,
             tool_calls=message.tool_calls,
             files=message.attachments,
+            accepted=message.accepted,
         )

@@ -77,6 +77,7 @@ class RewritingPresenter(QObject):
         menu.setAccessibleName("What can be done with this message")
         menu.addAction(BRANCH, partial(self._filing.branch, message_id))
         menu.addAction("Raw text and details…", partial(self.show_raw, message_id))
+        self._offer_underline(menu, message_id)
         menu.addSeparator()
         delete = menu.addAction(DELETE.get(message.role, "Delete this"), partial(self._rewriting.delete, message_id))
         self._delete = (message_id, delete)
@@ -84,6 +85,14 @@ class RewritingPresenter(QObject):
         menu.aboutToHide.connect(self._forget_menu)
         menu.aboutToHide.connect(menu.deleteLater)
         return menu
+
+    def _offer_underline(self, menu: QMenu, message_id: int) -> None:
+        answer = self._window.transcript.answer(message_id)
+        if answer is not None and answer.content.accepted:
+            action = menu.addAction("Underline what was written ahead")
+            action.setCheckable(True)
+            action.setChecked(answer.is_ahead_underlined)
+            action.toggled.connect(answer.underline_ahead)
 
     def show_versions(self) -> None:
         """Show where the conversation in view branches."""

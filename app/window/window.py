@@ -28,6 +28,7 @@ from app.window.empty_state import EmptyState
 from app.window.header import Header
 from app.window.loading_bar import LoadingBar
 from app.window.notice_bar import NoticeBar
+from app.window.tool_bar import ToolBar
 
 FIRST_SIZE = QSize(1280, 800)
 """Pixels of a first window where the screen has room."""
@@ -40,7 +41,7 @@ BARE_TEXT = 420
 
 
 class Window(QMainWindow):
-    """Attributes: commands, sidebar, header, loading_bar, notice, transcript, empty, composer, charts.
+    """Attributes: commands, sidebar, header, loading_bar, notice, transcript, empty, tool_bar, composer, charts.
 
     The user's wish for a column holds while there is room; on a narrow window asking for one folds the other.
     Signals: closing() once, when the user closes the window.
@@ -61,7 +62,7 @@ class Window(QMainWindow):
         self.header = Header(self.commands.show_sidebar, self.commands.show_charts, self.commands.main_menu(model_menu))
         self.loading_bar, self.notice = LoadingBar(), NoticeBar()
         self.transcript, self.empty = Transcript(), EmptyState()
-        self.composer = Composer()
+        self.composer, self.tool_bar = Composer(), ToolBar()
         self.charts = ChartPanel(theme.current())
         self._wants_sidebar, self._wants_charts = True, True
         self._sidebar_width, self._charts_width = SIDEBAR_WIDTH, CHARTS_WIDTH
@@ -93,13 +94,14 @@ class Window(QMainWindow):
             column.addWidget(widget)
         column.addWidget(self._middle, 1)
         self._column = column
-        below = QHBoxLayout()
-        below.setContentsMargins(SIDE, 0, SIDE, 0)
-        self.composer.setMaximumWidth(COLUMN_WIDTH)
-        below.addStretch(1)
-        below.addWidget(self.composer, 1000)
-        below.addStretch(1)
-        column.addLayout(below)
+        for centred in (self.tool_bar, self.composer):
+            below = QHBoxLayout()
+            below.setContentsMargins(SIDE, 0, SIDE, 0)
+            centred.setMaximumWidth(COLUMN_WIDTH)
+            below.addStretch(1)
+            below.addWidget(centred, 1000)
+            below.addStretch(1)
+            column.addLayout(below)
         return middle
 
     def _connect(self) -> None:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -60,6 +60,14 @@ def installed_models_dir() -> Path | None:
     if beside is None:
         return None
     return beside.parent / "Resources" / "models" if sys.platform == "darwin" else beside / "models"
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove a folder of Headstart's models, and those above it, as long as they are empty."""
+    with suppress(OSError):
+        while folder != models_dir() and folder.is_relative_to(models_dir()):
+            folder.rmdir()
+            folder = folder.parent
 
 
 def model_name(path: Path) -> str:

@@ -90,7 +90,7 @@ def _place(path: str) -> Path:
         raise ModelError(f"There is no model at {place}: check the path.")
     _refuse_bytes(place)
     if place.is_dir():
-        place = _snapshot(place)
+        place = newest_revision(place)
         return place if (place / "config.json").exists() else _only_gguf(place) or place
     if not is_gguf(place):
         raise refuse_foreign(place)
@@ -107,7 +107,7 @@ def _refuse_bytes(place: Path) -> None:
         ) from error
 
 
-def _snapshot(folder: Path) -> Path:
+def newest_revision(folder: Path) -> Path:
     """The newest revision of a model where `folder` is its folder in the Hugging Face cache; any other folder itself.
 
     The cache holds all of a model's revisions, and notes which one a download of the main branch brought last. Raises

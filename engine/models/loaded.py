@@ -224,6 +224,12 @@ def fit(path: Path, device: Device, dtype: Dtype, context: int | None = None) ->
         return from_folder.plan(path, where, dtype, context).fit
 
 
+def tokenizer_alone(path: Path) -> Any:
+    """The tokenizer of a model folder, without reading its weights. Raises ModelError."""
+    with _explained(path), _LOADING:
+        return _open_tokenizer(path)
+
+
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Raise ModelError for whatever a foreign config or checkpoint brings transformers to raise."""

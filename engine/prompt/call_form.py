@@ -1,16 +1,17 @@
 """How the chat template of a model writes the tools that an answer calls, so that an answer can be held to that.
 
 A short conversation with a call is rendered, and what stands around the name of the tool and its arguments is the form.
+Most templates write the arguments as one JSON object, others each by itself, between marks of their own.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.prompt.handed import PROBE_NAME
 from engine.prompt.marks import AnswerFormat, spelled
@@ -28,13 +29,45 @@ ID_PATTERN = rf"[a-zA-Z0-9]{{{len(CALL_ID)}}}"
 
 _WORD = "Zqxj"
 _ARGUMENTS = {"word": _WORD, "more": 7}
+_NUMBER = 70707
+_TEXT_FIRST = {"long": _WORD, "more": _NUMBER}
+_TEXT_LAST = {"more": _NUMBER, "word": _WORD}
+"""Arguments in the order of their names, in which some templates put them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueForm:
+    """What stands between the name of an argument and its value (`middle`), and behind the value: before the name of
+    the next one (`between`), and up to the end of the call (`closes`)."""
+
+    middle: str
+    between: str
+    closes: str
+
+    @property
+    def ends(self) -> str:
+        """What stands behind the value in both cases."""
+        pairs = enumerate(zip(self.between, self.closes, strict=False))
+        shared = min(len(self.between), len(self.closes))
+        return self.closes[: next((place for place, (one, other) in pairs if one != other), shared)]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedForm:
+    """Arguments that are written one by one, `text` as it is and all `other` values as JSON. `empty` follows on the
+    name of the tool where there are none."""
+
+    text: ValueForm
+    other: ValueForm
+    empty: str
 
 
 @dataclass(frozen=True, slots=True)
 class CallForm:
     """One call is `opens`, the name, `middle`, the arguments as a JSON object, `closes`; where not `is_name_first`,
     name and arguments change places. Further calls follow behind `between`, which is None where an answer has one.
-    `is_spaced`: the template writes blanks behind the commas and colons of arguments."""
+    `is_spaced`: the template writes blanks behind the commas and colons of arguments. Where arguments are `keyed`, they
+    say themselves what closes the call."""
 
     opens: str
     middle: str
@@ -42,6 +75,19 @@ class CallForm:
     between: str | None = None
     is_name_first: bool = True
     is_spaced: bool = True
+    keyed: KeyedForm | None = None
+
+    def written(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """A call with these arguments, text and other values."""
+        if self.keyed is None:
+            both = (name, json.dumps(arguments)) if self.is_name_first else (json.dumps(arguments), name)
+            return self.middle.join(both).join((self.opens, self.closes))
+        said, between = self.opens + name, self.middle
+        for key, value in arguments.items():
+            form = self.keyed.text if isinstance(value, str) else self.keyed.other
+            said += between + key + form.middle + (value if isinstance(value, str) else json.dumps(value))
+            between, closes = form.between, form.closes
+        return said + (closes if arguments else self.keyed.empty)
 
 
 class _Call(NamedTuple):
@@ -60,12 +106,12 @@ class _Call(NamedTuple):
 
 
 def find_call_form(write: Write, form: AnswerFormat, ends: Collection[str]) -> CallForm | None:
-    """The form of calls: that of the template where it writes arguments as JSON, else JSON between the marks of a
-    call. None where an answer in either would not be read as a call. `form` says how the parts of answers are marked,
-    `ends` are the names of the tokens that end an answer."""
+    """The form of calls: that of the template where it writes arguments as JSON or one by one, else JSON between the
+    marks of a call. None where an answer in either would not be read as a call. `form` says how the parts of answers
+    are marked, `ends` are the names of the tokens that end an answer."""
     with suppress(InvalidRequestError):
         asking = write([_ASKED])
-        known = (_written(write, asking, form, ends), *_between_marks(form))
+        known = (_written(write, asking, form, ends), _keyed(write, asking, form, ends), *_between_marks(form))
         return next((one for one in known if one is not None and _is_read(one, asking, form)), None)
     return None
 
@@ -87,6 +133,24 @@ def _written(write: Write, asking: str, form: AnswerFormat, ends: Collection[str
     return None
 
 
+def _keyed(write: Write, asking: str, form: AnswerFormat, ends: Collection[str]) -> CallForm | None:
+    """The form in which the template writes a call with its arguments one by one; None where it does not."""
+    with suppress(InvalidRequestError):
+        first, last, none = (
+            _answer(write(_chat(1, arguments)), asking, form, ends) for arguments in (_TEXT_FIRST, _TEXT_LAST, {})
+        )
+        opens, _, empty = none.partition(PROBE_NAME)
+        start = re.escape(opens + PROBE_NAME)
+        text = re.fullmatch(f"{start}(.*?)long(.*?){_WORD}(.*?)more(.*?){_NUMBER}(.*)", first, re.DOTALL)
+        other = re.fullmatch(f"{start}(.*?)more(.*?){_NUMBER}(.*?)word(.*?){_WORD}(.*)", last, re.DOTALL)
+        if text is None or other is None or text[1] != other[1]:
+            return None
+        keyed = KeyedForm(ValueForm(text[2], text[3], other[5]), ValueForm(other[2], other[3], text[5]), empty)
+        is_regular = (text[4], other[4]) == (other[2], text[2]) and keyed.text.ends.strip()
+        return CallForm(opens, text[1], "", keyed=keyed) if is_regular else None
+    return None
+
+
 def _between_marks(form: AnswerFormat) -> Iterator[CallForm]:
     """JSON between each pair of marks that the model knows for calls."""
     for marks in form.marks:
@@ -97,9 +161,7 @@ def _between_marks(form: AnswerFormat) -> Iterator[CallForm]:
 
 def _is_read(call: CallForm, asking: str, form: AnswerFormat) -> bool:
     """Whether an answer in this form is read as the call that it is, and as nothing else."""
-    arguments = json.dumps(_ARGUMENTS)
-    named = (PROBE_NAME, arguments) if call.is_name_first else (arguments, PROBE_NAME)
-    text = _end_of_thought(asking, form) + call.middle.join(named).join((call.opens, call.closes))
+    text = _end_of_thought(asking, form) + call.written(PROBE_NAME, _ARGUMENTS)
     special = sorted(form.names.values(), key=len, reverse=True)
     reader = AnswerReader(form, spelled(asking, special), (Tool(PROBE_NAME),))
     shown = [*reader.add(spelled(text, special)), *reader.finish()]
@@ -117,9 +179,9 @@ def _end_of_thought(asking: str, form: AnswerFormat) -> str:
 _ASKED = Message("user", "So?")
 
 
-def _chat(count: int) -> list[Message]:
+def _chat(count: int, arguments: Mapping[str, Any] = _ARGUMENTS) -> list[Message]:
     """A question, and an answer with so many calls and what they returned."""
-    calls = [ToolCall(PROBE_NAME, json.dumps(_ARGUMENTS), CALL_ID[:-1] + str(number)) for number in range(count)]
+    calls = [ToolCall(PROBE_NAME, json.dumps(arguments), CALL_ID[:-1] + str(number)) for number in range(count)]
     return [
         _ASKED,
         Message("assistant", "", tool_calls=tuple(calls)),
@@ -128,24 +190,40 @@ def _chat(count: int) -> list[Message]:
 
 
 def _answer(text: str, asking: str, form: AnswerFormat, ends: Collection[str]) -> str:
-    """What the template writes of an answer behind that with which it asks for one, up to the token that ends it, and
-    without a thought at its start. Raises InvalidRequestError where that is not found."""
+    """What the template writes of an answer behind that with which it asks for one, up to the token that ends it or the
+    last mark that closes a call, and without a thought at its start. Raises InvalidRequestError where that is not
+    found."""
     for marks in form.marks:
-        opens = names_as_text(marks.opens)
-        if marks.kind == "thought" and asking.rstrip().endswith(opens):
+        opens, closes = names_as_text(marks.opens), names_as_text(marks.closes)
+        if marks.kind == "thought" and (asking.rstrip().endswith(opens) or _ends_empty(asking, opens, closes)):
             asking = asking[: asking.rindex(opens)]
     if not text.startswith(asking):
         raise InvalidRequestError("an answer stands elsewhere than where it was asked for")
     answer = text[len(asking) :]
     for marks in form.marks:
         opens, closes = names_as_text(marks.opens), names_as_text(marks.closes)
-        if marks.kind == "thought" and answer.lstrip().startswith(opens) and closes in answer:
+        if marks.kind == "thought" and answer.lstrip().startswith((opens, closes)) and closes in answer:
             answer = answer.partition(closes)[2].lstrip()
     places = [place for name in ends if (place := answer.find(name)) >= 0]
-    if not places:
+    end = min(places) if places else max(_ends_of_calls(answer, form), default=-1)
+    if end < 0:
         raise InvalidRequestError("nothing ends the answer")
-    answer = answer[: min(places)].rstrip()  # a blank line there is the template's own
+    answer = answer[:end].rstrip()  # a blank line there is the template's own
     return answer.replace(CALL_ID[:-1] + "0", CALL_ID).replace(CALL_ID[:-1] + "1", CALL_ID)
+
+
+def _ends_empty(asking: str, opens: str, closes: str) -> bool:
+    """Whether a prompt ends with a thought in which nothing stands: answers in the history are written without it."""
+    _, found, inside = asking.rpartition(opens)
+    return bool(opens and closes and found) and inside.strip() == closes
+
+
+def _ends_of_calls(answer: str, form: AnswerFormat) -> Iterator[int]:
+    """Where the last call in an answer is closed that no token ends."""
+    for marks in form.marks:
+        closes = names_as_text(marks.closes)
+        if marks.kind == "call" and closes and closes in answer:
+            yield answer.rindex(closes) + len(closes)
 
 
 def _calls(text: str) -> list[_Call]:

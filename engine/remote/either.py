@@ -52,8 +52,8 @@ class EitherEngine:
     def preview(self, request: Request) -> int:
         return self._asked(request).preview(request)
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
-        return self._asked(request).read_ahead(request, others)
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
+        return self._asked(request).read_ahead(request, others, keeps=keeps)
 
     def cancel(self, request_id: int) -> None:
         self._local.cancel(request_id)

@@ -6,9 +6,10 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.events import (
@@ -20,13 +21,13 @@ from engine.events import (
     Loaded,
     Loading,
     Matched,
-    Preview,
     TextDelta,
     TtftParts,
     TurnStats,
 )
+from engine.keys import key_of
 from engine.remote.counters import Counters, read_counters, reused_between
-from engine.remote.keys import key_of
+from engine.remote.counting import Counting
 from engine.remote.wire import NOT_TOLD, Answer, Place, RemoteModel, body_of, notices_of, sentence_of
 from engine.types import HeadstartError, InvalidRequestError, ModelError, ModelSpec, Request
 from engine.worker.requests import Mailbox, OpenRequests
@@ -49,9 +50,15 @@ NO_SERVER = "No server is chosen. Open one first."
 NOT_REACHED = "The server at {} cannot be reached. Check that it runs, and its address."
 BROKEN_OFF = "The connection to the server broke in the middle of the answer, and again. Ask again."
 OTHERWISE = "The connection broke, and the server began another answer. Ask again."
-NO_COUNT = "This server does not count tokens ahead."
 KEPT_THERE = "This prompt lies on the server, and is kept or dropped there."
 NOTHING_HERE = CacheView(0, 0.0, 0, 0, 0, 0, 0, 0)
+
+
+def _open_tokenizer(folder: Path) -> Any:
+    """The tokenizer of a model on this computer, by what opens models here."""
+    from engine.models.loaded import tokenizer_alone
+
+    return tokenizer_alone(folder)
 
 
 class LostError(Exception):
@@ -67,6 +74,7 @@ class Chosen:
     named: dict[str, RemoteModel] = field(default_factory=dict)
     untold: set[str] = field(default_factory=set)
     """Addresses of servers whose answers do not say what was reused."""
+    counting: Counting = field(default_factory=lambda: Counting(_open_tokenizer))
 
 
 class RemoteEngine:
@@ -103,7 +111,7 @@ class RemoteEngine:
     def preview(self, request: Request) -> int:
         return self._ask(lambda request_id: self._preview(request_id, request))
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
         """Nothing is read: a server reads for an answer only."""
         return self.preview(request)
 
@@ -223,13 +231,11 @@ class RemoteEngine:
 
     async def _preview(self, request_id: int, request: Request) -> None:
         model = await self._chosen(request)
-        messages = body_of(request, model)["messages"]
-        try:
-            counted = await self._post(_root(model.place), "/tokenize", {"model": model.name, "messages": messages})
-            count = int(counted["count"])
-        except (HeadstartError, LostError, KeyError, TypeError, ValueError) as error:
-            raise ModelError(NO_COUNT) from error
-        self._requests.report(Preview(request_id, count, 0, count, 0.0, 0, model.context_length, ()))
+
+        async def ask(path: str, body: Mapping[str, Any]) -> Any:
+            return await self._post(_root(model.place), path, dict(body))
+
+        self._requests.report(await self._own.counting.preview(request_id, request, model, ask))
 
     async def _answer(self, request_id: int, request: Request, asked: float) -> None:
         model, answer = await self._chosen(request), Answer()
@@ -266,6 +272,7 @@ class RemoteEngine:
             )
         )
         self._requests.report(replace(NOTHING_HERE, request_id=request_id))
+        self._own.counting.answered(request, model, answer.prompt_tokens)
         self._requests.report(
             Finished(request_id, reason, answer.text, (), stats, thought=answer.thought, tool_calls=answer.tool_calls)
         )

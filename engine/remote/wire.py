@@ -163,11 +163,12 @@ def _tool(tool: Tool, *, is_strict: bool) -> dict[str, Any]:
 
 def _choice_of_tools(request: Request) -> dict[str, Any]:
     """Which calls have to come, and how many may."""
-    named = [{"type": "function", "function": {"name": name}} for name in request.must_call]
-    choice: Any = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": named}}
+    mode = "required" if request.must_call else "auto"
+    named = [{"type": "function", "function": {"name": name}} for name in request.must_call or request.may_call]
+    choice: Any = {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": named}}
     if len(named) == len(request.tools):
-        choice = "required"
-    elif len(named) == 1:
+        choice = mode
+    elif len(named) == 1 and request.must_call:
         choice = named[0]
     chosen = {"tool_choice": choice} if named else {}
     return {**chosen, **({"parallel_tool_calls": False} if request.one_call else {})}

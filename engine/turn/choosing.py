@@ -55,14 +55,15 @@ class Choices:
         """What holds the answer to a request to its schema, or to a call of its tools."""
         if request.schema:
             return self._constraints.schema(request.schema)
-        if not request.must_call and not request.held_calls:
+        if not request.must_call and not request.held_calls and not request.may_call:
             return None
         if self._call_form is None:
             raise InvalidRequestError(NO_FORM)
         if request.must_call:
             offered = [tool for tool in request.tools if tool.name in request.must_call]
             return self._constraints.call(self._call_form, offered, is_one=request.one_call)
-        return self._constraints.calls_in_text(self._call_form, request.tools, request.held_calls)
+        allowed = [tool for tool in request.tools if not request.may_call or tool.name in request.may_call]
+        return self._constraints.calls_in_text(self._call_form, allowed, request.held_calls)
 
     @cached_property
     def _constraints(self) -> Constraints:

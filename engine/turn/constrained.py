@@ -20,6 +20,7 @@ from torch import Tensor
 
 from engine.prompt.call_form import CALL_ID, ID_PATTERN, CallForm
 from engine.prompt.token_text import TokenText
+from engine.turn.keyed_calls import NotKeyedError, keyed_rules
 from engine.types import InvalidRequestError, ModelError, Tool
 
 BAD_SCHEMA = "This JSON Schema cannot be followed: {}. Write it more simply."
@@ -98,6 +99,11 @@ class Constraints:
     def _call(self, rule: str, form: CallForm, tool: Tool, parameters: str) -> list[str]:
         """The rules for one call, without what stands around it."""
         schema = json.loads(parameters)
+        if form.keyed is not None:
+            try:
+                return keyed_rules(rule, form, tool.name, None if parameters == ANY_OBJECT else schema, self._text)
+            except NotKeyedError as error:
+                raise InvalidRequestError(BAD_TOOLS.format(error)) from error
         schema.setdefault("type", "object")
         blank = " " * form.is_spaced
         written = {"whitespace_flexible": False, "item_separator": f",{blank}", "key_separator": f":{blank}"}

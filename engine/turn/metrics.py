@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import log
 
 from engine.events import TtftParts, TurnStats
 
@@ -49,7 +48,8 @@ class PrefillRate:
     LEAST_TOKENS = 32
     DISTURBED = 1.4
     """A pass that took so many times as long as the quickest quarter had the machine not for itself."""
-    WHOLE_PROMPTS = 16
+    WHOLE_PROMPTS, NEWEST = 16, 5
+    """How many prompts that were read from scratch are remembered, and how many of those scale an estimate."""
 
     def __init__(self) -> None:
         self._samples: deque[_Sample] = deque(maxlen=64)
@@ -79,15 +79,16 @@ class PrefillRate:
     def from_scratch(self, tokens: int) -> float:
         """Seconds to the first token of a prompt of which nothing is reused; 0 before anything was measured.
 
-        The fit is scaled to the measured prompt that is nearest in length, the newest of several. Reading costs more
-        the more is read, and at most by the square of it: no estimate is above what this makes of any measured prompt.
+        The fit is scaled by what measured prompts took against it: by that of the quickest quarter of the newest ones,
+        for whatever else ran while one was read made it slower and never quicker. Reading costs more the more is read,
+        and at most by the square of it: no estimate is above what this makes of any measured prompt.
         """
         estimate = self.estimate(tokens)
         if not self._whole or not estimate:
             return estimate
-        near = min(reversed(self._whole), key=lambda whole: abs(log(whole.tokens / tokens)))
+        slowness = sorted(whole.seconds / self.estimate(whole.tokens) for whole in list(self._whole)[-self.NEWEST :])
         bounds = (whole.seconds * max(1.0, tokens / whole.tokens) ** 2 for whole in self._whole)
-        return min(near.seconds * estimate / self.estimate(near.tokens), *bounds)
+        return min(estimate * slowness[len(slowness) // 4], *bounds)
 
     @property
     def tokens_per_s(self) -> float:

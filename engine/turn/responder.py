@@ -31,8 +31,11 @@ from engine.turn.answer import WrittenAnswer
 from engine.turn.building import Building
 from engine.turn.choosing import Choices
 from engine.turn.chunks import CHUNK_S, CHUNK_TOKENS, timed_chunks
+from engine.turn.draft import Draft, DraftedAnswer
 from engine.turn.last_turns import PAST_BYTES, LastTurns
+from engine.turn.lookup import Lookup, Lookups
 from engine.turn.metrics import ColdTimes, PrefillRate, TurnClock
+from engine.turn.passes import Guesser, Passes
 from engine.turn.settle import settle
 from engine.turn.turn import Turn, check_prompt, lack_in_words, with_room
 from engine.turn.wish import Wish
@@ -66,6 +69,8 @@ class Responder:
     what decoding wrote is reused only after it was read once more, while nobody waits (`settle`), or with the next
     question. `warm_up` finds it out.
 
+    `draft` is a small model that guesses what this one writes, None where there is none.
+
     `format` is how the model marks the parts of its answers. `end_ids` end one: the tokens that its configs name, and
     those with which its chat template ends answers."""
 
@@ -77,6 +82,7 @@ class Responder:
         *,
         chunk_tokens: int = CHUNK_TOKENS,
         past_bytes: int = PAST_BYTES,
+        draft: Draft | None = None,
     ) -> None:
         self.chunk_tokens = chunk_tokens
         self.model = model
@@ -94,6 +100,8 @@ class Responder:
         self._cold_times = ColdTimes()
         self.last_turns = LastTurns(past_bytes)
         self._read_ahead = ReadTokens()
+        self._lookups = Lookups()
+        self.draft = draft
         self._clock = clock
         self._text = Remembered(model.decode, BLOCK_TEXT_BYTES)
 
@@ -109,11 +117,15 @@ class Responder:
         read = self._read_ahead
         return replace(
             view,
-            overhead_bytes=view.overhead_bytes + beside + read.nbytes,
+            overhead_bytes=view.overhead_bytes + beside + read.nbytes + self._written_ahead_bytes(),
             unread_tokens=self._unread_tokens(),
             ahead_tokens=read.count,
             unasked_tokens=read.count - read.asked,
         )
+
+    def _written_ahead_bytes(self) -> int:
+        """What is kept to guess tokens of answers, but for the weights of a small model."""
+        return self._lookups.nbytes + (0 if self.draft is None else self.draft.nbytes)
 
     def _unread_tokens(self) -> int:
         """Tokens that `settle` would make reusable."""
@@ -284,6 +296,8 @@ class Responder:
         if turn.request.begun is not None:
             self._go_on(turn, turn.request.begun, text)
         limit = self._new_tokens(turn.request, turn.prompt)
+        lookup = self._lookups.take(turn.request.salt, turn.request.conversation)
+        passes = self._passes(turn, lookup)
         while True:
             is_thought = text.is_thinking
             token = choice.next(logits, is_thought=is_thought)
@@ -294,6 +308,8 @@ class Responder:
                 turn.reason = "end"
                 break
             turn.clock.token()
+            if passes.is_guessed(token):
+                turn.accepted.add(len(turn.ids))
             turn.ids.append(token)
             if turn.request.scores is not None:
                 yield choice.scored(turn.request_id, token)
@@ -308,9 +324,10 @@ class Responder:
                 is_end = text.is_stopped or text.has_called or choice.is_full or text.length < turn.length
                 turn.reason = "end" if is_end else "length"
                 break
-            if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run))) is None:
+            if turn.is_cancelled() or (following := (yield from self._compute(token, turn, run, passes))) is None:
                 break
             logits = following
+        self._lookups.put_back(turn.request.salt, turn.request.conversation, lookup)
         yield from turn.deltas(text.finish())
         turn.cut(text.length)
         # Behind a stop string the ids say more than the text that was shown: next time the text is encoded.
@@ -325,6 +342,7 @@ class Responder:
             turn.choice.go_on(token, is_thought=text.is_thinking)
             for part in text.add(token):
                 shown[part.is_thought] += len(part.text)
+        turn.said = shown[False]
         turn.known = {
             is_thought: max(0, len(said) - shown[is_thought])
             for is_thought, said in ((False, begun.content), (True, begun.thought))
@@ -338,14 +356,36 @@ class Responder:
             return WrittenAnswer(decode, stop=request.stop, kept=kept)
         return WrittenAnswer(decode, self.format, reader, request.stop, is_one_call=request.one_call, kept=kept)
 
-    def _compute(self, token: int, turn: Turn, run: Run) -> Generator[Event, None, Tensor | None]:
+    def _passes(self, turn: Turn, lookup: Lookup) -> Passes:
+        """What runs the model over the tokens of the answer, and over guesses where the request lets it."""
+        written = len(turn.ids)
+
+        def begin() -> Guesser:
+            ids = (*turn.prompt.ids, *turn.ids[:written])
+            lookup.follow(ids)
+            if self.draft is None:
+                return lookup
+            return DraftedAnswer(self.draft, lookup, ids, self.model.vocabulary)
+
+        return Passes(self.model, begin if turn.request.write_ahead else None, self.end_ids)
+
+    def _compute(self, token: int, turn: Turn, run: Run, passes: Passes) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
-        position = len(run.lane.ids)
-        if (regime := turn.cache.regime(position + 1)) != run.lane.regime:
+        passes.see(token)
+        if (regime := turn.cache.regime(len(run.lane.ids) + 1)) != run.lane.regime:
             return (yield from self._read_anew(turn, run, regime))
-        logits = with_room(self.cache, partial(self._step, token, run.lane, position))
+        most = self._most_in_pass(turn, run)
+        logits = with_room(self.cache, partial(passes.logits, token, run.lane, most))
+        turn.passes, turn.guessed = passes.count, passes.guessed
         turn.cache.commit(run, [token], settled=bool(self.near))
         return logits
+
+    def _most_in_pass(self, turn: Turn, run: Run) -> int:
+        """How many tokens the next pass may have: none of them stands behind the end of the answer, or where the
+        position code is another one."""
+        left = self._new_tokens(turn.request, turn.prompt) - len(turn.ids)
+        most, length = min(left, self.model.at_once), len(run.lane.ids)
+        return next(count for count in range(most, 0, -1) if turn.cache.regime(length + count) == run.lane.regime)
 
     def _read_anew(self, turn: Turn, run: Run, regime: str) -> Generator[Event, None, Tensor | None]:
         """The answer grew past the length from which on the position code is another one: compute all that there is in
@@ -356,9 +396,6 @@ class Responder:
         run.prefix.clear()
         own_clock = TurnClock(self._clock, self._clock())  # the time to the first token is over
         return (yield from self._prefill(replace(turn, prompt=whole, clock=own_clock), run))
-
-    def _step(self, token: int, lane: Lane, position: int) -> Tensor:
-        return self.model.forward([token], lane, position, is_answer=True)
 
     def _measured_forward(self, ids: Sequence[int], run: Run, start: int, turn: Turn) -> Tensor:
         began, listened = self._clock(), 0.0
@@ -417,7 +454,14 @@ class Responder:
         estimate = template + self.rate.from_scratch(len(ids)) if measured is None else measured
         cold = (queue + estimate, measured is not None)
         stats = turn.clock.stats(turn.request_id, len(ids), turn.reused, cold, self.cache.used_bytes)
-        return replace(stats, disk_tokens=turn.from_disk, ahead_tokens=turn.ahead)
+        return replace(
+            stats,
+            disk_tokens=turn.from_disk,
+            ahead_tokens=turn.ahead,
+            passes=turn.passes,
+            guessed_tokens=turn.guessed,
+            accepted_tokens=len(turn.accepted),
+        )
 
     def _remember(self, turn: Turn, answer: Message, lane: Lane) -> None:
         """Keep the turn as its conversation's newest, to explain the next one."""
@@ -468,6 +512,7 @@ class Responder:
     def forget(self, conversation: str) -> None:
         """Keep nothing for this conversation any more, on disk neither."""
         self.last_turns.forget(conversation)
+        self._lookups.forget(conversation)
         self.cache.forget(conversation)
 
     def clear(self) -> None:
@@ -494,6 +539,10 @@ class Responder:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
+        if wish.keeps and request.use_cache:
+            prompt = wish.prompt
+            self.cache.keep(prompt.ids[: prompt.system_tokens], request.conversation, len(prompt.ids), request.salt)
+            yield self.view()
         yield self._preview(wish.request_id, request, wish.prompt)
 
     def _read_certain(self, wish: Wish, prompt: Prompt, listen: Listen) -> Generator[Event | None, None, None]:
@@ -502,8 +551,9 @@ class Responder:
         if past is not None and not self.near and ids[: len(past.ids)] == past.ids:
             yield from self._settle_one(request.conversation, listen)
         cache, room = self._cache_of(request.salt), self._new_tokens(request, prompt) + len(prompt.ids) - len(ids)
-        first = cache.estimate((*ids, 0), room, len(prompt.ids)).tokens
-        if first >= len(ids):
+        known = cache.estimate((*ids, 0), room, len(prompt.ids))
+        first = known.tokens
+        if first >= len(ids) and not (wish.keeps and known.disk_tokens):
             return
 
         def note(start: int, end: int) -> None:

@@ -31,6 +31,10 @@ class Turn:
     tokens that were written, behind those of an answer that goes on; the first `told` of them went out with the text.
     `known` are the characters of the text, and of the thought, that were shown before the answer was cut off, and are
     still to come.
+
+    What writing ahead did: the model was run `passes` times behind the prompt, `guessed` tokens were checked in these
+    passes, and those of `ids` with the numbers `accepted` are guesses that held. `stretches` of the answer's text are
+    made of such alone; `said` characters of it came out so far.
     """
 
     request_id: int
@@ -52,6 +56,11 @@ class Turn:
     known: dict[bool, int] = field(default_factory=dict)
     margins: list[float] = field(default_factory=list)
     reason: FinishReason = "stopped"
+    passes: int = 0
+    guessed: int = 0
+    accepted: set[int] = field(default_factory=set)
+    stretches: list[tuple[int, int]] = field(default_factory=list)
+    said: int = 0
 
     def matched(self, divergence: Divergence | None) -> Matched:
         """What the look-up found."""
@@ -84,14 +93,26 @@ class Turn:
         for whole, is_thought in parts:
             known = self.known.get(is_thought, 0)
             text, self.known[is_thought] = whole[known:], max(0, known - len(whole))
+            if not is_thought:
+                self._say(len(whole))
             if text:
                 new, self.told = tuple(self.ids[self.told :]), len(self.ids)
                 yield TextDelta(self.request_id, text, is_thought, new)
+
+    def _say(self, characters: int) -> None:
+        """So many characters of the answer come out now, of the tokens that were not told yet."""
+        start, self.said = self.said, self.said + characters
+        new = range(self.told, len(self.ids))
+        if characters and new and self.accepted.issuperset(new):
+            if self.stretches and self.stretches[-1][1] == start:
+                start = self.stretches.pop()[0]
+            self.stretches.append((start, self.said))
 
     def cut(self, length: int) -> None:
         """What the model wrote behind this many tokens of the whole answer and the end is none of the answer's."""
         length -= self.prompt.begun
         del self.ids[length:], self.margins[length + 1 :]
+        self.accepted = {number for number in self.accepted if number < length}
         self.clock.written = min(self.clock.written, length)
 
     def finished(self, answer: Message, stats: TurnStats) -> Finished:
@@ -105,6 +126,7 @@ class Turn:
             margins=tuple(self.margins),
             thought=answer.thought,
             tool_calls=answer.tool_calls,
+            accepted=tuple(self.stretches),
         )
 
 

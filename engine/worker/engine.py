@@ -81,8 +81,8 @@ class Engine:
     def preview(self, request: Request) -> int:
         return self._ask(lambda worker, request_id: worker.preview(request_id, request))
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
-        return self._ask(lambda worker, request_id: worker.read_ahead(Wish(request_id, (request, *others))))
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
+        return self._ask(lambda worker, request_id: worker.read_ahead(Wish(request_id, (request, *others), keeps)))
 
     def cancel(self, request_id: int) -> None:
         self._requests.cancel(request_id)

@@ -18,13 +18,32 @@ from engine.library.fingerprint import content_digest
 from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import way
 from engine.machine import arithmetic
-from engine.models.choice import bytes_behind, cache_sizes
+from engine.models.choice import bytes_behind, cache_sizes, require_memory
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
+from engine.turn.draft import Draft
 from engine.turn.responder import Responder
-from engine.types import BLOCK_TOKENS, HeadstartError, ModelGoneError, ModelInfo, ModelSpec, OutOfMemoryError
+from engine.types import (
+    BLOCK_TOKENS,
+    HeadstartError,
+    ModelError,
+    ModelGoneError,
+    ModelInfo,
+    ModelSpec,
+    OutOfMemoryError,
+)
 from engine.weights.row_products import known_counts
 from engine.worker.known_products import recall_products, remember_products
+from engine.worker.needed import fit_with_draft
+
+MOST_DRAFT_COST = 0.6
+"""A small model that takes more of the large one's memory than this takes longer than it saves."""
+ONE_AT_A_TIME = "{} checks one token at a time on this computer, so no small model can help it. Open it without one."
+OTHER_TOKENS = (
+    "{} and {} are made of other tokens, so the one cannot write ahead for the other. Choose a smaller model of the "
+    "same family, or none."
+)
+NOT_SMALL = "{} is too large to write ahead for {}: it would take longer than it saves. Choose a smaller one, or none."
 
 
 def open_model(
@@ -38,9 +57,12 @@ def open_model(
     path = library.resolve(spec.path, progress)
     progress("Loading the model", None)
     make_room()
+    if spec.draft:
+        require_memory(fit_with_draft(spec, path, library.resolve(spec.draft, progress)))
     try:
         model = load(path, spec.device, spec.dtype, progress, spec.context_tokens, spec.kv_bits)
-        responder = Responder(model, _make_cache(model, spec, clock, progress), clock)
+        draft = _open_draft(spec, model, progress) if spec.draft else None
+        responder = Responder(model, _make_cache(model, spec, clock, progress), clock, draft=draft)
         progress("Measuring the reading speed", None)
         recall_products()
         known = len(known_counts)
@@ -57,6 +79,19 @@ def open_model(
             ) from error
         raise
     return responder, _describe(responder, spec)
+
+
+def _open_draft(spec: ModelSpec, model: LoadedModel, progress: Progress) -> Draft:
+    """The small model that writes ahead for this one. Raises ModelError where it cannot."""
+    if model.at_once == 1:
+        raise ModelError(ONE_AT_A_TIME.format(model.name))
+    small = load(library.resolve(spec.draft, progress), spec.device, "auto", progress, spec.context_tokens)
+    if small.tokenizer.get_vocab() != model.tokenizer.get_vocab():
+        raise ModelError(OTHER_TOKENS.format(small.name, model.name))
+    cost = small.weights_bytes / model.weights_bytes
+    if cost > MOST_DRAFT_COST:
+        raise ModelError(NOT_SMALL.format(small.name, model.name))
+    return Draft(small, cost)
 
 
 def switch_model(
@@ -138,4 +173,6 @@ def _describe(responder: Responder, spec: ModelSpec) -> ModelInfo:
         thinking=responder.builder.thinking,
         advice=sampling_advice(Path(model.path)),
         has_tools=responder.builder.has_tools,
+        draft="" if responder.draft is None else responder.draft.model.name,
+        draft_bytes=0 if responder.draft is None else responder.draft.model.weights_bytes,
     )

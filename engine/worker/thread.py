@@ -92,7 +92,7 @@ class Worker:
         """Whether the window has asked the present model for an answer, and so may again."""
         self._previews: list[tuple[int, Request]] = []
         self._wishes: list[Wish] = []
-        """What is to be read ahead, the oldest first."""
+        """What is to be read ahead, the newest first."""
         self._view = EMPTY_VIEW
         self._view_wanted = False
         self.idle_work: Callable[[], Steps] | None = None
@@ -155,7 +155,7 @@ class Worker:
     def read_ahead(self, wish: Wish) -> None:
         """Read what is wished when nothing is asked, before other idle work, which goes on after it."""
         self._stop_idle_work()
-        self._wishes.append(wish)
+        self._wishes.insert(0, wish)
 
     def change_cache(self, change: Callable[[Responder], None]) -> None:
         """Change something about the cache, and report how it is then."""
@@ -434,6 +434,8 @@ class Worker:
         if isinstance(event, Preview | Failed):
             self._idle_steps = None
             self._wishes.remove(wish)
+            if wish.keeps and self.responder is not None:
+                self.idle_work = self.idle_work or self.responder.write_back
         self._report_idly(event)
 
     def _step_idly(self, begin: Callable[[], Steps]) -> Event | None:

@@ -55,6 +55,11 @@ class _Turn:
     written: int = 0
 
     @property
+    def accepted(self) -> list[tuple[int, int]]:
+        """The stretches of the text that were written ahead so far."""
+        return self.script.stretches(self.written - self.thought_tokens) if self.request.write_ahead else []
+
+    @property
     def computed(self) -> int:
         return self.prompt - self.reused
 
@@ -66,8 +71,8 @@ class _Turn:
 class FakeEngine:
     """An EnginePort that follows `scripts`, one a request in the order of submission; the last one repeats.
 
-    What was asked of it is in `requests`, `previews`, `specs`, `cancelled` and `calls`. `load_failure` makes every
-    load fail with this sentence.
+    What was asked of it is in `requests`, `previews`, `wishes`, those of them to be `kept`, `specs`, `cancelled` and
+    `calls`. `load_failure` makes every load fail with this sentence.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class FakeEngine:
         self.requests: list[Request] = []
         self.previews: list[Request] = []
         self.wishes: list[tuple[Request, ...]] = []
+        self.kept: list[Request] = []
         self.ahead_pieces = 2
         self._ahead: list[tuple[Request, int]] = []
         self.specs: list[ModelSpec] = []
@@ -98,7 +104,7 @@ class FakeEngine:
         self._ready: deque[Event] = deque()
         self._rested = True
         self._seen: list[tuple[tuple[object, ...], tuple[Message, ...]]] = []
-        self._tokens = 0
+        self._tokens = self._kept = 0
         self._turns = 0
 
     # EnginePort
@@ -113,10 +119,12 @@ class FakeEngine:
         self.requests.append(request)
         return self._enqueue(lambda job: self._answer(job, request))
 
-    def read_ahead(self, request: Request, others: Sequence[Request] = ()) -> int:
+    def read_ahead(self, request: Request, others: Sequence[Request] = (), *, keeps: bool = False) -> int:
         """Queued behind what was asked for before: `ahead_pieces` pieces, then a preview in which all that the requests
         begin with is reused. Nothing of it is told from what turns left."""
         self.wishes.append((request, *others))
+        if keeps:
+            self.kept.append(request)
         return self._enqueue(lambda job: self._read_ahead(job, request, others))
 
     def preview(self, request: Request) -> int:
@@ -171,7 +179,7 @@ class FakeEngine:
         self.calls.append("clear_cache")
         self._seen.clear()
         self._ahead.clear()
-        self._tokens = 0
+        self._tokens = self._kept = 0
         self._ready.append(self._view(0))
 
     def forget(self, conversation: str) -> None:
@@ -200,12 +208,14 @@ class FakeEngine:
         self._ready.append(self._view(0))
 
     def cache_view(self) -> CacheView:
-        """The present figures with two nodes: the system prompt and the rest."""
+        """The present figures with two nodes: the system prompt, or the first 64 tokens, and the rest."""
         view = self._view(0)
         bytes_per_token = self.model.kv_bytes_per_token
+        first = self._kept or 64
+        rest = max(0, self._tokens - first) or 64
         nodes = (
-            NodeView(-1, 0, 64, 64 * bytes_per_token, 1.0, 3, True, ("fake",)),
-            NodeView(0, 64, self._tokens, self._tokens * bytes_per_token, 0.5, 1, False, ("fake",)),
+            NodeView(-1, 0, first, first * bytes_per_token, 1.0, 3, True, ("fake",)),
+            NodeView(0, first, rest, rest * bytes_per_token, 0.5, 1, False, ("fake",)),
         )
         return replace(view, nodes=nodes)
 
@@ -355,9 +365,14 @@ class FakeEngine:
             answer = Message("assistant", text, token_ids, thought, calls)
             self._seen.append((turn.request.template, (*turn.request.messages, answer)))
             self._tokens = max(self._tokens, turn.prompt + turn.written)
+            system = sum(span.end - span.start for span in spans_of(turn.request) if span.role == "system")
+            self._kept = max(self._kept, system // BLOCK_TOKENS * BLOCK_TOKENS)
         yield self._view(turn.request_id)
         margins = (1.0,) * turn.written if turn.request.record_margins else ()
-        yield Finished(turn.request_id, reason, text, token_ids, self._stats(turn), margins, thought, calls)
+        at = len(begun.content)
+        accepted = tuple((at + start, at + end) for start, end in turn.accepted)
+        stats = self._stats(turn)
+        yield Finished(turn.request_id, reason, text, token_ids, stats, margins, thought, calls, accepted)
 
     def _stats(self, turn: _Turn) -> TurnStats:
         rate = self.model.prefill_tokens_per_s
@@ -378,6 +393,9 @@ class FakeEngine:
             thought_tokens=turn.thought_tokens,
             thought_s=turn.thought_tokens / 10,
             ahead_tokens=turn.ahead,
+            passes=max(0, turn.written - 1 - len(turn.accepted)),
+            guessed_tokens=2 * len(turn.accepted),
+            accepted_tokens=len(turn.accepted),
         )
 
     def _read_ahead(self, job: _Job, request: Request, others: Sequence[Request]) -> Iterator[Event]:
@@ -409,7 +427,7 @@ class FakeEngine:
 
     def _view(self, request_id: int) -> CacheView:
         held = self._tokens * self.model.kv_bytes_per_token
-        pinned = min(held, 64 * self.model.kv_bytes_per_token)
+        pinned = min(held, self._kept * self.model.kv_bytes_per_token)
         return CacheView(request_id, float(self._turns), self.budget_bytes, pinned, 0, held - pinned, 0, self._tokens)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from engine import Divergence, FinishReason, ModelInfo, Request, TokenSpan, ToolCall
 
@@ -31,7 +32,8 @@ class Script:
     of prefill, and `tool_calls` at its end. `notices` come with the look-up.
 
     With `fail_after` n it fails once n tokens are out (0: before the first, -1: before anything). `reason` is how it
-    ends. `stats_every` n sends TurnStats after each n tokens. `is_refused` goes with the failure before anything.
+    ends. `stats_every` n sends TurnStats after each n tokens. `is_refused` goes with the failure before anything. The
+    tokens with the numbers `accepted` are written ahead where the request lets that be done.
     """
 
     tokens: tuple[str, ...] = ("Hello", " from", " a", " fake", ".")
@@ -46,6 +48,12 @@ class Script:
     thought: tuple[str, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     notices: tuple[str, ...] = ()
+    accepted: tuple[int, ...] = ()
+
+    def stretches(self, written: int) -> list[tuple[int, int]]:
+        """Where in the text the first `written` tokens stand that were written ahead."""
+        ends = list(accumulate(map(len, self.tokens)))
+        return [(ends[number] - len(self.tokens[number]), ends[number]) for number in self.accepted if number < written]
 
 
 def words(text: str) -> tuple[str, ...]:

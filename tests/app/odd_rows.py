@@ -29,6 +29,7 @@ FINISHED: dict[str, Any] = {
     "finish_reason": "end",
     "thought": "Why indeed?",
     "tool_calls": (ToolCall("look_up", '{"what": "why"}', "call-1"),),
+    "accepted": ((2, 5), (7, 8)),
 }
 """An answer with all its parts."""
 
@@ -36,9 +37,9 @@ TABLES = {
     "conversation": "id title system_prompt sampling day created updated leaf_id cures seen_from_id template notices"
     " folder_id is_top stop",
     "message": "id conversation_id parent_id role content token_ids stats divergence finish_reason created sent filled"
-    " sent_system_id left_out thought tool_calls tool_call_id template",
+    " sent_system_id left_out thought tool_calls tool_call_id template accepted",
     "sent_system": "id conversation_id text",
-    "preset": "id name system_prompt cures updated",
+    "preset": "id name system_prompt cures updated folder variables is_kept",
     "folder": "id name",
 }
 COLUMNS = [(table, column) for table, columns in TABLES.items() for column in columns.split()]
@@ -60,6 +61,7 @@ WRONG_FIELDS = (
     '{"prompt_tokens": "many", "parts": []}',
     '{"position": 1, "message_index": 1, "cause": "none", "old_text": 1, "new_text": null, "recomputed_tokens": {}}',
     '{"date": {"date": 1}}',
+    "[[5, 3]]",
 )
 VALUES: tuple[object, ...] = (
     *(None, "", "text", "\0", "null", "[]", "{}", '"x"', "[1, 2]", "{broken", "NaN", "[" * 100_000, "9" * 5_000),

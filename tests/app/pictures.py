@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +21,15 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.application import build
 from app.demo.pictures import change_theme
+from app.models.catalogue import offers
+from app.models.downloads import Download
 from app.settings import Settings
 from app.theme import current
+from app.transcript.formula import draw
 from app.widgets.explain import Explain
 from app.window.presenter import SUPPORT_BOT
 from app.window.tour import QUESTIONS
-from engine import Divergence, ToolCall
+from engine import Divergence, FoundModel, ModelFit, ToolCall
 from tests.app.conftest import timer_of
 from tests.app.fake_engine import MODEL, FakeEngine, Script, words
 from tests.app.tree_pictures import FEW, ON_DISK, TITLES, view
@@ -67,7 +71,6 @@ def area(width: float, depth: float) -> float:
 
 [^1]: From both sides at once.
 """
-MISS = Divergence(64, 1, "edited", "Where is my parcel?", "Where are my parcels?", 2900)
 SLOW = replace(MODEL, name="SmolLM2-135M-Instruct.Q4_1", prefill_tokens_per_s=850.0, dtype="int4")
 
 
@@ -140,14 +143,25 @@ def many(screen: Screen) -> None:
         screen.ask(question)
         play(screen)
     screen.application.presenter.open(1)
+    play(screen)
     screen.window.charts.scope.all.click()
     screen.window.charts.redraw()
 
 
 def miss(screen: Screen) -> None:
-    screen.engine.scripts = (Script(words(SHORT)), Script(words(SHORT)), Script(words(SHORT), divergence=MISS))
+    """A word near the front of the system prompt is another one, so that all that stood behind it is read again."""
     second_answer(screen)
-    screen.ask(QUESTIONS[0])
+    prompt, stats = screen.session.conversation.system_prompt, screen.session.messages[-1].stats
+    assert stats is not None
+    before, old, behind = prompt.partition(" Wren,")
+    assert old
+    position = 4 + len(before) // 4
+    read = stats.prompt_tokens + stats.written_tokens - position
+    texts = (f"{before[-24:]}{word}{behind[:24]}" for word in (old, " Robin,"))
+    screen.application.presenter.set_system_prompt(f"{before} Robin,{behind}")
+    why = Divergence(position, 0, "edited", *texts, read)
+    screen.engine.scripts = (*[Script(words(SHORT))] * 2, Script(words(SHORT), divergence=why))
+    screen.ask("Where is my parcel?")
     play(screen)
     screen.transcript.follow()
 
@@ -164,6 +178,7 @@ TOO_LITTLE = "There is not enough memory to read this prompt. Close other progra
 
 def rich(screen: Screen) -> None:
     screen.engine.scripts = (Script(words(RICH)),)
+    draw([(r"a \cdot b", False)])  # a thread would draw it some time after the picture
     screen.play()
     screen.ask("How do I put up the tent?")
     play(screen)
@@ -197,7 +212,7 @@ def search(screen: Screen) -> None:
     screen.window.sidebar.search.setText("address")
     settle()
     screen.application.presenter.open(1)
-    settle()
+    play(screen)
 
 
 def versions(screen: Screen) -> None:
@@ -232,6 +247,30 @@ def system_prompt(screen: Screen) -> QWidget | None:
     screen.session.cost.prompt.ask()
     screen.play()
     return made
+
+
+def presets(screen: Screen) -> QWidget | None:
+    """Presets in folders, of which one is chosen."""
+    table = screen.application.history.presets
+    for name, text, where in (
+        ("Support", "You are the support bot of {{company}} in {{city}}. Be brief and friendly. " * 9, ""),
+        ("Translator", "Translate what is said into {{language}}. " * 30, "Writing"),
+        ("Proof reader", "Correct the spelling of each text, and nothing else. " * 40, "Writing"),
+    ):
+        table.move(table.add(name, text).id, where)
+    made = opened(screen, "system_prompt")
+    made.presets.list.opened.emit(next(row.id for row in made.presets.list.rows if row.title == "Proof reader"))
+    made.presets.keep_resident.click()
+    screen.play()
+    screen.application.dialogs.preset_badges.ask()
+    screen.play()
+    return made
+
+
+def preset_variables(screen: Screen) -> QWidget | None:
+    made = presets(screen)
+    made.presets.list.opened.emit(next(row.id for row in made.presets.list.rows if row.title == "Support"))
+    return screen.application.dialogs.preset_choice.asking
 
 
 def unsaved(screen: Screen) -> QWidget | None:
@@ -278,6 +317,51 @@ def proof_running(screen: Screen) -> QWidget | None:
     return screen.application.proving.dialog
 
 
+def models(screen: Screen) -> QWidget | None:
+    """What is on this computer, as far as other tests say."""
+    made = opened(screen, "models")
+    places = [Path(f"/models/{name}") for name in ("Qwen3-4B-GGUF/Qwen3-4B-Q4_K_M.gguf", "gemma-3-12b-it")]
+    found = [
+        FoundModel("Qwen3-4B-Q4_K_M", str(places[0]), places[0], "Headstart", 2_497_000_000, True),
+        FoundModel("google/gemma-3-12b-it", str(places[1]), places[1], "Hugging Face cache", 24_370_000_000, False),
+    ]
+    made.here.show_models(found, {str(places[0]): time.time() - 7200}, None)
+    fits = (ModelFit("Qwen3-4B", "bf16", 26 * 10**8, 10**8, 147_456, 8192, 40_960, 9 * 10**9, 16 * 10**9),)
+    fits += (ModelFit("gemma-3-12b-it", "bf16", 26 * 10**9, 10**9, 393_216, 8192, 131_072, 9 * 10**9, 16 * 10**9),)
+    for model, fit in zip(found, fits, strict=True):
+        made.here.show_fit(model, fit)
+    return made
+
+
+def models_to_download(screen: Screen) -> QWidget | None:
+    made = models(screen)
+    for offer in offers():
+        weights, token = offer.bytes, offer.kv_bytes_per_token
+        made.there.show_fit(
+            offer, ModelFit(offer.name, "bf16", weights, weights // 20, token, 8192, 32_768, 7 * 10**9, 16 * 10**9)
+        )
+    download = Download("Qwen/Qwen3-4B-GGUF", "*q4_k_m.gguf", "running", 2_497_280_256, says="Downloading…")
+    download.note(0.0, 900_000_000)
+    download.note(1.0, 911_000_000)
+    made.there.show_download(download, choose=True)
+    refused = Download("google/gemma-3-4b-it", "", "failed", says=REFUSED, needs_token=True)
+    made.there.show_download(refused)
+    made.show_page(1)
+    return made
+
+
+def models_refused(screen: Screen) -> QWidget | None:
+    made = models_to_download(screen)
+    made.there.rows.setCurrentItem(made.there.rows.topLevelItem(made.there.rows.topLevelItemCount() - 1))
+    return made
+
+
+REFUSED = (
+    "The Hub gives google/gemma-3-4b-it only to those who agreed to its licence, or there is no such model. Agree on "
+    "its page, then give a token of your account."
+)
+
+
 def graphics(screen: Screen) -> QWidget | None:
     opened(screen, "preferences").graphics_wanted.emit()
     return screen.application.dialogs.open_dialog
@@ -298,6 +382,7 @@ def model_menu(screen: Screen) -> QWidget | None:
 def explanation(screen: Screen) -> QWidget | None:
     button = Explain("ribbon", screen.window)
     button.open()
+    button.popover.fit(screen.window.size())
     return button.popover
 
 
@@ -329,12 +414,13 @@ DIALOGS: dict[str, Callable[[Screen], QWidget | None]] = {
         each.__name__: each
         for each in (
             *(system_prompt, unsaved, folder, raw_message, all_versions, deletion_of_all, sampling, proof, graphics),
+            *(models, models_to_download, models_refused, presets, preset_variables),
             *(tree, tree_on_disk, tree_empty),
         )
     },
     **{
         name: lambda screen, name=name: opened(screen, name)
-        for name in ("preferences", "shortcuts", "about", "open_server")
+        for name in ("preferences", "shortcuts", "about", "open_server", "tools")
     },
 }
 """Whatever opens over the window, by its name: each opens it and returns it."""
@@ -352,7 +438,7 @@ STATES: dict[str, Callable[[Screen], QWidget | None]] = {
 }
 
 
-def draw(folder: Path, names: list[str], scale: int) -> None:
+def draw_all(folder: Path, names: list[str], scale: int) -> None:
     """Draw these states at the sizes that belong to the scale of this process."""
     app = QApplication.instance() or QApplication([])
     for name in names or list(STATES):
@@ -406,7 +492,7 @@ def main() -> int:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
     folder.mkdir(parents=True, exist_ok=True)
     if scale := os.environ.get("QT_SCALE_FACTOR"):
-        draw(folder, names, int(scale))
+        draw_all(folder, names, int(scale))
         return 0
     for number in SIZES:
         surroundings = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(number)}

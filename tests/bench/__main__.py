@@ -35,6 +35,7 @@ from tests.bench import (
     restart_rows,
     scaling_rows,
     window_rows,
+    write_rows,
 )
 from tests.bench.chat import Player
 from tests.bench.rows import Row
@@ -46,7 +47,10 @@ def main() -> int:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--out", type=Path, default=Path("out/bench.json"))
-    parser.add_argument("--only", help="engine, window, ahead, exact, restart, scaling, quality, llama, api or large")
+    parser.add_argument(
+        "--only",
+        help="engine, window, ahead, write (the end of ahead), exact, restart, scaling, quality, llama, api or large",
+    )
     parser.add_argument("--before", type=Path, metavar="TREE", help="an earlier checkout, for rows Z1, Z2 and Z6")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +91,9 @@ def _rows(count: int, only: str | None, before: Path | None) -> Iterator[Row]:
         yield from window_rows.measure(count)
     if "ahead" in wanted:
         yield from window_rows.measure_ahead(count)
+        yield from write_rows.measure(count)
+    if "write" in wanted:
+        yield from write_rows.measure(count)
     if "api" in wanted:
         yield from api_rows.measure(model, count)
     if "scaling" in wanted:  # in this thread, whose team OpenMP would count in all that is measured behind it

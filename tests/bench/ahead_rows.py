@@ -1,7 +1,13 @@
 """Rows A1 to A4: what reading ahead gives to whoever types or pastes a question, and what it costs.
 
-Keys come at eight a second. Each key changes what `app.chat.ahead` would ask for, and what it asks for is asked; all
-times are the engine's own, from Send on.
+All go through the composer of a window that shows, with the same keys that a user presses, and all times are the
+engine's own, from Send on. What each row does to end soon, and why that flatters nothing:
+
+- A1 types eight keys a second where reading ahead is on. Where it is off nothing happens before Send, however long
+  that takes, so the same question is put in at once.
+- A3 is taken from the keys of A1, all of which are typed in real time.
+- A4 types as fast as it can, but before each correction it waits until all is read that was asked for: whatever could
+  be read in vain was, which is more than at eight keys a second.
 """
 
 from __future__ import annotations
@@ -10,7 +16,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
 
 from app.application import Application
 from app.chat.session import Session
@@ -19,48 +26,81 @@ from tests.bench.chat import SCRIPT, Player
 from tests.bench.rows import Row, alternate, ratio_row
 
 KEYS_PER_S = 8
+MOST_SAMPLES = 4
+"""Of a question that is typed in real time: half a minute each."""
 PASTED_TOKENS = 1_500
 QUESTIONS_WITH_CORRECTIONS = 40
-CORRECTED_EVERY = 12
-"""Keys between two slips: a wrong word is typed, deleted and typed right."""
+QUESTION_LETTERS = 100
+CORRECTED_EVERY, CHANGED_EVERY = 24, 4
+"""Keys between two slips (a wrong word is typed, deleted and typed right), and questions between two of which the first
+word is another one in the end."""
 LETTERS_PER_TOKEN = 5
+LONGEST_REST_S = 60.0
 
 
 class Typist:
-    """Types into the composer of a window, in real time, as somebody at a keyboard does."""
+    """Types into the composer of a window as somebody at a keyboard does.
+
+    Attributes: `gaps` are the seconds between two turns of the event loop while keys came in real time, `letters` those
+    from a key to the paint event that shows its letter.
+    """
 
     def __init__(self, application: Application) -> None:
         self._application = application
         self._session: Session = application.session
+        self._edit = application.window.composer.edit
+        self._painted = Painted(self._edit.viewport())
         self.gaps: list[float] = []
+        self.letters: list[float] = []
 
-    def type(self, text: str, *, has_slips: bool = False) -> None:
-        """Key by key; with slips some of them are wrong first."""
-        edit = self._application.window.composer.edit
+    def type(self, text: str) -> None:
+        """Key by key, in real time."""
+        for letter in text:
+            began = time.perf_counter()
+            self._painted.is_it = False
+            self._press(letter)
+            while not self._painted.is_it:
+                self._turn()
+            self.letters.append(time.perf_counter() - began)
+            self._live(1 / KEYS_PER_S - (time.perf_counter() - began))
+
+    def type_with_slips(self, text: str, *, is_changed: bool) -> None:
+        """As fast as keys come, but that all is read before a slip is corrected; `is_changed`: so is the first word,
+        when all is written."""
         for number, letter in enumerate(text):
-            if has_slips and number % CORRECTED_EVERY == CORRECTED_EVERY - 1:
-                for wrong in "xy":
-                    self._key(lambda wrong=wrong: edit.insertPlainText(wrong))
+            if number % CORRECTED_EVERY == CORRECTED_EVERY - 1:
+                self._press("xy")
+                self.rest()
                 for _ in "xy":
-                    self._key(edit.textCursor().deletePreviousChar)
-            self._key(lambda letter=letter: edit.insertPlainText(letter))
-
-    def paste(self, text: str) -> None:
-        """All at once, and wait until it is read."""
-        self._application.window.composer.edit.insertPlainText(text)
+                    self._press("\b")
+            self._press(letter)
         self.rest()
+        if is_changed:
+            composer = self._application.window.composer
+            composer.set_text(composer.text.replace("Case", "File", 1))
+            self.rest()
 
-    def rest(self, seconds: float = 0.6) -> None:
-        """Look at what was written until the engine has nothing more to read."""
-        self.wait(seconds)
-        while self._application.bridge.busy or self._application.bridge.is_reading_ahead:
-            self.wait(0.05)
+    def put_in(self, text: str) -> None:
+        """All at once, as a paste."""
+        self._edit.insertPlainText(text)
+
+    def rest(self) -> None:
+        """Until everything is read that is to be read of what is written."""
+        until = time.perf_counter() + LONGEST_REST_S
+        while self._is_reading():
+            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 1)
+            time.sleep(0.001)
+            assert time.perf_counter() < until, "reading ahead comes to no end"
+
+    def _is_reading(self) -> bool:
+        bridge = self._application.bridge
+        return bridge.busy or bridge.is_reading_ahead or self._session.cost.reader.rest.isActive()
 
     def send(self) -> TurnStats:
         """Press Enter; the figures of the answer."""
         loop = QEventLoop()
         self._session.message_finished.connect(loop.quit)
-        QTimer.singleShot(0, lambda: self._application.presenter.send(self._application.window.composer.text))
+        QTimer.singleShot(0, lambda: self._press("\r"))
         loop.exec()
         self._session.message_finished.disconnect(loop.quit)
         stats = self._session.messages[-1].stats
@@ -68,50 +108,73 @@ class Typist:
         return stats
 
     def begin(self) -> None:
-        """A conversation whose 3,000 tokens of rules are cached."""
+        """A conversation whose 3,000 tokens of rules are cached: the first time they are read for it."""
         self._session.new_conversation()
         self._session.set_system_prompt(SCRIPT.system_prompt)
         self._application.window.composer.set_text("")
         self.rest()
 
-    def _key(self, press: Callable[[], object]) -> None:
-        began = time.perf_counter()
-        press()
-        QCoreApplication.processEvents()  # the letter is on the screen behind this
-        self.gaps.append(time.perf_counter() - began)
-        self.wait(1 / KEYS_PER_S - (time.perf_counter() - began))
+    def _press(self, letters: str) -> None:
+        for letter in letters:
+            key = {"\b": Qt.Key.Key_Backspace, "\r": Qt.Key.Key_Return}.get(letter, Qt.Key.Key_unknown)
+            for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+                event = QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier, letter)
+                QCoreApplication.sendEvent(self._edit, event)
 
-    def wait(self, seconds: float) -> None:
+    def _turn(self) -> None:
+        QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 1)
+
+    def _live(self, seconds: float) -> None:
         """Let the window live for so long, and note for how long it did not."""
         until = time.perf_counter() + seconds
         last = time.perf_counter()
-        while (now := time.perf_counter()) < until:
-            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 1)
+        while last < until:
+            self._turn()
             now = time.perf_counter()
             self.gaps.append(now - last)
             last = now
             time.sleep(0.001)
 
 
-def measure(application: Application, player: Player, count: int) -> Iterator[Row]:
-    """All rows of this module, `count` samples a side, in a window that shows."""
-    settings, typist = application.settings, Typist(application)
-    settings.sampling = replace(settings.sampling, temperature=0, max_tokens=1)
+class Painted(QObject):
+    """Notes in `is_it` that a widget was painted."""
 
-    def typed(reads: str) -> float:
-        settings.read_ahead = reads  # type: ignore[assignment]
+    def __init__(self, widget: QObject) -> None:
+        super().__init__(widget)
+        self.is_it = False
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.is_it = self.is_it or event.type() == QEvent.Type.Paint
+        return False
+
+
+def measure(application: Application, player: Player, count: int) -> Iterator[Row]:
+    """All rows of this module, `count` samples a side at most, in a window that shows."""
+    typist = Typist(application)
+    application.settings.sampling = replace(application.settings.sampling, temperature=0, max_tokens=1)
+    yield _typed(application, player, typist, min(count, MOST_SAMPLES))
+    yield _pasted(application, player, typist, min(count, MOST_SAMPLES))
+    yield _percentile("A3", "event-loop gap while typing with reading ahead, p99", typist.gaps)
+    yield _percentile("A3b", "a key to its letter on the screen, p99", typist.letters)
+    yield _cost(application, player, typist)
+
+
+def _percentile(row_id: str, title: str, seconds: list[float]) -> Row:
+    slowest = sorted(seconds)
+    return Row(row_id, title, slowest[int(len(slowest) * 0.99)] * 1000, "ms", "<= 33", "16", slowest[-50:])
+
+
+def _typed(application: Application, player: Player, typist: Typist, count: int) -> Row:
+    def asked(reads: str, write: Callable[[str], None]) -> float:
+        application.settings.read_ahead = reads  # type: ignore[assignment]
         typist.begin()
-        typist.type(player.new_question())
+        write(player.new_question())
         return _first_token(typist.send())
 
-    samples = alternate({"ahead": lambda: typed("always"), "without": lambda: typed("never")}, count)
+    sides = {"ahead": lambda: asked("always", typist.type), "without": lambda: asked("never", typist.put_in)}
     title = "first token from Send after typing 50 tokens at 8 keys a second / without reading ahead"
-    yield ratio_row("A1", title, samples, "ahead", "without", "<= 0.5", "0.3")
-    yield _pasted(application, player, typist, count)
-    gaps = sorted(typist.gaps)
-    p99 = gaps[int(len(gaps) * 0.99)] * 1000
-    yield Row("A3", "event-loop gap while typing with reading ahead, p99", p99, "ms", "<= 33", "16", gaps[-50:])
-    yield _cost(application, player, typist)
+    return ratio_row("A1", title, alternate(sides, count), "ahead", "without", "<= 0.5", "0.3")
 
 
 def _pasted(application: Application, player: Player, typist: Typist, count: int) -> Row:
@@ -123,7 +186,8 @@ def _pasted(application: Application, player: Player, typist: Typist, count: int
 
     def pasted() -> float:
         typist.begin()
-        typist.paste(text())
+        typist.put_in(text())
+        typist.rest()
         return _first_token(typist.send())
 
     def one_token() -> float:
@@ -140,16 +204,17 @@ def _pasted(application: Application, player: Player, typist: Typist, count: int
 
 def _cost(application: Application, player: Player, typist: Typist) -> Row:
     application.settings.read_ahead = "always"
+    typist.begin()
     before = _read(application)
     sent = 0
-    for _ in range(QUESTIONS_WITH_CORRECTIONS):
+    for number in range(QUESTIONS_WITH_CORRECTIONS):
         typist.begin()
-        typist.type(player.new_question(), has_slips=True)
+        question = player.new_question()[:QUESTION_LETTERS].rpartition(" ")[0]
+        typist.type_with_slips(question, is_changed=number % CHANGED_EVERY == 0)
         stats = typist.send()
         sent += stats.ahead_tokens + stats.computed_tokens
     typist.rest()
-    after = _read(application)
-    in_vain = after.unasked_tokens - before.unasked_tokens
+    in_vain = _read(application).unasked_tokens - before.unasked_tokens
     title = "tokens read ahead and never sent, over 40 typed questions with corrections / tokens sent"
     return Row("A4", title, in_vain / sent, "ratio", "<= 0.6", "0.3", [in_vain, sent])
 

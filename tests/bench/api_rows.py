@@ -181,7 +181,8 @@ def _round(house: House, many: int, seed: int) -> tuple[int, int, int]:
 
 
 def _visit(house: House, chance: random.Random) -> None:
-    words = " ".join(chance.choices(["tent", "parcel", "price", "rain", "wind"], k=chance.randrange(3, 300)))
+    length = chance.randrange(3, 60) if chance.random() < 0.9 else chance.randrange(300, 600)
+    words = " ".join(chance.choices(["tent", "parcel", "price", "rain", "wind"], k=length))
     body = {
         "model": "default",
         "messages": [{"role": "user", "content": words}],

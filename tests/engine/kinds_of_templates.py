@@ -30,6 +30,31 @@ THOUGHT_IN_LAST_TURN = (
 THOUGHT_KEPT = THOUGHT_IN_LAST_TURN.replace(" and loop.index0 > last.user", "")
 """Every thought stays."""
 
+
+def _written_one_by_one(calls: str) -> str:
+    return THOUGHT_IN_LAST_TURN.replace(_CALLS, f"{{% for c in m.tool_calls or [] %}}{calls}{{% endfor %}}")
+
+
+TAGGED_ARGUMENTS = _written_one_by_one(
+    "{{ '\n<tool_call>\n<function=' + c.function.name + '>' }}{% for k, v in c.function.arguments | items %}"
+    "{{ '\n<parameter=' + k + '>\n' }}{{ v if v is string else v | tojson }}{{ '\n</parameter>' }}{% endfor %}"
+    "{{ '\n</function>\n</tool_call>' }}"
+)
+"""Arguments stand one by one between tags, texts as they are."""
+
+KINDS_OF_ARGUMENTS = TAGGED_ARGUMENTS.replace(
+    "'\n<parameter=' + k + '>\n'",
+    """'\n<parameter name="' + k + '" string="' + ('true' if v is string else 'false') + '">\n'""",
+)
+"""The same, and each says whether it is a text."""
+
+MARKED_TEXTS = _written_one_by_one(
+    "{{ '<|tool_call>call:' + c.function.name + '{' }}{% for k, v in c.function.arguments | dictsort %}"
+    """{{ ',' if not loop.first }}{{ k + ':' }}{{ '<|"|>' + v + '<|"|>' if v is string else v | tojson }}"""
+    "{% endfor %}{{ '}<tool_call|>' }}"
+)
+"""Texts stand between special tokens, and all arguments in the order of their names."""
+
 EMPTY_THOUGHT = THOUGHT_IN_LAST_TURN.replace(
     "{% endif %}{{ m.content }}",
     "{% elif m.role == 'assistant' %}{{ '<think>\n\n</think>\n\n' }}{% endif %}{{ m.content }}",

@@ -39,10 +39,12 @@ class Ticks:
 
 
 class SpyModel:
-    """A loaded model whose logits are noted, and whose forward pass can be made to raise."""
+    """A loaded model whose logits are noted, those that are used, and whose forward pass can be made to raise. It
+    computes up to `at_once` tokens of an answer in a pass, of a model that cannot do so one after the other."""
 
-    def __init__(self, model: LoadedModel) -> None:
+    def __init__(self, model: LoadedModel, at_once: int = 1) -> None:
         self._model = model
+        self.at_once = at_once
         self.logits: list[Tensor] = []
         self.calls: list[tuple[int, int]] = []
         self.before_forward: Callable[[int], None] = lambda call: None
@@ -55,6 +57,20 @@ class SpyModel:
         self.calls.append((start, len(ids)))
         self.before_forward(len(self.calls))
         self.logits.append(self._model.forward(ids, lane, start, is_answer=is_answer))
+        return self.logits[-1]
+
+    def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+        """As in LoadedModel."""
+        self.calls.append((start, len(ids)))
+        self.before_forward(len(self.calls))
+        if self._model.at_once > 1:
+            return self._model.steps(ids, lane, start)
+        each = enumerate(ids, start)
+        return torch.stack([self._model.forward([token], lane, at, is_answer=True).clone() for at, token in each])
+
+    def checked(self, logits: Tensor, length: int) -> Tensor:
+        """As in LoadedModel, which hears of each row of `steps` that is used."""
+        self.logits.append(self._model.checked(logits, length))
         return self.logits[-1]
 
 

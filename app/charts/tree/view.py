@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QContextMenuEvent,
     QKeyEvent,
@@ -22,12 +23,14 @@ from app.charts.tree.picture import Painted, TreePicture
 from app.charts.tree.words import Titles
 from app.theme import BODY, Theme, text_font
 from app.widgets.plain import tool_tip
+from app.widgets.role import role
 from engine import CacheView, NodeView
 
 DEGREES_A_STEP = 120
 MOST_TITLES = 8
 
 
+@role(QAccessible.Role.Tree)
 class TreeView(QWidget):
     """Attributes: layout_, camera, titles, painted (what the last repaint drew).
 
@@ -163,9 +166,13 @@ class TreeView(QWidget):
             painter.setPen(QColor(self._theme.soft))
             empty = "Nothing is remembered yet. Send a message, and what it shares with others appears here."
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, empty)
-            return
-        picture = TreePicture(self.layout_, self.camera, self.titles, self._theme, self._current)
-        self.painted = picture.paint(painter)
+        else:
+            picture = TreePicture(self.layout_, self.camera, self.titles, self._theme, self._current)
+            self.painted = picture.paint(painter)
+        if self.hasFocus():
+            painter.setPen(QColor(self._theme.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._frame()

@@ -77,6 +77,8 @@ class TreeWindow(QWidget):
         """Show a newer picture of the cache."""
         self._totals.setText(tree_words.totals(view))
         self._totals.setToolTip(tool_tip(self.totals))
+        for part in (self._totals, self._legend, self._scale, self._keys):
+            part.setVisible(bool(view.nodes))  # of nothing there is one sentence, where the tree will be
         self.view.show_view(view, titles)
 
     def say(self, sentence: str) -> None:

@@ -97,7 +97,7 @@ def test_words_are_about_the_newest_turn(qtbot: QtBot, panel: ChartPanel) -> Non
 def test_the_headline_says_what_happened_and_no_more() -> None:
     """A false cause or a false digit is worse than none."""
     assert headline(turn(3000, 0, 3.5, 3.5)) == ("Read from scratch", "first word after 3.50 s")
-    assert headline(turn(40, 0, 0.05, 0.05)) == ("First word after 0.05 s", "too short a prompt to compare")
+    assert headline(turn(40, 0, 0.05, 0.05)) == ("First word after 0.050 s", "too short a prompt to compare")
     assert headline(turn(3000, 2900, 0.2, 3.7, measured=False)) == (
         "About 20 times sooner",
         "first word after 0.20 s instead of about 3 to 5 s",

@@ -14,9 +14,10 @@ from tokenizers import Tokenizer, models, trainers
 from transformers import PreTrainedTokenizerFast
 
 from app.chat.ahead import ENOUGH_CHARACTERS, HELD_CHARACTERS, alternatives, certain_part, is_wanted
+from app.chat.residents import ResidentPrompt
 from app.placeholders import Cure
 from app.settings import Settings
-from engine import Message, ModelSpec, Prefill, Request, TemplateSettings, TextDelta
+from engine import Loaded, Message, ModelSpec, Prefill, Request, TemplateSettings, TextDelta
 from engine.prompt.comparing import common_length
 from engine.prompt.template import PromptBuilder
 from tests.app.conftest import Desk
@@ -313,3 +314,59 @@ def test_a_load_and_the_end_in_the_middle(make_desk: Callable[..., Desk]) -> Non
     desk.session.cost.draft_changed(f"{QUESTION} {QUESTION}")
     desk.session.shutdown()
     assert desk.heard("error") == []
+
+
+# saved system prompts that are to be resident
+
+
+PINNED = (ResidentPrompt(3, "You answer questions about parcels."), ResidentPrompt(5, "It is {{time}}. Be brief."))
+
+
+def test_pinned_prompts_are_read_when_a_model_is_opened(make_desk: Callable[..., Desk]) -> None:
+    """Each as the start of a conversation of its own, in a name of its own, as far as it will be the same then. What
+    the engine is asked for last it reads first: the chat in view, the newest one, then these, in their order."""
+    desk = make_desk(loaded=False)
+    desk.session.residents.wanted = lambda: PINNED
+    desk.session.answers.load(ModelSpec())
+    desk.play()
+    clock, parcels = desk.engine.kept
+    assert (parcels.conversation, clock.conversation) == ("preset 3", "preset 5")
+    assert parcels.messages[0] == Message("system", PINNED[0].system_prompt)
+    (mine,) = (wish for wish in desk.engine.wishes if wish[0] is parcels)
+    assert [request.messages[-1].content for request in mine] == ["", "0", "a"]
+    (clocks,) = (wish for wish in desk.engine.wishes if wish[0] is clock)
+    assert common_length(*(request.messages[0].content for request in clocks[:2])) == len("It is ")
+    assert desk.engine.wishes.index(clocks) < desk.engine.wishes.index(mine)
+    assert desk.session.residents.labels == ["preset 3", "preset 5"]
+
+
+def test_pinned_prompts_are_not_read_twice_for_another_model(make_desk: Callable[..., Desk]) -> None:
+    desk = make_desk(FakeEngine(manual=True), loaded=False)
+    desk.session.residents.wanted = lambda: PINNED[:1]
+    for _ in range(2):
+        desk.session.answers.load(ModelSpec())
+        desk.until(Loaded)
+    assert len(desk.engine.kept) == 2
+    desk.session.residents.read_all()
+    assert len(desk.engine.cancelled) == 1, "the one that is not read yet"
+    desk.play()
+
+
+@pytest.mark.parametrize("settings", [Settings(read_ahead="never"), Settings(use_cache=False)])
+def test_pinned_prompts_are_not_read_where_that_is_not_wanted(
+    make_desk: Callable[..., Desk], settings: Settings
+) -> None:
+    """By themselves; who asks for one by hand gets it, where anything is remembered at all."""
+    desk = make_desk(settings=settings, loaded=False)
+    desk.session.residents.wanted = lambda: PINNED
+    desk.session.answers.load(ModelSpec())
+    desk.play()
+    assert desk.engine.wishes == []
+    desk.session.residents.prewarm(PINNED[0])
+    desk.session.residents.keep(PINNED[0])
+    assert len(desk.engine.wishes) == (2 if settings.use_cache else 0)
+    assert len(desk.engine.kept) == (1 if settings.use_cache else 0)
+    desk.play()
+    desk.session.residents.let_go(PINNED[0])
+    assert desk.engine.calls[-1] == "forget preset 3"
+    desk.play()

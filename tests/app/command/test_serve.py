@@ -13,6 +13,9 @@ import pytest
 
 from app.command.arguments import Parser
 from app.command.serve import KEY_VARIABLE, access_of, add_serve_arguments
+from app.server.access import Access
+from app.server.listening import Server
+from tests.app.fake_engine import MODEL, FakeEngine, Script
 from tests.conftest import PATIENCE_S
 from tests.engine.tiny_models import make_folder
 
@@ -43,8 +46,30 @@ def test_it_answers_and_ends_with_the_signal(tmp_path: Path) -> None:
             process.kill()
 
 
-def test_a_model_that_is_not_there_is_a_sentence() -> None:
-    command = [sys.executable, "-m", "app", "serve", "--port", "0", "--model", "/nowhere"]
+def test_a_server_elsewhere_answers_through_it() -> None:
+    there = FakeEngine(Script(tokens=("From", " elsewhere.")))
+    elsewhere = Server(lambda wake: there, Access(port=0), MODEL)
+    command = [sys.executable, "-m", "app", "serve", "--port", "0", "--model", f"{elsewhere.address}/v1"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        try:
+            said = next((line for line in process.stdout if "answers at" in line), "")
+            address = said.partition("answers at ")[2].split("/v1")[0]
+            body = {"model": "default", "messages": [{"role": "user", "content": "x"}]}
+            answer = httpx.post(f"{address}/v1/chat/completions", json=body, timeout=PATIENCE_S).json()
+            assert answer["choices"][0]["message"]["content"] == "From elsewhere.", said
+            assert answer["usage"]["completion_tokens"] == 2
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE_S) == 128 + signal.SIGTERM
+            assert "Traceback" not in process.stdout.read()
+        finally:
+            process.kill()
+            elsewhere.stop()
+
+
+@pytest.mark.parametrize("model", ["/nowhere", "http://127.0.0.1:9/v1"])
+def test_a_model_that_is_not_there_is_a_sentence(model: str) -> None:
+    command = [sys.executable, "-m", "app", "serve", "--port", "0", "--model", model]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

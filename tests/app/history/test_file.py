@@ -155,8 +155,9 @@ def test_a_file_of_an_older_version_opens_and_goes_on(path: Path, version: int) 
     assert (conversation.title, conversation.sampling, conversation.unread) == ("Old", Sampling(temperature=0.5), ())
     assert (conversation.template, conversation.notices) == (TemplateSettings(), ())
     assert (question.content, answer.content, answer.thought, answer.tool_calls) == ("Why?", "Because.", "", ())
-    history.finish(replace(answer, thought="So that it is."))
-    assert history.message(answer.id).thought == "So that it is."
+    assert answer.accepted == ()
+    history.finish(replace(answer, thought="So that it is.", accepted=((0, 2),)))
+    assert (history.message(answer.id).thought, history.message(answer.id).accepted) == ("So that it is.", ((0, 2),))
     history.close()
 
 

@@ -105,7 +105,8 @@ def test_a_deletion_is_final_at_the_end_of_the_program(tmp_path: Path, is_killed
 
 
 def said(messages: tuple[StoredMessage, ...]) -> list[tuple[object, ...]]:
-    return [(each.role, each.content, each.token_ids, each.thought, each.tool_calls) for each in messages]
+    parts = ["role", "content", "token_ids", "thought", "tool_calls", "accepted"]
+    return [tuple(getattr(each, part) for part in parts) for each in messages]
 
 
 def test_a_copy_says_the_same_in_all_versions(history: History) -> None:

@@ -73,6 +73,7 @@ def test_an_answer_keeps_ids_figures_and_reason(history: History) -> None:
     ids = (0, 49_151, 65_536, 2**32 - 1)
     calls = (ToolCall("look_up", '{"q": "…"}', "1"), ToolCall("stop"))
     parts: dict[str, Any] = {"content": "Hello", "thought": "Hm\n\n\0", "tool_calls": calls, "token_ids": ids}
+    parts["accepted"] = ((1, 3), (4, 5))
     finished = replace(answer, **parts, stats=STATS, divergence=DIVERGENCE, finish_reason="length")
     history.finish(finished)
     assert history.message(answer.id) == finished

@@ -12,6 +12,7 @@ import pytest
 
 from app.history import file as history_file
 from app.history.history import History
+from app.history.models import UsedModel
 from engine import HeadstartError, Sampling
 from tests.app.odd_rows import FINISHED
 
@@ -140,6 +141,7 @@ def test_a_start_reads_no_more_of_a_long_history(path: Path) -> None:
 def test_who_answers_and_what_was_deleted_are_read_too(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("INSERT INTO answered_by VALUES (0, 'http://new/v1'), (3, 'http://elsewhere/v1'), (99, 'lost')")
+        db.execute("INSERT INTO model_of VALUES (3, '/models/a', 'A'), (99, '/lost', 'Lost')")
         db.execute("INSERT INTO deletion VALUES (4), (99)")
         db.commit()
     damage(path, pages_of(path, "message")[-1])
@@ -147,5 +149,6 @@ def test_who_answers_and_what_was_deleted_are_read_too(path: Path) -> None:
     assert f"{CHATS - 1} conversations with" in history.notice
     assert "Chat 3" not in [entry.title for entry in history.conversations()]  # the fourth
     assert [history.servers.of(number) for number in (0, 3, 5, 99)] == ["http://new/v1", "http://elsewhere/v1", "", ""]
+    assert [history.models.of(number) for number in (3, 5, 99)] == [UsedModel("/models/a", "A"), None, None]
     assert history.filing.hidden() == ()
     history.close()

@@ -191,6 +191,20 @@ CHOICES = [
 ]
 
 
+def test_calls_can_be_left_to_some_of_the_tools(caller: Caller) -> None:
+    """All of them stay in the prompt, so that it stays the same for the cache."""
+    functions = [{"type": "function", "function": {"name": name}} for name in ("find", "look", "ask")]
+    allowed = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": functions[:2]}}
+    caller.chat(tools=functions, tool_choice=allowed)
+    flat = [{"type": "function", "name": name} for name in ("find", "look", "ask")]
+    may = {"type": "allowed_tools", "mode": "auto", "tools": flat[:2]}
+    caller.openai.responses.create(model="default", input="x", tools=flat, tool_choice=may)
+    for asked in caller.engine.requests:
+        assert (asked.may_call, asked.must_call, len(asked.tools)) == (("find", "look"), (), 3)
+    with pytest.raises(openai.BadRequestError, match="none of the tools"):
+        caller.chat(tools=functions[1:], tool_choice=allowed)
+
+
 @pytest.mark.parametrize(("fields", "must_call", "held", "is_one"), CHOICES)
 def test_a_call_can_be_asked_for(
     caller: Caller, fields: dict[str, object], must_call: tuple[str, ...], held: tuple[str, ...], is_one: bool

@@ -72,6 +72,12 @@ def test_programs_follow_what_the_window_opens(serve: Serve, remote: Driver) -> 
     asked = elsewhere.engine.requests[-1]
     assert (asked.must_call, asked.one_call, asked.bias) == (("find",), True, ((1, 2.0),))
     assert asked.sampling.presence_penalty == 1
+    other = {"type": "function", "function": {"name": "look"}}
+    here.chat(
+        tools=[tool, other], tool_choice={"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [tool]}}
+    )
+    asked = elsewhere.engine.requests[-1]
+    assert (asked.may_call, asked.must_call, len(asked.tools)) == (("find",), (), 2)
 
 
 def test_a_server_that_ends_leaves_no_thread(serve: Serve, remote: Driver) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.history.history import History
 from app.history.presets import Preset, PresetTable
 from app.placeholders import Cure
-from app.system_prompt.preset_files import KIND, read, take_in, written
+from app.system_prompt.preset_files import KIND, Named, read, take_in, written
 from engine import HeadstartError
 
 ODD_CURE = {"name": "a", "kind": 3}
@@ -36,30 +36,35 @@ def file(tmp_path: Path, content: bytes, name: str = "presets.json") -> Path:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.text(), st.text())
 def test_what_was_written_is_read_again(tmp_path: Path, name: str, text: str) -> None:
-    path = file(tmp_path, written([Preset(1, name, text, CURES)]))
-    assert read(path) == [(name, text, CURES)]
+    path = file(tmp_path, written([Preset(1, name, text, CURES, folder=text, variables=((name, text),))]))
+    assert read(path) == [Named(name, text, CURES, text, ((name, text),))]
 
 
 def test_a_text_file_is_one_preset_of_its_name(tmp_path: Path) -> None:
-    assert read(file(tmp_path, "\ufeffBe brief.".encode(), "Short ones.md")) == [("Short ones", "Be brief.", ())]
+    assert read(file(tmp_path, "\ufeffBe brief.".encode(), "Short ones.md")) == [Named("Short ones", "Be brief.")]
     assert read(file(tmp_path, b" ", "nothing.txt")) == []
 
 
 def test_what_is_there_already_is_not_taken_in_twice(table: PresetTable) -> None:
     table.add("Support", "Be brief.")
-    found = [("support", "Be brief.", ()), ("SUPPORT", "Be kind.", CURES), ("Pirate", "Arr.", ())]
+    found = [
+        Named("support", "Be brief."),
+        Named("SUPPORT", "Be kind.", CURES, "Work", (("city", "Graz"),)),
+        Named("Pirate", "Arr."),
+    ]
     assert take_in(found, table) == (2, 1)
     assert [(each.name, each.system_prompt) for each in table.all()] == [
         ("Pirate", "Arr."),
         ("Support", "Be brief."),
         ("SUPPORT (2)", "Be kind."),
     ]
+    assert (table.all()[-1].folder, table.all()[-1].variables) == ("Work", (("city", "Graz"),))
     assert take_in(found, table) == (0, 3)
 
 
 def test_one_of_no_use_and_none_is_taken_in(table: PresetTable) -> None:
     with pytest.raises(HeadstartError, match="Give the preset a name"):
-        take_in([("Pirate", "Arr.", ()), ("", "x", ())], table)
+        take_in([Named("Pirate", "Arr."), Named("", "x")], table)
     assert table.all() == ()
 
 
@@ -76,6 +81,10 @@ def test_one_of_no_use_and_none_is_taken_in(table: PresetTable) -> None:
         json.dumps(
             {"kind": KIND, "presets": [{"name": "x", "system_prompt": "", "cures": [{"name": "a", "kind": 3}]}]}
         ).encode(),
+        *(
+            json.dumps({"kind": KIND, "presets": [{"name": "x", "system_prompt": "", **odd}]}).encode()
+            for odd in ({"variables": {"a": 1}}, {"variables": [1]}, {"variables": 3}, {"folder": None})
+        ),
         b"[" * 100_000,
     ],
 )

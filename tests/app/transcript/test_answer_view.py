@@ -57,13 +57,15 @@ def view(qtbot: QtBot) -> AnswerView:
     return made
 
 
-def shape(view: AnswerView) -> list[tuple[str, float, int, str]]:
+def shape(view: AnswerView) -> list[tuple[object, ...]]:
     """Every block with what it looks like."""
-    blocks, block = [], view.document().begin()
+    blocks: list[tuple[object, ...]] = []
+    block = view.document().begin()
     while block.isValid():
         form = block.blockFormat()
         marker = block.textList().itemText(block) if block.textList() else ""
-        blocks.append((block.text(), form.leftMargin(), form.indent(), marker))
+        runs = [(run.fragment().text(), run.fragment().charFormat()) for run in block.begin()]
+        blocks.append((runs, form.leftMargin(), form.indent(), marker))
         block = block.next()
     return blocks
 
@@ -83,6 +85,16 @@ def test_pieces_draw_what_the_whole_draws(view: AnswerView, qtbot: QtBot, seed: 
     view.settle()
     assert shape(view) == shape(whole)
     assert view.text == SAMPLE
+
+
+def test_words_at_the_end_of_a_paragraph_are_put_there_and_nothing_is_drawn_again(view: AnswerView) -> None:
+    changes: list[tuple[int, int, int]] = []
+    view.append("A **bold** word and")
+    view.document().contentsChange.connect(lambda *change: changes.append(change))
+    view.append(" more")
+    assert changes == [(15, 0, 5)]
+    view.append(" of *it*")
+    assert view.toPlainText() == "A bold word and more of it"
 
 
 def test_text_is_what_was_given_whatever_the_markup(view: AnswerView) -> None:

@@ -74,6 +74,17 @@ def test_a_formula_that_comes_in_pieces_is_drawn_once_it_is_whole(view: AnswerVi
     assert view.document().toPlainText() == f"So {OBJECT}\nand more"
 
 
+def test_a_few_formulas_are_there_at_once_and_many_come_soon(view: AnswerView, qtbot: QtBot) -> None:
+    """Once the library is loaded, which the first formula does."""
+    show(view, qtbot, "$e_0$", 1)
+    view.set_text("$e_1$ and $e_2$")
+    assert view.document().toRawText() == f"{OBJECT} and {OBJECT}"
+    many = " ".join(f"$m_{{{number}}}$" for number in range(20))
+    view.set_text(many)
+    assert 0 < view.document().toRawText().count(OBJECT) < 20
+    qtbot.waitUntil(lambda: view.document().toRawText().count(OBJECT) == 20)
+
+
 def test_a_wide_formula_is_no_wider_than_the_text(view: AnswerView, qtbot: QtBot) -> None:
     wide = " + ".join(f"a_{{{number}}}" for number in range(60))
     show(view, qtbot, f"$$\n{wide}\n$$", 1)

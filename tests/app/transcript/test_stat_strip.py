@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QEvent, QPoint
+from PySide6.QtGui import QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.transcript.stat_strip import StatStrip
@@ -31,7 +33,7 @@ def shown(qtbot: QtBot, stats: TurnStats, reason: str = "end", width: int = 500)
         ({"ttft_s": 1.5}, "First word after 1.50 s no sooner than from scratch, 99% remembered"),
         ({"cold_ttft_s": 0.49}, "First word after 0.11 s"),
         ({"reused_tokens": 0, "computed_tokens": 3137, "ttft_s": 1.6}, "Read from scratch: first word after 1.60 s"),
-        ({"reused_tokens": 0, "computed_tokens": 40, "ttft_s": 0.05}, "First word after 0.05 s"),
+        ({"reused_tokens": 0, "computed_tokens": 40, "ttft_s": 0.05}, "First word after 0.050 s"),
         ({"ttft_s": None}, ""),
     ],
 )
@@ -54,6 +56,22 @@ def test_the_figures_come_on_hovering_to_a_screen_reader_and_by_a_setting(qtbot:
     before = strip.sizeHint().height()
     strip.show_figures(True)
     assert strip.sizeHint().height() > before
+
+
+def test_figures_out_of_sight_are_worked_out_when_somebody_points_at_them(qtbot: QtBot) -> None:
+    strip = shown(qtbot, STATS, reason="")
+    strip.show_stats(replace(STATS, written_tokens=65))
+    assert strip.toolTip() == ""
+    where = QPoint(4, 4)
+    QApplication.sendEvent(strip, QHelpEvent(QEvent.Type.ToolTip, where, strip.mapToGlobal(where)))
+    assert "65 written" in strip.toolTip()
+
+
+def test_what_writing_ahead_gave_stands_among_the_figures(qtbot: QtBot) -> None:
+    strip = shown(qtbot, replace(STATS, passes=20, guessed_tokens=60, accepted_tokens=43))
+    assert strip.figures.endswith("49 tokens a second · 2.1 tokens a pass written ahead, 43 of 60 guesses held")
+    nothing = shown(qtbot, replace(STATS, passes=63))
+    assert "ahead" not in nothing.figures
 
 
 def test_it_wraps_where_there_is_little_room_and_paints(qtbot: QtBot) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QSettings, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.widgets import motion
 from app.widgets.next_prompt import NextPrompt
 from app.widgets.ribbon import GAP, HIGH, LOW, PITCH, Ribbon
 from app.widgets.ribbon_cells import Cell, State, cells, describe, stretches
@@ -161,6 +164,20 @@ def test_what_was_read_ahead_has_cells_of_its_own(ribbon: Ribbon) -> None:
     assert len(set(shapes.values())) == 4, "pinned, reused, read ahead and to compute look alike"
 
 
+def test_of_a_server_it_is_said_what_it_has_had_and_not_what_it_remembers(line: NextPrompt) -> None:
+    there = replace(preview(), pinned_tokens=0, is_elsewhere=True)
+    line.show_preview(there)
+    assert line.text == "Next prompt  ·  200 tokens · the first 180 as sent before"
+    ribbon = line.ribbon
+    assert [cell.states for cell in ribbon.cells[:12]] == [("sent",)] * 11 + [("sent", "computed")]
+    assert ribbon.text_of(0).startswith("Tokens 0 to 15: as sent before")
+    assert "not sent before" in ribbon.text_of(12)
+    hollow = _column(ribbon, 1)
+    line.show_matched(Matched(7, 200, 96, 104, None, SPANS), 8192)
+    assert line.text.startswith("This prompt  ·  96 of 200 tokens remembered"), "which the server itself says"
+    assert _column(ribbon, 1) != hollow
+
+
 def test_states_have_shapes_besides_their_colours(ribbon: Ribbon) -> None:
     ribbon.show_preview(preview(200, 180, 96, 192))
     image = ribbon.grab().toImage()
@@ -235,13 +252,16 @@ def test_while_it_is_read_ahead_the_cells_turn(line: NextPrompt) -> None:
     assert line.text == said
 
 
-def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt) -> None:
+def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt, monkeypatch: pytest.MonkeyPatch) -> None:
     ribbon = line.ribbon
+    seconds = itertools.count()
+    monkeypatch.setattr("app.widgets.ribbon.perf_counter", lambda: float(next(seconds)))
     assert ribbon.filled_tokens is None, "nothing is read"
     ribbon.show_preview(preview(1000, 0, 0), read_tokens=0)
     seen = []
     for read in (256, 512, 1000):
         ribbon.show_preview(preview(1000, 0, 0), read_tokens=read)
+        assert (ribbon.filled_tokens == read) is (read == 1000), "what is read to its end is full at once"
         for share in (0.0, 0.5, 1.0):
             ribbon.fill.setCurrentTime(round(share * ribbon.fill.duration()))
             seen.append(ribbon.filled_tokens or 0)
@@ -250,6 +270,23 @@ def test_it_fills_smoothly_and_never_beyond_what_is_read(line: NextPrompt) -> No
     assert seen == sorted(seen)
     ribbon.show_preview(preview(1000, 0, 0))
     assert ribbon.filled_tokens is None
+
+
+def test_where_less_motion_is_wanted_it_fills_at_once(line: NextPrompt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motion, "is_reduced", lambda: True)
+    for read in (0, 256, 1000):
+        line.ribbon.show_preview(preview(1000, 0, 0), read_tokens=read)
+        assert line.ribbon.filled_tokens == read
+
+
+@pytest.mark.parametrize(
+    ("speed", "is_still"), [("0", True), ("0.0", True), ("1", False), ("0.5", False), ("?", False)]
+)
+def test_kde_says_how_quickly_things_move(tmp_path: Path, speed: str, is_still: bool) -> None:
+    file = tmp_path / "kdeglobals"
+    file.write_text(f"[KDE]\nAnimationDurationFactor={speed}\n")
+    assert motion.is_still(QSettings(str(file), QSettings.Format.IniFormat)) is is_still
+    assert not motion.is_still(QSettings(str(tmp_path / "none"), QSettings.Format.IniFormat))
 
 
 def test_the_price_of_a_change_stands_in_front_for_a_while(line: NextPrompt) -> None:

@@ -64,5 +64,6 @@ def test_the_words_at_the_border() -> None:
     assert raised_budget(MODEL, LEAST) == raised_budget(MODEL, 0) == ""
     assert raised_budget(MODEL, LEAST - 1).endswith(SAID)
     assert least_budget(replace(MODEL, context_length=1)) == "23 kB: one whole conversation of 1 token"
+    assert token_cost(replace(MODEL, cached_bytes_per_token=0)) == "", "a server takes no memory here"
     assert token_cost(replace(MODEL, cached_bytes_per_token=22_528)) == "One token costs 22.5 kB"
     assert token_cost(replace(MODEL, cached_bytes_per_token=1_310_720)) == "One token costs 1,310.7 kB"

@@ -116,6 +116,7 @@ def test_all_shows_every_conversation_and_a_click_goes_to_the_turn(qtbot: QtBot,
     charts.scope.all.click()
     charts.redraw()
     assert list(charts.tokens.bars.layers[0].top) == [stats.prompt_tokens for stats in ear.turns]
+    assert charts.heading == "Newest answer: Another matter"
     charts.tokens.bars.hover(1)
     assert charts.tokens.name == QUESTIONS[0], "named after the conversation it is of"
     bars = charts.tokens.bars
@@ -127,6 +128,7 @@ def test_all_shows_every_conversation_and_a_click_goes_to_the_turn(qtbot: QtBot,
     charts.scope.one.click()
     charts.redraw()
     assert charts.tokens.bars.places() == 3
+    assert charts.heading == "Newest answer"
 
 
 def test_all_follows_a_turn_while_it_is_written_and_after(make_screen: Callable[..., Screen]) -> None:

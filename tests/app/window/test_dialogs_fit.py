@@ -99,6 +99,10 @@ def test_each_explanation_fits_a_small_screen(screen: Screen, place: str) -> Non
     room = popover.screen().availableGeometry()
     assert room.contains(popover.geometry())
     assert popover.minimumSizeHint().height() <= SMALL.height(), "what does not fit scrolls"
+    popover.fit(QSize(640, 480))
+    settle()
+    assert popover.width() <= 640
+    assert popover.findChild(QScrollArea).verticalScrollBar().maximum() == 0, "all of it is in sight"
     popover.close()
     settle()
 

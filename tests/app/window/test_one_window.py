@@ -148,7 +148,7 @@ def test_who_only_reads_the_conversations_takes_no_socket(
     monkeypatch.setattr(QApplication, "exec", lambda *_: 0)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # closing may store settings
     options = argparse.Namespace(
-        model=None, device=None, dtype=None, cache_mb=None, context=None, kv_bits=None, conversations=None
+        model=None, device=None, dtype=None, cache_mb=None, context=None, kv_bits=None, draft=None, conversations=None
     )
     assert application.run(options) == 0
     assert len(made) == (0 if is_read_only else 1)

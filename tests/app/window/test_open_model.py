@@ -42,16 +42,16 @@ def test_it_shows_what_the_model_takes_for_each_length(qtbot: QtBot) -> None:
     assert [made.length.itemText(index) for index in range(1, made.length.count())] == [
         f"{tokens:,} tokens" for tokens in (1024, 2048, 4096, 8192, 16_384, 32_768)
     ]
-    assert figures(made) == ["5.0 GB", "100 MB", "819 MB", "5.9 GB", "7.0 GB"]
+    assert figures(made) == ["5.0 GB", "100 MB", "819 MB", "0 MB", "5.9 GB", "7.0 GB"]
     choose(made, 16_384)
-    assert figures(made)[2:4] == ["1.6 GB", "6.7 GB"]
-    chosen: list[tuple[int, int]] = []
+    assert figures(made)[2:5] == ["1.6 GB", "0 MB", "6.7 GB"]
+    chosen: list[tuple[int, int, str]] = []
     made.chosen.connect(lambda *choice: chosen.append(choice))
     assert "takes half of the room" in made.loss.text()
     assert "Perplexity of a page of text with the default model: 29.0, in fp32 29.2" in made.loss.text()
     made.rounds.setChecked(True)
     made.open_button.click()
-    assert chosen == [(16_384, 8)]
+    assert chosen == [(16_384, 8, "")]
 
 
 def test_what_does_not_fit_is_refused_with_three_ways_out(qtbot: QtBot) -> None:
@@ -69,6 +69,33 @@ def test_the_present_model_is_closed_where_that_makes_room(qtbot: QtBot) -> None
     made = dialog(qtbot, lambda _: replace(FIT, free=5 * GB), freed=GB)
     assert made.open_button.isEnabled()
     assert figures(made)[-1] == "6.0 GB"
+
+
+def test_a_small_model_that_writes_ahead_is_counted(qtbot: QtBot) -> None:
+    """Where it does not fit, or cannot be read, the model is opened without it or not at all."""
+
+    def look(spec: ModelSpec) -> ModelFit:
+        if spec.draft == "/models/wrong.gguf":
+            raise ModelError("wrong.gguf is cut short: download it again.")
+        return replace(FIT, draft=GB if spec.draft else 0)
+
+    made = OpenModelDialog(ModelSpec("large.gguf"), look, 0, drafts=["/models/small.gguf", "/models/wrong.gguf"])
+    qtbot.addWidget(made)
+    made.show()
+    chosen: list[tuple[int, int, str]] = []
+    made.chosen.connect(lambda *choice: chosen.append(choice))
+    qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
+    assert not made.parts[3].isVisible()
+    made.draft.setCurrentIndex(2)
+    qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
+    assert made.says.text() == "wrong.gguf is cut short: download it again."
+    assert not made.open_button.isEnabled()
+    made.draft.setCurrentIndex(1)
+    qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
+    assert figures(made)[3:5] == ["1.0 GB", "6.9 GB"]
+    assert made.parts[3].isVisible()
+    made.open_button.click()
+    assert chosen == [(0, 16, "/models/small.gguf")]
 
 
 def test_what_is_wrong_with_a_model_is_said(qtbot: QtBot) -> None:
@@ -93,6 +120,9 @@ def test_a_chosen_file_is_looked_at_then_loaded_and_its_length_kept(
     qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
     choose(made, 4096)
     made.rounds.setChecked(True)
+    made.draft.addItem("small", "/models/small.gguf")
+    made.draft.setCurrentIndex(made.draft.count() - 1)
+    qtbot.waitUntil(made.bar.isHidden, timeout=60_000)
     made.open_button.click()
     screen.play()
     spec = screen.engine.specs[-1]
@@ -100,6 +130,7 @@ def test_a_chosen_file_is_looked_at_then_loaded_and_its_length_kept(
     settings = screen.application.settings
     assert settings.contexts == {"/models/large.gguf": 4096}
     assert settings.kv_bits == {"/models/large.gguf": 8}
+    assert settings.drafts == {"/models/large.gguf": spec.draft} == {"/models/large.gguf": "/models/small.gguf"}
     screen.window.commands.length.trigger()
     again = screen.application.dialogs.open_dialog
     assert isinstance(again, OpenModelDialog)
@@ -108,7 +139,10 @@ def test_a_chosen_file_is_looked_at_then_loaded_and_its_length_kept(
     choose(again, 0)
     assert again.rounds.isChecked()
     again.rounds.setChecked(False)
+    assert again.draft.currentData() == "/models/small.gguf"
+    again.draft.setCurrentIndex(0)
+    qtbot.waitUntil(again.bar.isHidden, timeout=60_000)
     again.open_button.click()
     screen.play()
     assert (screen.engine.specs[-1].context_tokens, screen.engine.specs[-1].kv_bits) == (None, 16)
-    assert (settings.contexts, settings.kv_bits) == ({}, {})
+    assert (settings.contexts, settings.kv_bits, settings.drafts) == ({}, {}, {})

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.placeholders import Cure
 from app.sidebar import badges
-from app.sidebar.badges import Badges, badge_of
+from app.sidebar.badges import Badges, preset_badge
 from app.system_prompt.editor import SystemPromptEditor
 from app.system_prompt.preset_panel import MANY, PresetPanel
 from app.system_prompt.presets import PresetChoice
 from engine import Preview
-from tests.app.window.conftest import Screen, settle
+from tests.app.window.conftest import Screen, accept, settle
 
 SUPPORT = "You are a support bot. Be brief and friendly. " * 20
 PIRATE = "You are a pirate. Arr. " * 30
@@ -139,11 +139,14 @@ def test_the_badge_of_a_preset_is_what_the_engine_foresees_under_it(
     asked = screen.engine.previews[before:]
     rows = panel.panel.list
     assert [request.messages[0].content for request in asked[:2]] == [PIRATE, SUPPORT]
-    assert [rows.badge(panel.id(name)) for name in ("Pirate", "Support")] == [badge_of(heard[0]), badge_of(heard[1])]
+    assert [rows.badge(panel.id(name)) for name in ("Pirate", "Support")] == [
+        preset_badge(heard[0]),
+        preset_badge(heard[1]),
+    ]
     pirate, support = (rows.model().index(place, 0) for place in range(2))
     said = rows.model().data(support, Qt.ItemDataRole.AccessibleTextRole)
-    assert "remembered" in said, "and so little that its seconds are not worth saying"
-    assert "remembered" not in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
+    assert "resident" in said, "and so little that its seconds are not worth saying"
+    assert "resident" not in rows.model().data(pirate, Qt.ItemDataRole.AccessibleTextRole)
     panel.open("Pirate")
     panel.editor.next_prompt.show_preview(None)
     screen.session.cost.prompt.ask()
@@ -264,3 +267,133 @@ def test_a_file_without_presets_is_said(screen: Screen, tmp_path: Path) -> None:
     panel.keep("Support", SUPPORT)
     panel.choice.write(str(tmp_path / "not there" / "x.json"))
     assert "cannot be written" in panel.panel.says.text()
+
+
+def press(panel: Panel, name: str, *labels: str) -> None:
+    """Choose in the menu of a preset."""
+    menu = panel.panel.list.menu_for(panel.id(name))
+    for label in labels:
+        action = next(each for each in menu.actions() if each.text() == label)
+        menu = action.menu() or menu
+    action.trigger()
+    settle()
+
+
+def answer(panel: Panel, keeps: bool = False, **values: str) -> None:
+    """Fill in what the dialog over the editor asks for."""
+    asking = panel.choice.asking
+    assert asking is not None
+    assert list(asking.fields) == list(values)
+    for name, value in values.items():
+        asking.fields[name].setText(value)
+    asking.keeps.setChecked(keeps)
+    accept(asking)
+    settle()
+
+
+def headings(panel: Panel) -> list[str]:
+    model = panel.panel.list.model()
+    said = [model.data(model.index(row, 0), Qt.ItemDataRole.AccessibleTextRole) for row in range(model.rowCount())]
+    return [text.rpartition(",")[0] for text in said]
+
+
+def test_presets_stand_in_folders(two: Panel) -> None:
+    press(two, "Pirate", "Folder", "New folder…")
+    answer(two, Folder="  Fun ")
+    assert headings(two) == ["Support", "Fun, Pirate"]
+    press(two, "Support", "Folder", "Fun")
+    assert headings(two) == ["Fun, Pirate", "Support"]
+    press(two, "Pirate", "Folder", "None")
+    assert headings(two) == ["Pirate", "Fun, Support"]
+    press(two, "Pirate", "Folder", "New folder…")
+    answer(two, Folder="x" * 61)
+    assert two.said == "This name has 61 characters. Give one of at most 60."
+    two.panel.list.delete_wanted.emit(two.id("Support"))
+    two.panel.offer.click()
+    assert headings(two) == ["Pirate", "Fun, Support"]
+
+
+def test_the_variables_of_a_preset_are_asked_for_when_it_is_chosen(screen: Screen) -> None:
+    panel = Panel(screen)
+    panel.keep("Support", "You help {{company}} in {{ city }} on {{date}}.")
+    panel.editor.edit.setPlainText("Mine")
+    panel.open("Support")
+    assert panel.editor.text == "Mine"
+    answer(panel, company="ACME", city="")
+    assert panel.editor.text == "You help ACME in {{ city }} on {{date}}."
+    assert panel.panel.list.selectionModel().hasSelection()
+    panel.open("Support")
+    panel.choice.asking.reject()
+    assert panel.editor.text == "You help ACME in {{ city }} on {{date}}."
+    panel.open("Support")
+    answer(panel, keeps=True, company="ACME", city="Graz")
+    panel.editor.edit.setPlainText("Mine")
+    panel.open("Support")
+    assert panel.editor.text == "You help ACME in Graz on {{date}}."
+    asked = panel.choice.request(panel.id("Support"))
+    assert asked.messages[0].content.startswith("You help ACME in Graz on ")
+    press(panel, "Support", "Variables…")
+    answer(panel, company="Other", city="Wien")
+    assert panel.editor.text == "You help Other in Wien on {{date}}."
+
+
+def test_a_preset_is_kept_resident_from_now_on_and_at_each_start(make_screen: Callable[..., Screen]) -> None:
+    first = make_screen()
+    panel = Panel(first)
+    panel.keep("Support", SUPPORT)
+    assert not panel.panel.keep_resident.isChecked()
+    before = len(first.engine.wishes)
+    panel.panel.keep_resident.click()
+    first.play()
+    wish = first.engine.wishes[before]
+    assert (wish[0].messages[0].content, wish[0].conversation) == (SUPPORT, f"preset {panel.id('Support')}")
+    label = wish[0].conversation
+    panel.close()
+    first.window.close()
+    again = make_screen()
+    assert label in [request.conversation for request in again.engine.kept]
+    panel = Panel(again)
+    panel.open("Support")
+    assert panel.panel.keep_resident.isChecked()
+    panel.panel.keep_resident.click()
+    again.play()
+    assert again.engine.calls[-1] == f"forget {label}"
+    assert not panel.panel.keep_resident.isChecked()
+
+
+def test_another_text_of_a_resident_preset_takes_its_place_and_a_deleted_one_goes(two: Panel) -> None:
+    two.open("Pirate")
+    two.panel.keep_resident.click()
+    two.keep("Pirate", "Ahoy. " * 90)
+    two.panel.offer.click()
+    two.answer()
+    assert two.screen.engine.wishes[-1][0].messages[0].content == "Ahoy. " * 90
+    number = two.id("Pirate")
+    two.panel.list.delete_wanted.emit(number)
+    assert two.screen.engine.calls[-1] == f"forget preset {number}"
+    two.panel.offer.click()
+    assert two.screen.engine.wishes[-1][0].conversation == f"preset {two.id('Pirate')}"
+    two.answer()
+
+
+def test_read_it_now_says_when_nobody_can(two: Panel) -> None:
+    press(two, "Pirate", "Read it now")
+    assert two.said == "It is read while nothing is asked."
+    assert two.screen.engine.wishes[-1][0].messages[0].content == PIRATE
+    two.answer()
+    two.screen.session.use_cache = False
+    press(two, "Pirate", "Read it now")
+    assert two.said == "No model is open here that could read it now; it is read once one is."
+
+
+def test_a_badge_says_resident_on_disk_remembered_or_from_scratch() -> None:
+    def said(reused: int, pinned: int = 0, disk: int = 0) -> str:
+        preview = Preview(1, 3000, reused, 3000 - reused, 2.0, 2900, 8192, (), pinned, disk_tokens=disk)
+        return preset_badge(preview).text.partition(",")[0]
+
+    assert [said(2912, 2900), said(2912, 0, 2912), said(2912), said(0)] == [
+        "resident",
+        "remembered on disk",
+        "remembered",
+        "from scratch",
+    ]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog
 
 from app.history.records import StoredMessage
 from app.placeholders import Cure
-from app.proof.dialog import ProofDialog
+from app.proof.dialog import RUNS, ProofDialog
 from app.proof.proof import Proof
 from app.words import seconds, times_sooner
 from engine import Finished, Matched, Prefill, TextDelta
@@ -164,7 +164,7 @@ def test_the_end_of_a_closed_proof_is_not_shown_in_the_next_one(talk: Callable[.
     screen.window.commands.prove.trigger()
     dialog, proof = dialog_of(screen), screen.application.proving.proof
     screen.until(Finished)
-    assert (dialog.headline.text(), screen.application.proving.proof) == ("", proof)
+    assert (dialog.headline.text(), screen.application.proving.proof) == (RUNS["warm"], proof)
     screen.play()
     assert dialog.headline.text().endswith("times sooner")
     dialog.reject()

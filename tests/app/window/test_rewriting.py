@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from app.transcript.branches_dialog import BranchesDialog
 from app.transcript.message_dialog import MessageDialog
+from app.window.preferences import PreferencesDialog
 from engine import DiskFullError, TextDelta
 from tests.app.fake_engine import FIRST_ID, Script
-from tests.app.window.conftest import Screen, settle
+from tests.app.window.conftest import Screen, accept, settle
 
 CUT = Script(tokens=("one", " two"), reason="length")
 REST = Script(tokens=(" three", "."))
@@ -216,6 +217,51 @@ def test_the_raw_text_is_shown_letter_by_letter(make_screen: Callable[..., Scree
     assert facts["Length"] == "3 tokens, kept as the model wrote them"
     assert facts["Its prompt"] == "5 tokens: 0 remembered, 5 read"
     dialog.reject()
+
+
+def test_what_was_written_ahead_is_underlined_on_demand(make_screen: Callable[..., Screen]) -> None:
+    """It stays so when the conversation is opened again, also with what an answer goes on with."""
+    tokens = ("In", " Leeds", ",", " in", " Leeds", ".")
+    screen = make_screen(Script(tokens, reason="length", accepted=(3, 4)), Script((" Yes", " Leeds"), accepted=(1,)))
+    screen.ask("Where?")
+    screen.play()
+    assert screen.answer().view.extraSelections() == []
+    choose(screen, 1, "Underline what was written ahead")
+    assert marked(screen) == [" in Leeds"]
+    press(screen.answer().tools.go_on)
+    screen.play()
+    assert marked(screen) == [" in Leeds", " Leeds"]
+    number = screen.session.conversation.id
+    screen.session.new_conversation()
+    screen.session.open(number)
+    settle()
+    assert marked(screen) == [" in Leeds", " Leeds"]
+    assert "2 tokens a pass" not in screen.answer().strip.figures
+    assert "3 of 6 guesses held" in screen.answer().strip.figures
+    choose(screen, 1, "Underline what was written ahead")
+    assert marked(screen) == []
+
+
+def marked(screen: Screen) -> list[str]:
+    return [mark.cursor.selectedText() for mark in screen.answer().view.extraSelections()]
+
+
+def test_nothing_is_written_ahead_where_the_preferences_say_so(make_screen: Callable[..., Screen]) -> None:
+    screen = make_screen(Script(accepted=(3, 4)))
+    dialogs = screen.application.dialogs
+    dialogs.edit_preferences()
+    preferences = dialogs.open_dialog
+    assert isinstance(preferences, PreferencesDialog)
+    preferences.write_ahead.setChecked(False)
+    accept(preferences)
+    screen.ask("Where?")
+    screen.play()
+    assert not screen.engine.requests[-1].write_ahead
+    press(screen.answer().tools.more)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert not any("Underline" in action.text() for action in menu.actions())
+    menu.close()
 
 
 def test_what_cannot_be_done_now_is_said(screen: Screen) -> None:

@@ -154,8 +154,13 @@ def test_progress_appears_where_the_answer_will_be_after_a_while(
     assert note.text().startswith("reading 3 of 6 tokens")
     timer_of(note).timeout.emit()
     assert not note.isHidden()
+    screen.application.choose_theme("dark")
+    settle()
+    again = screen.answer().note
+    assert not again.isHidden(), "another theme builds the messages anew"
+    assert again.text() == "reading 3 of 6 tokens, about 0.01 s left"
     screen.until(TextDelta)
-    assert note.isHidden()
+    assert screen.answer().note.isHidden()
     screen.play()
 
 
@@ -229,7 +234,11 @@ def test_escape_gives_up_editing(screen: Screen) -> None:
     assert (screen.composer.text, screen.composer.editing) == ("a draft", None)
 
 
-def test_a_failure_is_a_sentence_and_the_question_can_be_asked_again(make_screen: Callable[..., Screen]) -> None:
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+@pytest.mark.parametrize("by_notice", [False, True])
+def test_a_failure_is_a_sentence_and_the_question_can_be_asked_again(
+    make_screen: Callable[..., Screen], by_notice: bool, is_elsewhere: bool
+) -> None:
     screen = make_screen(Script(fail_after=-1, sentence="No memory is left."), Script(tokens=("Fine",)))
     screen.ask("Hello?")
     screen.play()
@@ -237,7 +246,12 @@ def test_a_failure_is_a_sentence_and_the_question_can_be_asked_again(make_screen
     assert screen.texts() == ["Hello?"]
     QTest.mouseClick(screen.window.notice._copy, Qt.MouseButton.LeftButton)
     assert "told to fail" in QGuiApplication.clipboard().text()
-    screen.transcript.messages[0].tools.again.click()
+    question, offer = screen.transcript.messages[0], screen.window.notice.offer
+    assert question.tools.awake
+    assert offer.text() == "Try again"
+    if by_notice and is_elsewhere:
+        screen.window.commands.new.trigger()
+    (offer if by_notice else question.tools.again).click()
     screen.play()
     assert screen.texts() == ["Hello?", "Fine"]
     assert screen.window.notice.text == ""

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,7 +29,7 @@ from engine.llama.weights import Projection, Weights
 from engine.models.from_transformers import weights_of
 from engine.models.lane_cache import probe_layout
 from engine.native import library as native_library
-from engine.weights import compiled_matrix, few_bits
+from engine.weights import few_bits
 from engine.weights.compiled_matrix import CompiledStack
 from engine.weights.quantise import Bits, quantise_int4, quantise_int8
 from engine.weights.stack import Stack
@@ -166,19 +165,6 @@ def test_few_bits_take_what_they_should() -> None:
     assert eight.nbytes == 64 * (128 + 4)
 
 
-@pytest.fixture
-def portable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The form for processors without AVX2, and for ARM."""
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "DEFAULT")
-        path = native_library._path()
-        loaded = None if path is None else native_library.load(path)
-    assert loaded is not None
-    assert loaded.headstart_widest(True) == 0
-    for module in (native_library, compiled_matrix):
-        monkeypatch.setattr(module, "library", lambda: loaded)
-
-
 @needs_native
 @pytest.mark.usefixtures("portable")
 @pytest.mark.parametrize("kind", ["int4", "int8"])
@@ -292,13 +278,6 @@ def test_bf16_is_rounded_as_torch_rounds() -> None:
     own = hidden.clone()
     NativeRows(weights).normalise(own, half, weights.norm)
     torch.testing.assert_close(own, hidden + half, rtol=0, atol=0, equal_nan=True)
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    count = torch.get_num_threads()
-    yield
-    torch.set_num_threads(count)
 
 
 STEPS = 4

@@ -20,7 +20,6 @@ from engine.llama.forward import LlamaForward
 from engine.models import from_gguf
 from engine.models.from_transformers import weights_of
 from engine.native import library as native_library
-from engine.weights import compiled_matrix
 from engine.weights.quantise import Bits
 from tests.depth import cases
 from tests.engine.gguf_packed import Shape, write_packed
@@ -71,26 +70,13 @@ def numbers(model: Model, before: int, sizes: list[int]) -> list[Tensor]:
     return [torch.cat(found), *(buffer[:, :, :start] for buffer in lane.keys + lane.values)]
 
 
-@pytest.fixture
-def threads() -> Iterator[None]:
-    """As many threads as before."""
-    count = torch.get_num_threads()
-    yield
-    torch.set_num_threads(count)
-
-
 @pytest.fixture(params=["as wide as it can", "eight at a time", "portable"])
-def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def form(request: pytest.FixtureRequest) -> Iterator[str]:
     """The forms of the compiled part that this processor runs."""
     library = native_library.library()
     assert library is not None
     if request.param == "portable":
-        with monkeypatch.context() as patched:
-            patched.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "DEFAULT")
-            path = native_library._path()
-            portable = None if path is None else native_library.load(path)
-        for module in (native_library, compiled_matrix):
-            monkeypatch.setattr(module, "library", lambda: portable)
+        request.getfixturevalue("portable")
     is_wide = library.headstart_widen_rows(request.param == "as wide as it can")
     from_file.cache_clear()
     packed_at_load.cache_clear()

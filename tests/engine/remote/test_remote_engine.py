@@ -5,16 +5,35 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine import CacheView, EitherEngine, Failed, Finished, KeptStart, Loaded, Matched, ModelSpec, TextDelta, Tool
+from engine import (
+    CacheView,
+    EitherEngine,
+    Failed,
+    Finished,
+    KeptStart,
+    Loaded,
+    Matched,
+    Message,
+    ModelSpec,
+    Preview,
+    Request,
+    TextDelta,
+    Tool,
+)
+from engine.models.loaded import tokenizer_alone
+from engine.prompt.template import PromptBuilder
 from engine.remote import engine as remote
 from engine.remote.engine import RemoteEngine
 from engine.remote.wire import LEFT_OUT, NOT_TOLD, Place
 from engine.types import ModelError
+from tests.engine.tiny_models import make_folder
 from tests.engine.worker_driver import PATIENCE_S, Driver, request
 
 
@@ -36,10 +55,26 @@ LLAMA_CPP = {
 }
 
 
+def letters(body: dict[str, Any]) -> str:
+    """A prompt as a server's template makes it."""
+    return "".join(f"<{each['role']}>{each['content']}" for each in body["messages"])
+
+
+def tokens_of(body: dict[str, Any]) -> list[int]:
+    """The tokens of a conversation, or of the text that llama.cpp's server wants to have counted: one a letter."""
+    return list(map(ord, body["content"] if "content" in body else letters(body)))
+
+
+def used(count: int) -> dict[str, Any]:
+    """What a server says of a prompt of so many tokens."""
+    return {"choices": [], "usage": {"prompt_tokens": count, "completion_tokens": 2}}
+
+
 class Recorded:
     """A server that answers as recorded: `answers` are the streams of one request after the other, each a list of
     chunks; None at the end of one breaks the connection there. What was sent is in `bodies`. `metrics` are what it
-    counts at each look. It answers as the model `name` only."""
+    counts at each look. It answers as the model `name` only. `tokens` says which tokens a body has that it is to
+    count; without it, it counts nothing."""
 
     def __init__(
         self,
@@ -48,6 +83,7 @@ class Recorded:
         status: int = 200,
         name: str = "tiny",
         metrics: Sequence[str] = (),
+        tokens: Callable[[dict[str, Any]], Sequence[int]] | None = None,
     ) -> None:
         self.name = name
         self.bodies: list[dict[str, Any]] = []
@@ -68,8 +104,14 @@ class Recorded:
             def do_POST(self) -> None:
                 recorded.headers.append(self.headers)
                 recorded.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-                if self.path.endswith("/tokenize"):
-                    self._send(b'{"count": 40}')
+                if self.path == "/apply-template":
+                    self._send(json.dumps({"prompt": letters(recorded.bodies[-1])}).encode())
+                    return
+                if self.path == "/tokenize":
+                    found = tokens(recorded.bodies[-1]) if tokens else []
+                    self._send(
+                        json.dumps({"count": len(found), "tokens": list(found)}).encode(), 200 if tokens else 404
+                    )
                     return
                 if status != 200:
                     self._send(b'{"error": {"message": "too long"}}', status)
@@ -208,10 +250,75 @@ def test_an_error_in_the_stream_is_a_sentence(opened: Open) -> None:
     assert "out of memory" in end.sentence
 
 
-def test_tokens_are_counted_by_the_server(opened: Open) -> None:
-    driver, _ = opened(HELLO)
-    preview = driver.end(driver.engine.preview(request()))
-    assert preview.prompt_tokens == 40  # type: ignore[union-attr]
+def look(driver: Driver, asked: Request) -> Preview:
+    preview = driver.end(driver.engine.preview(asked))
+    assert isinstance(preview, Preview)
+    assert preview.is_elsewhere
+    return preview
+
+
+@pytest.mark.parametrize("owner", ["vllm", "llamacpp"])
+def test_what_a_server_has_had_is_known_and_no_more_is_said(opened: Open, owner: str) -> None:
+    asked = request("Where?", conversation="#1")
+    count = len(letters({"messages": [{"role": each.role, "content": each.content} for each in asked.messages]}))
+    driver, _ = opened([*HELLO, used(count)], owner=owner, tokens=tokens_of)
+    assert (look(driver, asked).prompt_tokens, look(driver, asked).reused_tokens) == (count, 0)
+    driver.finished(driver.engine.submit(asked))
+    longer = replace(asked, messages=(*asked.messages, Message("assistant", "Hello"), Message("user", "And?")))
+    assert look(driver, longer).reused_tokens == count
+    other = look(driver, request("Whose?", conversation="#1"))
+    assert other.reused_tokens == count - len("ere?"), "up to the first letter that differs"
+    assert look(driver, replace(longer, conversation="#2")).reused_tokens == 0
+    assert (other.seconds, other.spans, other.reused_tokens + other.computed_tokens) == (0.0, (), other.prompt_tokens)
+
+
+def test_a_count_that_the_server_contradicts_promises_nothing(opened: Open) -> None:
+    asked = request("Where?", conversation="#1")
+    driver, _ = opened([*HELLO, used(3)], tokens=tokens_of)
+    look(driver, asked)
+    driver.finished(driver.engine.submit(asked))
+    assert look(driver, asked).reused_tokens == 0
+
+
+def test_a_server_that_counts_nothing_says_so(opened: Open) -> None:
+    driver, server = opened(HELLO)
+    for _ in range(2):
+        failed = driver.end(driver.engine.preview(request()))
+        assert isinstance(failed, Failed)
+        assert "does not count" in failed.sentence
+    assert len(server.bodies) == 1, "it is asked once"
+
+
+@pytest.fixture
+def cached_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PromptBuilder:
+    """The tokenizer of the model "org/tiny" lies in the Hugging Face cache."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    folder = make_folder(tmp_path / "models--org--tiny" / "snapshots" / "abc")
+    (folder / "model.safetensors").unlink()
+    return PromptBuilder(tokenizer_alone(folder))
+
+
+def test_a_tokenizer_on_this_computer_counts_where_the_server_does_not(
+    opened: Open, cached_model: PromptBuilder
+) -> None:
+    asked = request("Where is it?", conversation="#1")
+    made = cached_model.build(asked.messages)
+    driver, _ = opened([*HELLO, used(len(made.ids))], name="org/tiny")
+    before = look(driver, asked)
+    assert (before.ids, before.spans, before.reused_tokens) == (made.ids, made.spans, 0)
+    assert "Where is it?" in "".join(before.block_texts)
+    driver.finished(driver.engine.submit(asked))
+    assert look(driver, asked).reused_tokens == len(made.ids)
+
+
+def test_a_tokenizer_of_another_model_of_that_name_is_not_believed(opened: Open, cached_model: PromptBuilder) -> None:
+    asked = request("Where is it?", conversation="#1")
+    driver, _ = opened([*HELLO, used(7)], name="org/tiny")
+    look(driver, asked)
+    driver.finished(driver.engine.submit(asked))
+    assert isinstance(driver.end(driver.engine.preview(asked)), Failed)
+    counting, _ = opened([*HELLO, used(7)], name="org/tiny", tokens=tokens_of)
+    assert look(counting, asked).spans == ()
 
 
 @pytest.mark.parametrize(
@@ -252,8 +359,7 @@ def test_a_request_can_name_its_own_server(opened: Open, driver: Driver) -> None
     assert either.finished(either.engine.submit(request())).text != "Hello"
     views = [event for event in either.events if isinstance(event, CacheView)]
     assert all(view.budget_bytes for view in views), "the cache of this computer stays as it is"
-    preview = either.end(either.engine.preview(request(server=server.address)))
-    assert preview.prompt_tokens == 40  # type: ignore[union-attr]
+    assert isinstance(either.end(either.engine.preview(request(server=server.address))), Failed)
     wrong = either.end(either.engine.submit(request(server="ftp://x")))
     assert isinstance(wrong, Failed)
     assert "named by its address" in wrong.sentence

@@ -165,6 +165,35 @@ def test_without_the_cache_nothing_is_read(chat: Chat) -> None:
     assert not spy(chat).calls
 
 
+def kept_start(chat: Chat) -> Wish:
+    """To read what every first question of a conversation finds, and to keep its system prompt in a name."""
+    asked = [replace(each, conversation="preset 1") for each in wish(chat, "0", "a").requests]
+    return Wish(7, tuple(asked), keeps=True)
+
+
+def test_a_pinned_prompt_stays_resident(tiny: LoadedModel, tmp_path: Path) -> None:
+    """Whatever else needs the room; and it is on disk for the next start, which brings it from there."""
+    chat = Chat(make_responder(SpyModel(tiny), folder=tmp_path), SYSTEM * 2)
+    cache = chat.responder.cache
+    read(chat.responder, kept_start(chat))
+    prompt = build_prompt(chat.responder, [*chat.messages, Message("user", "0")])
+    whole = prompt.system_tokens // 16 * 16
+    assert cache.kept_tokens(prompt.ids) == whole > 0
+    cache.store.free(cache.tree.evict(1000))
+    forget_lanes(cache)
+    assert cache.peek(prompt.ids) >= whole
+    list(chat.responder.write_back())
+    cache.disk.close()
+    again = Chat(make_responder(SpyModel(tiny), folder=tmp_path), SYSTEM * 2)
+    calls = spy(again).calls
+    read(again.responder, kept_start(again))
+    assert again.responder.cache.kept_tokens(prompt.ids) == whole
+    assert sum(count for _, count in calls) < 32
+    again.responder.forget("preset 1")
+    assert again.responder.cache.kept_tokens(prompt.ids) == 0
+    again.responder.cache.check_integrity()
+
+
 IDS = st.lists(st.integers(0, 2), max_size=12).map(tuple)
 
 
@@ -224,6 +253,16 @@ def test_whatever_is_asked_goes_first(driver: Driver, held: int, asked: str) -> 
         beside.finished(beside.engine.submit(request(client="editor", conversation="program")))
     else:
         driver.end(engine.submit(request()) if asked == "request" else engine.preview(request()))
+    assert isinstance(driver.end(held), Preview)
+
+
+def test_what_is_wished_last_is_read_first(driver: Driver, held: int) -> None:
+    """A pinned prompt may take seconds at the start, and a question is written meanwhile."""
+    newer = driver.engine.read_ahead(request("A question that somebody writes now, while something else is read."))
+    assert isinstance(driver.end(newer), Preview)
+    assert not ends(driver, held) or driver.events.index(ends(driver, held)[0]) > driver.events.index(
+        ends(driver, newer)[0]
+    )
     assert isinstance(driver.end(held), Preview)
 
 

@@ -22,8 +22,11 @@ from tests.engine.chat_templates import CHATML, HARMONY, HERMES_TOOLS
 from tests.engine.kinds_of_templates import (
     CALLS_LEFT_OUT,
     EMPTY_THOUGHT,
+    KINDS_OF_ARGUMENTS,
+    MARKED_TEXTS,
     OPENED_ANSWER,
     SHORT_IDS,
+    TAGGED_ARGUMENTS,
     THOUGHT_IN_LAST_TURN,
 )
 from tests.engine.prompt.test_ends import HARMONY_TOKENS
@@ -50,6 +53,11 @@ PRICE = Tool(
 TOOLS = (PRICE, TRACK)
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
+KEYED = {
+    "tagged arguments": (TAGGED_ARGUMENTS, "<|im_end|>", ()),
+    "kinds of arguments": (KINDS_OF_ARGUMENTS, "<|im_end|>", ()),
+    "marked texts": (MARKED_TEXTS, "<|im_end|>", ("<|tool_call>", "<tool_call|>", '<|"|>')),
+}
 TEMPLATES = {
     "calls in tags": (THOUGHT_IN_LAST_TURN, "<|im_end|>", ("<tool_call>", "</tool_call>")),
     "empty thought": (EMPTY_THOUGHT, "<|im_end|>", ()),
@@ -58,6 +66,7 @@ TEMPLATES = {
     "tools as text": (OPENED_ANSWER, "<|im_end|>", ()),
     "to the end": (SHORT_IDS, "</s>", ("[TOOL_CALLS]",)),
     "channels": (HARMONY, "<|call|>", HARMONY_TOKENS),
+    **KEYED,
 }
 
 
@@ -128,6 +137,49 @@ def test_a_strict_tool_leaves_text_free_and_holds_its_calls() -> None:
     said = ask(make_responder(scripted), temperature=0.0, held_calls=("track",))
     assert said.text == "Just text, [and] <b> that is all."
     assert said.token_ids == tuple(plain)
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_where_arguments_stand_one_by_one_texts_are_free_and_all_else_fits(name: str) -> None:
+    """The model writes a text of its own and ends it; what is not required may be left out."""
+    responder = random_responder(*KEYED[name])
+    tokenizer = responder.model.tokenizer
+    form = AnswerFormat.of(tokenizer)
+    found = PromptBuilder(tokenizer).call_form(form, ["<|im_end|>"])
+    assert found is not None
+    assert found.keyed is not None
+    schema = {
+        "note": {"type": "string"},
+        "size": {"type": "integer"},
+        "tags": {"type": "array", "items": {"enum": ["a"]}},
+    }
+    tool = Tool("keep", parameters=json.dumps({"type": "object", "properties": schema, "required": ["note"]}))
+    for arguments in ({"note": 'A "big" <tent>,\n{7}'}, {"note": "7", "size": 7}, {"note": "x", "tags": ["a", "a"]}):
+        script = tokenizer(found.written("keep", arguments), add_special_tokens=False).input_ids
+        scripted = Scripted(responder.model, [*script, *[tokenizer.eos_token_id] * 400])  # type: ignore[arg-type]
+        sampling = Sampling(0.0, repetition_penalty=1.0, max_tokens=400)
+        asked = Request((Message("user", "x"),), sampling, tools=(tool,), must_call=("keep",))
+        (call,) = finish(make_responder(scripted), asked)[1].tool_calls
+        assert json.loads(call.arguments) == arguments
+
+
+@pytest.mark.parametrize("text", [{"type": "string", "pattern": "a+"}, {"type": "string", "maxLength": 3}])
+def test_what_a_text_as_it_is_cannot_be_held_to_is_refused(text: dict[str, object]) -> None:
+    responder = random_responder(*KEYED["tagged arguments"])
+    tool = Tool("odd", parameters=json.dumps({"type": "object", "properties": {"x": text}}))
+    with pytest.raises(InvalidRequestError, match="writes texts as they are"):
+        finish(responder, Request((Message("user", "x"),), tools=(tool,), must_call=("odd",)))
+
+
+def test_only_what_may_be_called_is_called_and_text_stays_free() -> None:
+    responder = random_responder(*TEMPLATES["calls in tags"])
+    tokenizer = responder.model.tokenizer
+    opens = tokenizer('I look.\n<tool_call>\n{"name": "', add_special_tokens=False).input_ids
+    for name in ("track", "price"):
+        scripted = Scripted(responder.model, [*opens, *[5] * 500])  # type: ignore[arg-type]
+        made = ask(make_responder(scripted), temperature=0.0, may_call=(name,), held_calls=(name,), one_call=True)
+        assert [call.name for call in made.tool_calls] == [name]
+        assert made.text == "I look."
 
 
 def test_one_call_ends_the_answer() -> None:

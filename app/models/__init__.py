@@ -1,0 +1,1 @@
+"""The models on this computer, and those that can be downloaded."""
