@@ -62,7 +62,8 @@ class LlamaForward:
         """As in `Network`, where `at_once` is more than 1."""
         assert self._native is not None
         self._check(lane, start, len(ids))
-        return self._logits(self._native(ids, lane, start))
+        # Row by row: how torch's loops round a number hangs on where it lies among all.
+        return torch.stack([self._logits(row) for row in self._native(ids, lane, start)])
 
     def _check(self, lane: Lane, start: int, count: int) -> None:
         """Refuse what does not fit into the lane: the compiled part writes to addresses, and sees no bounds."""
