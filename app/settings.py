@@ -65,8 +65,10 @@ def quality(dtype: str) -> str:
     figures = _measured()["perplexity"]
     if dtype not in figures:
         return ""
-    text = f"Perplexity of a page of text with the default model: {figures[dtype]:.1f}"
-    return f"{text}." if dtype == "fp32" else f"{text}, in fp32 {figures['fp32']:.1f} (lower is better)."
+    found, best = figures[dtype], figures["fp32"]
+    if dtype == "fp32":
+        return f"Perplexity of a page of text with the default model: {found:.1f}."
+    return f"Perplexity of a page of text with the default model: {found:.1f}, in fp32 {best:.1f} (lower is better)."
 
 
 def option(default: T, about: str, span: tuple[int, int] | None = None) -> T:

@@ -38,6 +38,7 @@ from engine.events import (
     TtftParts,
     TurnStats,
 )
+from engine.keys import key_of
 from engine.library.download import DEFAULT_MODEL_BYTES
 from engine.library.found import FoundModel, delete_model, find_models
 from engine.library.found import size_of as model_bytes
@@ -180,6 +181,7 @@ __all__ = [
     "is_server",
     "keep_hub_token",
     "keep_key",
+    "key_of",
     "look_up_on_hub",
     "model_bytes",
     "model_fit",

@@ -24,7 +24,7 @@ SENTENCES = FOLDER / "sentences.txt"
 CONTEXT = "headstart"
 SPEAKERS = (
     *("engine", "app/history", "app/exchange", "app/chat", "app/documents.py", "app/settings.py", "app/updates.py"),
-    *("app/files.py", "app/widgets/work.py", "app/system_prompt/preset_files.py"),
+    *("app/files.py", "app/tools", "app/widgets/work.py", "app/system_prompt/preset_files.py"),
 )
 """Where sentences are made that stay English until the window shows them. Elsewhere those of errors do."""
 SILENT = ("app/history/schema.py", "app/chat/titles.py", "app/server", "app/demo", "app/command", "app/__main__.py")

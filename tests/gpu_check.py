@@ -8,12 +8,16 @@ sizes on the CPU, so that the check itself is tested.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
 import platform
 import random
+import re
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -26,10 +30,15 @@ import torch
 
 from engine import check_device, describe_devices, fetch_model
 from engine.cache.store import Lane
-from engine.models.choice import cache_sizes, choose_device, choose_dtype, free_bytes, taken_for_block
+from engine.models.choice import cache_sizes, choose_device, choose_dtype, free_bytes, taken_for_block, total_bytes
 from engine.models.from_transformers import TransformersNetwork
+from engine.models.graphs import PlainCalls, Steps, recorder_for
 from engine.models.loaded import LoadedModel, load
-from engine.types import Message
+from engine.turn.choosing import Choice
+from engine.turn.pipelined import PipelinedChoice
+from engine.turn.sampling import KnownTokens
+from engine.types import Message, Request, Sampling
+from tests.engine.gguf_packed import SHAPES, write_packed
 from tests.engine.model_zoo import CASES, ROPE_CASES, ModelCase
 from tests.engine.models.test_classes import make_subject, prompt
 from tests.engine.tiny_models import make_llama, make_tokenizer
@@ -38,6 +47,9 @@ from tests.engine.turns import Chat, cold_answer, make_responder
 Row = dict[str, Any]
 ACTIONS = 200
 SOURCES = ("Where is my parcel?", "What does a tent cost?", "Is the stove in the pack?", "When will it be here?")
+STUCK_S = 60
+"""A driver that answers no more keeps this program for so long after its time; what was found by then is written."""
+
 NOT_ON_CPU = "There is nothing to measure on a CPU."
 
 
@@ -108,7 +120,7 @@ def classes(check: Check) -> Iterator[Row]:
     """Every supported class with random weights: the device against the CPU."""
     every = CASES + ROPE_CASES
     for case in every[:: 4 if check.small else 1]:
-        for dtype in (torch.float32, choose_dtype("auto", check.device, 32, torch.bfloat16)[0]):
+        for dtype in dict.fromkeys((torch.float32, choose_dtype("auto", check.device, 32, torch.bfloat16)[0])):
             try:
                 yield {"class": case.name, "type": str(dtype)[6:], **compare(case, dtype, check.device)}
             except Exception as error:
@@ -185,10 +197,44 @@ def memory(check: Check) -> Iterator[Row]:
     }
 
 
+def device_tests(check: Check) -> Iterator[Row]:
+    """The tests that are marked for a device, in a process of their own."""
+    command = [sys.executable, "-m", "pytest", "-m", "device", "-n", "0", "-q", "-rA", "--tb=line", "tests/engine/gpu"]
+    said = within(check, min(90.0, check.left() / 3), command, {"HEADSTART_TEST_DEVICE": check.device.type})
+    for line in said.splitlines():
+        kind, _, rest = line.partition(" ")
+        if kind in ("PASSED", "FAILED", "ERROR"):
+            name, _, why = rest.partition(" - ")
+            row: Row = {"test": name.rpartition("::")[2], "right": kind == "PASSED"}
+            yield row | ({"said": why[:200]} if why else {})
+    if not any(line.startswith(("PASSED", "FAILED")) for line in said.splitlines()):
+        yield {"test": "none was played", "right": False, "said": said.strip()[-300:]}
+
+
+def within(check: Check, seconds: float, command: list[str], environment: dict[str, str]) -> str:
+    """What a program says within so many seconds; then it ends, and all that it has started."""
+    said = check.out / "said.txt"
+    with said.open("w", encoding="utf-8") as file:
+        program = subprocess.Popen(command, env={**os.environ, **environment}, stdout=file, stderr=subprocess.STDOUT,
+                                   start_new_session=True)  # fmt: skip
+        try:
+            program.wait(max(1.0, seconds))
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
+    text = said.read_text("utf-8", errors="replace")
+    said.unlink()
+    return text
+
+
 def speed(check: Check) -> Iterator[Row]:
     """The default model, or `GPU_CHECK_MODEL`: seconds to read and tokens a second, after one round for nothing."""
     path = Path(os.environ.get("GPU_CHECK_MODEL") or fetch_model(lambda *_: None))
     model = load(path, check.device.type, "auto")  # type: ignore[arg-type]
+    yield from _speed(model, check)
+
+
+def _speed(model: LoadedModel, check: Check) -> Iterator[Row]:
     past, new, written = (512, 57, 8) if check.small else (3000, 57, 64)
     lane = Lane(model.layout, past + new + written)
     ids = [(31 * index + 7) % min(model.vocabulary, 10_000) for index in range(past + new)]
@@ -210,30 +256,120 @@ def speed(check: Check) -> Iterator[Row]:
         timed([5], start)
         each = timed([5], start, written)
         yield {"what": f"writing behind {start:,} tokens", "figure": f"{1 / each:.1f} tokens a second"}
-    yield from _profile(model, lane, past, check)
 
 
-def _profile(model: LoadedModel, lane: Lane, start: int, check: Check) -> Iterator[Row]:
-    """Ten tokens: how much of the time a kernel runs, and which take most."""
-    kinds = [torch.profiler.ProfilerActivity.CPU]
-    kinds += [torch.profiler.ProfilerActivity.CUDA] if check.device.type == "cuda" else []
-    began = time.perf_counter()
-    with torch.profiler.profile(activities=kinds) as profile:
-        for index in range(10):
-            model.forward([5], lane, start + index % 4, is_answer=True)
+def large(check: Check) -> Iterator[Row]:
+    """As rows L1 to L6, with a file of random weights, which is made where there is time for it: a billion of them, on
+    the CPU 135 million. llama.cpp is measured by `make bench`."""
+    name = "135m" if check.small else "1b"
+    if check.left() < (30 if check.small else 150):
+        yield {"what": f"no time to make a file of {name}", "figure": ""}
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}-Q4_0.gguf"
+        write_packed(path, "Q4_0", SHAPES[name], {"token_embd": "Q8_0"}, vocabulary=fetch_model(lambda *_: None))
+        before, began = _taken(check), time.perf_counter()
+        model = load(path, check.device.type, "auto")  # type: ignore[arg-type]
+        model.forward([1], Lane(model.layout, 16), 0)
         model.synchronize()
-    whole = time.perf_counter() - began
-    events = profile.key_averages()
-    name = "self_device_time_total" if check.device.type == "cuda" else "self_cpu_time_total"
-    busy = sum(getattr(event, name, 0) for event in events) / 1e6
-    yield {"what": "ten tokens under the profiler", "figure": f"{whole:.3f} s, kernels run {busy:.3f} s of it"}
-    for event in sorted(events, key=lambda event: -getattr(event, name, 0))[:8]:
-        yield {"what": event.key[:80], "figure": f"{getattr(event, name, 0) / 1e3:.2f} ms in {event.count} calls"}
+        seconds, taken = time.perf_counter() - began, _taken(check) - before
+        size = path.stat().st_size
+        yield {"what": f"{name} Q4_0: time to load, with a first token", "figure": f"{seconds:.1f} s"}
+        if not check.small:  # a process has memory already that another model left
+            yield {"what": "memory of the loaded model / the file", "figure": f"{taken / size:.2f}"}
+        yield from _speed(model, check)
+
+
+def _taken(check: Check) -> int:
+    """Bytes of the device that are taken."""
+    return 0 if check.small else total_bytes(check.device) - free_bytes(check.device)
+
+
+WAYS = ("each token waited for", "one ahead", "one ahead, repeated by graphs")
+
+
+@dataclass
+class Writing:
+    """The default model behind a prompt, and ways to write with it."""
+
+    model: LoadedModel
+    lane: Lane
+    logits: torch.Tensor
+
+    @classmethod
+    def behind_a_prompt(cls, check: Check) -> Writing:
+        """Read a prompt."""
+        model = load(Path(fetch_model(lambda *_: None)), check.device.type, "auto")  # type: ignore[arg-type]
+        lane, ids = Lane(model.layout, 512), [(31 * index + 7) % 10_000 for index in range(200)]
+        logits = model.forward(ids, lane, 0)
+        lane.ids[:] = ids
+        return cls(model, lane, logits)
+
+    def write(self, way: str, count: int) -> tuple[float, list[int]]:
+        """Seconds, and greedy tokens."""
+        request = Request((Message("user", "?"),), Sampling(temperature=0.0, max_tokens=count))
+        known = KnownTokens(self.model.vocabulary, self.model.unknown_ids)
+        choice: Choice | PipelinedChoice = Choice(self.model, request, known, (), (), None)
+        if way != WAYS[0]:
+            recorder = recorder_for(self.model.device) or PlainCalls()
+            steps = Steps(self.model, recorder if way == WAYS[2] else None)
+            list(steps.record([self.lane]))
+            choice = PipelinedChoice(steps, request, known, ())
+        self.model.synchronize()
+        began, logits, tokens = time.perf_counter(), self.logits, []
+        while True:
+            tokens.append(choice.next(logits))
+            choice.see(tokens[-1])
+            if len(tokens) == count:
+                self.model.synchronize()
+                return time.perf_counter() - began, tokens
+            logits = choice.step(tokens[-1], self.lane, len(self.lane.ids) + len(tokens) - 1)
 
 
 def graphs(check: Check) -> Iterator[Row]:
-    """CUDA graphs."""
-    yield {"what": "decoding by CUDA graphs", "figure": "not written yet: every token is told call by call"}
+    """The same answer by each way."""
+    writing, count = Writing.behind_a_prompt(check), 16 if check.small else 128
+    expected: list[int] = []
+    for way in WAYS:
+        writing.write(way, count)
+        seconds, tokens = min(writing.write(way, count) for _ in range(2 if check.small else 5))
+        expected = expected or tokens
+        equal = sum(one == other for one, other in zip(tokens, expected, strict=True))
+        yield {"way": way, "tokens a second": f"{count / seconds:.1f}", "tokens as by the first": f"{equal} of {count}"}
+
+
+def profile(check: Check) -> Iterator[Row]:
+    """Ten tokens by each way: how long the device computes, and how long it has nothing to do between two kernels."""
+    writing, is_cuda = Writing.behind_a_prompt(check), check.device.type == "cuda"
+    kinds = [torch.profiler.ProfilerActivity.CPU] + [torch.profiler.ProfilerActivity.CUDA] * is_cuda
+    for way in WAYS:
+        writing.write(way, 10)
+        with torch.profiler.profile(activities=kinds) as recorded:
+            seconds, _ = writing.write(way, 10)
+        spans = sorted(
+            (event.time_range.start, event.time_range.end)
+            for event in recorded.events() or ()
+            if (str(event.device_type).endswith("CUDA") if is_cuda else event.cpu_parent is None)
+        )
+        name = "self_device_time_total" if is_cuda else "self_cpu_time_total"
+        events = sorted(recorded.key_averages(), key=lambda event: -getattr(event, name, 0))[:3]
+        said = ", ".join(f"{event.key[:40]} {getattr(event, name, 0) / 1e3:.1f} ms" for event in events)
+        yield {"way": way, "ten tokens": f"{1000 * seconds:.1f} ms", **gaps(spans), "most of it": said}
+
+
+def gaps(spans: list[tuple[float, float]]) -> Row:
+    """How long kernels run, by when they begin and end in µs, and what lies between them."""
+    busy, between, until = 0.0, [], None
+    for start, end in spans:
+        if until is not None and start > until:
+            between.append(start - until)
+        busy += max(0.0, end - max(start, until if until is not None else start))
+        until = end if until is None else max(until, end)
+    longest = sorted(between)[-3:]
+    return {
+        "kernels": len(spans), "they run": f"{busy / 1000:.1f} ms", "nothing runs": f"{sum(between) / 1000:.1f} ms",
+        "longest gaps": ", ".join(f"{gap / 1000:.2f}" for gap in reversed(longest)) + " ms" * bool(longest),
+    }  # fmt: skip
 
 
 def bench(check: Check) -> Iterator[Row]:
@@ -241,18 +377,20 @@ def bench(check: Check) -> Iterator[Row]:
     found = check.out / "bench.json"
     found.unlink(missing_ok=True)
     command = [sys.executable, "-m", "tests.bench", "--only", "engine", "--out", str(found)]
-    try:
-        subprocess.run(command, env={**os.environ, "QUICK": "1"}, timeout=max(1.0, check.left() - 5),
-                       capture_output=True, check=False)  # fmt: skip
-    except subprocess.TimeoutExpired:
-        yield {"row": "", "what": "broken off: the time was over", "value": ""}
-    for row in json.loads(found.read_text("utf-8"))["rows"] if found.exists() else ():
-        yield {"row": row["id"], "what": row["name"], "value": row["value"]}
+    said = within(check, check.left() - 5, command, {"QUICK": "1"})
+    rows = json.loads(found.read_text("utf-8"))["rows"] if found.exists() else ()
+    for row in rows:
+        yield {"row": row["id"], "what": row["name"], "value": row["value"], "must be": row["must"]}
+    if check.left() < 6:
+        yield {"row": "", "what": "broken off here: the time was over"}
+    elif not rows:
+        yield {"row": "", "what": "no row: " + said.strip()[-200:]}
 
 
 PARTS: tuple[tuple[str, str, Callable[[Check], Iterator[Row]]], ...] = (
     ("This computer", "What was found, and what the engine would choose.", computer),
     ("The first minute", "A made-up model on the device and on the CPU: `headstart doctor --gpu`.", first_minute),
+    ("Tests on the device", "Those of the engine's tests that are marked for it.", device_tests),
     ("Every class", "Random weights, the device against the CPU in fp32. KL is the largest of nine.", classes),
     (
         "Random actions",
@@ -260,21 +398,24 @@ PARTS: tuple[tuple[str, str, Callable[[Check], Iterator[Row]]], ...] = (
         random_actions,
     ),
     ("Memory", "What is taken, against the arithmetic by which the cache gets its budget.", memory),
-    ("Speed", "One run each, after one for nothing; then ten tokens under the profiler.", speed),
-    ("CUDA graphs", "With and without.", graphs),
+    ("Graphs on and off", "Greedy, the default model behind 200 tokens; the quickest of some runs.", graphs),
+    ("Ten tokens", "Under the profiler, which takes time itself: when kernels run, and when none does.", profile),
+    ("Speed", "One run each, after one for nothing.", speed),
+    ("A large model", "Random weights in a GGUF file, one run each, after one for nothing.", large),
     ("Bench", "The rows of `make bench` that are about the engine, with few samples.", bench),
 )
 
 
 def page(parts: list[dict[str, Any]]) -> str:
     """Everything on one page."""
-    body = "".join(_section(part) for part in parts)
+    body, seconds = "".join(_section(part) for part in parts), sum(part["seconds"] for part in parts)
     return (
         "<!doctype html><meta charset='utf-8'><title>Headstart: GPU check</title><style>"
         "body{font:15px/1.45 system-ui;max-width:60em;margin:2em auto;padding:0 1em}table{border-collapse:collapse}"
         "td,th{padding:.2em .8em .2em 0;text-align:left;vertical-align:top;border-bottom:1px solid #ddd}"
         "pre{background:#f4f4f4;padding:.6em;white-space:pre-wrap}.bad{color:#b00020;font-weight:600}</style>"
-        f"<h1>Headstart: GPU check</h1><p>{_verdict(parts)}</p>{body}"
+        f"<h1>Headstart: GPU check</h1><p>{_verdict(parts)} {seconds:.0f} seconds, {time.strftime('%d %B %Y')}.</p>"
+        + body
     )
 
 
@@ -287,7 +428,8 @@ def _verdict(parts: list[dict[str, Any]]) -> str:
     wrong = _wrong(parts)
     faults = [part["title"] for part in parts if part["fault"] and not part["fault"].startswith(("not", "broken"))]
     short = [part["title"] for part in parts if part["fault"].startswith(("not", "broken"))]
-    said = f"Comparisons: {len(wrong)} wrong." if wrong else "Every comparison that was made is right."
+    made = sum("right" in row for part in parts for row in part["rows"])
+    said = f"Comparisons: {len(wrong)} wrong." if wrong else f"All {made} comparisons that were made are right."
     said += f" Ended by an error: {escape(', '.join(faults))}." if faults else ""
     return said + (f" For lack of time not whole: {escape(', '.join(short))}." if short else "")
 
@@ -298,9 +440,14 @@ def _section(part: dict[str, Any]) -> str:
     rows = "".join("<tr>" + "".join(_cell(row, column) for column in columns) + "</tr>" for row in part["rows"])
     fault = f"<pre>{escape(part['fault'])}</pre>" if part["fault"] else ""
     return (
-        f"<h2>{escape(part['title'])}</h2><p>{escape(part['note'])} {part['seconds']} s.</p>"
+        f"<h2>{escape(part['title'])}</h2><p>{_marked(part['note'])} {part['seconds']} s.</p>"
         f"<table><tr>{head}</tr>{rows}</table>{fault}"
     )
+
+
+def _marked(text: str) -> str:
+    """What stands between two ` is a command."""
+    return re.sub("`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
 def _cell(row: Row, column: str) -> str:
@@ -321,8 +468,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     device = choose_device(options.device)
     check = Check(options.out, device, time.monotonic() + 60 * options.minutes, device.type == "cpu")
-    for title, note, find in PARTS[: options.parts]:
-        check.play(title, note, find)
+    faulthandler.dump_traceback_later(60 * options.minutes + STUCK_S, exit=True)
+    try:
+        for title, note, find in PARTS[: options.parts]:
+            check.play(title, note, find)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
     print(f"{_verdict(check.parts)} The page: {check.out / 'gpu-check.html'}")
     return int(bool(_wrong(check.parts)))
 

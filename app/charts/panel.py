@@ -48,6 +48,7 @@ class ChartPanel(QWidget):
 
     def __init__(self, theme: Theme = LIGHT) -> None:
         super().__init__()
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # as time runs in charts, in every language
         self.turns, self.memory = TurnSeries(), MemorySeries()
         self.scope = ScopeSwitch(theme)
         self.headline = Headline(theme)

@@ -25,6 +25,7 @@ TOO_OFTEN = (
 NOT_ALLOWED = "The user does not allow this tool to be called. Answer without it."
 NOT_THERE = "There is no tool with this name."
 NO_SERVER = "The tool server {} was removed. Add it again in Tools…, or switch its tools off."
+WAITS = "In another conversation the model wants to call a tool, and waits for your word."
 SAYS_NOTHING = "[The tool gave nothing back.]"
 
 
@@ -215,6 +216,8 @@ class Calling(QObject):
                 found.wish = Wish(number, tool, call)
         if len(found.texts) == len(found.answer.tool_calls):
             self._end(found)
+        elif found.wish is not None and found.conversation_id != self._session.conversation.id:
+            self.said.emit(WAITS)
         self.changed.emit()
 
     def _call(self, found: _Round, number: int, tool: ChosenTool, call: ToolCall) -> None:

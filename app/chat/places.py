@@ -45,6 +45,18 @@ def _goes_on(branch: Sequence[StoredMessage], place: int) -> bool:
     return place + 1 < len(branch) and branch[place].role == branch[place + 1].role == "user"
 
 
+def called_tool(branch: Sequence[StoredMessage], result: StoredMessage) -> str:
+    """The name of the tool whose result a message of a branch is, "" where no call of it stands there: results follow
+    on their calls in the same order."""
+    ids = [message.id for message in branch]
+    index = ids.index(result.id) if result.id in ids else 0
+    first = index
+    while first > 0 and branch[first - 1].role == "tool":
+        first -= 1
+    calls = branch[first - 1].tool_calls if first > 0 else ()
+    return calls[index - first].name if index - first < len(calls) else ""
+
+
 def ordinal_place(branch: Sequence[StoredMessage], index: int) -> str:
     """Name a message of a branch by its place: "your 2nd message". Index -1 is the system prompt."""
     role = branch[index].role if index >= 0 else "system"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from app.demo.page_charts import Chart, charts
 from app.demo.report import Pair, Report, Row, times_sooner
-from app.demo.report_words import agreement, gain, gain_ahead
+from app.demo.report_words import sentences
 from app.demo.script import TITLES
 from app.theme import DARK, LIGHT, Theme
 from app.transcript.markdown import Block, Run, parse
@@ -121,7 +121,7 @@ def page_of(report: Report, machine: str) -> Page:
         title=TITLES[report.script],
         about=f"{report.about} {METHOD_AHEAD if report.rows('ahead') else METHOD}",
         numbers=_last_turn(pairs[-1], report.rows("ahead")[-1:]),
-        sentences=tuple(filter(None, (gain(report), gain_ahead(report), agreement(report)))),
+        sentences=tuple(filter(None, sentences(report))),
         charts=charts(pairs, report.rows("ahead")),
         turns=tuple(_turn_line(report, pair) for pair in pairs),
         answers=tuple(

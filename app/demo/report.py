@@ -29,7 +29,8 @@ Cache = Literal["off", "on", "ahead"]
 @dataclass(frozen=True, slots=True)
 class Row:
     """One turn with the cache on or off, or on and read ahead while its question was typed. reused_tokens +
-    computed_tokens == prompt_tokens, and `ahead_tokens` of the reused ones were read ahead; sizes in bytes."""
+    computed_tokens == prompt_tokens, and `ahead_tokens` of the reused ones were read ahead; sizes in bytes. In `passes`
+    of the model `accepted_tokens` were written ahead, by guesses that held."""
 
     turn: int
     cache: Cache
@@ -41,6 +42,8 @@ class Row:
     tokens_per_s: float
     cache_bytes: int
     ahead_tokens: int = 0
+    passes: int = 0
+    accepted_tokens: int = 0
 
 
 Pair = tuple[Row, Row]
@@ -139,6 +142,8 @@ def make_row(turn: int, cache: Cache, stats: TurnStats) -> Row:
         tokens_per_s=stats.tokens_per_s,
         cache_bytes=stats.cache_bytes,
         ahead_tokens=stats.ahead_tokens,
+        passes=stats.passes,
+        accepted_tokens=stats.accepted_tokens,
     )
 
 

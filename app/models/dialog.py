@@ -213,6 +213,7 @@ class TherePage(QWidget):
         self.details = _details()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("How far the download is")
         self.bar.setRange(0, 1000)
         self.begin_button, self.pause_button = _button("Download", "primary"), _button("Pause")
         self.cancel_button, self.open_button = _button("Cancel"), _button("Open…", "primary")
@@ -274,14 +275,10 @@ class TherePage(QWidget):
         self._show_chosen()
 
     def show_here(self, models: Sequence[FoundModel]) -> None:
-        """Which models of the list are on this computer already."""
-        places = {str(model.place).replace("\\", "/").lower(): model for model in models if model.is_own}
-        self._here = {}
-        for key, offer in self._offers.items():
-            for place, model in places.items():
-                file = model.place.name if model.place.suffix.lower() == ".gguf" else ""
-                if f"/{offer.repo.lower()}" in place and offer.is_of(offer.repo, file):
-                    self._here[key] = model.path
+        """Which models of the list are on this computer already, in whose folder ever."""
+        self._here = {
+            key: model.path for key, offer in self._offers.items() for model in models if is_here(offer, model)
+        }
         for key in self._offers:
             self._show_state(key)
         self._show_chosen()
@@ -370,6 +367,15 @@ class TherePage(QWidget):
             text = self.token.text()
             self.token.clear()
             self.token_given.emit(self.download, text)
+
+
+def is_here(offer: Offer, model: FoundModel) -> bool:
+    """Whether a model on this computer is that of the list: it lies in ORG/NAME, or as the Hugging Face cache has
+    it."""
+    place = str(model.place).replace("\\", "/").lower()
+    file = model.place.name if model.place.suffix.lower() == ".gguf" else ""
+    folders = (f"/{offer.repo}", f"/models--{offer.repo.replace('/', '--')}")
+    return offer.is_of(offer.repo, file) and any(f"{folder}/".lower() in f"{place}/" for folder in folders)
 
 
 def memory(found: ModelFit) -> str:

@@ -129,6 +129,12 @@ class Downloads(QObject):
         self.gone.emit(download)
         self._next()
 
+    def forget(self, place: Path) -> None:
+        """A model was deleted: nothing is known of its download any more."""
+        for download in [each for each in self.all if each.stage == "done" and Path(each.path) == place]:
+            self.all.remove(download)
+            self.gone.emit(download)
+
     def stop(self) -> None:
         """The program ends: what is here of each stays."""
         for work in (self._work, *self._thrown_away):

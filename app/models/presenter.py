@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -109,7 +110,7 @@ class ModelsPresenter(QObject):
     def _on_foreseen(self, found: object) -> None:
         if self.dialog is not None:
             for offer, made in cast(list[tuple[Offer, ModelFit]], found):
-                self.dialog.there.show_fit(offer, made)
+                self.dialog.there.show_fit(offer, self._beside_none(made))
             self._look()
 
     def _look(self) -> None:
@@ -130,9 +131,15 @@ class ModelsPresenter(QObject):
             self._run(lambda: _fit(model_spec(self._settings, model.path)), partial(self._on_fit, model))
 
     def _on_fit(self, model: FoundModel, found: object) -> None:
-        if self.dialog is not None:
-            self.dialog.here.show_fit(model, cast(ModelFit | str, found))
+        if self.dialog is not None and found is not None:
+            fit = cast(ModelFit | str, found)
+            self.dialog.here.show_fit(model, fit if isinstance(fit, str) else self._beside_none(fit))
         self._fit_next()
+
+    def _beside_none(self, fit: ModelFit) -> ModelFit:
+        """What a model takes once the one that is open is closed: that happens where there is no room for both."""
+        freed = self._session.model.weights_bytes if self._session.model else 0
+        return replace(fit, free=min(fit.free + freed, fit.total))
 
     def _open_path(self) -> str | None:
         return self._session.model.path if self._session.model else None
@@ -162,6 +169,7 @@ class ModelsPresenter(QObject):
         except HeadstartError as error:
             self._say_here(str(error))
             return
+        self.downloads.forget(model.place)
         self._look()
 
     def _on_loaded(self, event: Loaded) -> None:

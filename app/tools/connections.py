@@ -10,13 +10,14 @@ import asyncio
 import json
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from app.tools.servers import ChosenTool, ToolServer
+from engine import key_of
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -95,8 +96,10 @@ class Connections:
         return self._ask(server, lambda client, request_id: _listed(client, request_id, server))
 
     def call(self, server: ToolServer, called: str, arguments: str) -> int:
-        """Have a tool called with these arguments, a JSON object as text."""
-        given: dict[str, Any] = json.loads(arguments)
+        """Have a tool called with these arguments, a JSON object as text. Raises ValueError where they are none."""
+        given: Any = json.loads(arguments)
+        if not isinstance(given, dict):
+            raise ValueError("the arguments are no object")
         return self._ask(server, lambda client, request_id: _called(client, request_id, called, given))
 
     def cancel(self, request_id: int) -> None:
@@ -189,7 +192,8 @@ class Connections:
         with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
             done = -1
             try:
-                async with _client(server, said) as client:
+                async with asyncio.timeout(CONNECT_S) as bound, _client(server, said) as client:
+                    bound.reschedule(None)
                     done = 0
                     while await self._do(client, server, await jobs.get()):
                         done += 1
@@ -200,7 +204,9 @@ class Connections:
             except Exception as error:  # whatever a transport raises: each has errors of its own, also in groups
                 if done < 1:
                     sentence = ENDED if done == 0 else NOT_REACHED if server.is_address else NOT_STARTED
-                    self._fail_all(jobs, sentence.format(server.name), f"{_reasons(error)}\n{_tail(said)}".strip())
+                    sentence = TOO_SLOW if isinstance(error, TimeoutError) else sentence
+                    detail = f"{_reasons(error)}\n{_tail(said)}".strip()
+                    self._fail_all(jobs, sentence.format(server.name, CONNECT_S), detail)
             return not jobs.empty()
 
     async def _do(self, client: Client, server: ToolServer, job: _Job) -> bool:
@@ -235,15 +241,26 @@ class Connections:
             self._outcomes.append(Outcome(jobs.get_nowait().request_id, sentence=sentence, detail=detail))
 
 
-def _client(server: ToolServer, said: IO[str]) -> Client:
-    """The client of a server; what its process writes to its error output goes to `said`."""
+@asynccontextmanager
+async def _client(server: ToolServer, said: IO[str]) -> AsyncGenerator[Client]:
+    """A client that is connected to a server. The key of an address is that of the system's keyring; what a process
+    writes to its error output goes to `said`."""
+    import httpx2 as httpx
     from mcp import Client, StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
 
-    if server.is_address:
-        return Client(server.place, read_timeout_seconds=CALL_S)
-    program, *arguments = server.command
-    parameters = StdioServerParameters(command=program, args=arguments)
-    return Client(stdio_client(parameters, errlog=said), read_timeout_seconds=CALL_S)  # type: ignore[arg-type]
+    if not server.is_address:
+        program, *arguments = server.command
+        started = stdio_client(StdioServerParameters(command=program, args=arguments), errlog=said)  # type: ignore[arg-type]
+        async with Client(started, read_timeout_seconds=CALL_S) as client:
+            yield client
+        return
+    key = key_of(server.place.rstrip("/"))
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(headers=headers, timeout=httpx.Timeout(CONNECT_S, read=CALL_S)) as http:
+        reached = streamable_http_client(server.place, http_client=http)
+        async with Client(reached, read_timeout_seconds=CALL_S) as client:
+            yield client
 
 
 async def _listed(client: Client, request_id: int, server: ToolServer) -> Outcome:

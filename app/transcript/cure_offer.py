@@ -85,7 +85,7 @@ class CureOffer(QObject):
         session.settings_changed.connect(self._offer)
         session.answers.matched.connect(self._offer)
         transcript.wishes.cure.connect(self._on_wanted)
-        transcript.built_above.connect(self._offer_with)
+        transcript.were_built.connect(self._offer_with)
         self._offer()
 
     def _offer(self, change: object = None) -> None:

@@ -31,7 +31,8 @@ class MessageContent:
     """What a message shows. `version` of `versions` counts from 1; `finish_reason` is "" while an answer is written.
     `divergence_place` says where the divergence lies: "in your 2nd message"; `added` what was sent behind a question.
     `is_first_seen`: the model does not see what stands above. `thought` and `tool_calls` are the other parts of an
-    answer; `files` went with a question. The stretches `accepted` of an answer's text were written ahead.
+    answer; `called` is the tool whose result a message is. `files` went with a question. The stretches `accepted` of an
+    answer's text were written ahead.
     """
 
     id: int
@@ -47,6 +48,7 @@ class MessageContent:
     versions: int = 1
     thought: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
+    called: str = ""
     files: tuple[Attachment, ...] = ()
     accepted: tuple[tuple[int, int], ...] = ()
 
@@ -181,7 +183,7 @@ class ToolResult(MessageWidget):
     def __init__(self, content: MessageContent, wishes: Wishes, folds: Folds, parent: QWidget | None = None) -> None:
         super().__init__(content, wishes, parent)
         self.fold = _remembered(Fold("Result of a tool", self), content.id, "result", wishes, folds)
-        self.fold.say("Result of a tool")
+        self.fold.say(f"Result of {content.called or 'a tool'}")
         self._column.addWidget(self.fold)
         self._column.addWidget(self.tools)
         for button in (self.tools.again, self.tools.edit, self.tools.prove, self.tools.figures, self.tools.more):

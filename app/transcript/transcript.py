@@ -36,10 +36,10 @@ class Transcript(QScrollArea):
     written below or built above. A message takes about 10 ms to build, so that what is above the newest few is built
     piece by piece between the events of the window. What asks for a message that is due has it built at once.
 
-    Signals: built_above(messages) with each piece that was built above the others.
+    Signals: were_built(messages) with those that a conversation is shown with, and with each piece built above them.
     """
 
-    built_above = Signal(object)
+    were_built = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,9 +130,9 @@ class Transcript(QScrollArea):
         new = len(self._earlier) + kept
         for message, content in zip(self._messages, contents[new - kept : new], strict=True):
             message.finish(content)
-        for content in contents[new:]:
-            self._insert(content, len(self._messages))
+        built = [self._insert(content, len(self._messages)) for content in contents[new:]]
         self.mark_newest()
+        self.were_built.emit(built)
         if self._following:
             self.follow()
 
@@ -262,7 +262,7 @@ class Transcript(QScrollArea):
         batch, self._earlier = self._earlier[cut:], self._earlier[:cut]
         built = [self._insert(content, place) for place, content in enumerate(batch)]
         self._set_due(max(0, self._due - count))
-        self.built_above.emit(built)
+        self.were_built.emit(built)
 
     def focusNextPrevChild(self, next: bool) -> bool:
         self._build(self._due)  # the Tab key leaves no message out

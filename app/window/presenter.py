@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.chat.bridge import Bridge
 from app.chat.filing import Filing
+from app.chat.places import called_tool
 from app.chat.rewriting import Rewriting
 from app.chat.session import Session
 from app.chat.turn import Turn
@@ -54,6 +55,10 @@ class Presenter(QObject):
         self._left_text = ""  # what was written in the conversation that was in view before
         self._disk_note = self._error = self._needle = ""
         self._found: Sequence[ConversationEntry] = ()
+        self._top_id = 0  # of the messages that are to be built anew, the one at the top of the view
+        self._anew = QTimer(self)
+        self._anew.setSingleShot(True)
+        self._anew.timeout.connect(self._show_anew)
         # The system prompt that was counted last, its tokens, and whether all of them are in the cache.
         self._counted: tuple[str, int, bool] = ("", 0, False)
         self._reuse = ReusePresenter(window, session, self)
@@ -62,6 +67,7 @@ class Presenter(QObject):
         self._search.found.connect(self._on_found)
         window.closing.connect(self._search.stop)
         window.closing.connect(self._keep_draft)
+        window.closing.connect(self._anew.stop)
         bridge.cache_view.connect(self._on_cache)
         self._connect_session()
         self._connect_window()
@@ -180,15 +186,19 @@ class Presenter(QObject):
         self._refresh_empty()
 
     def change_look(self, change: Callable[[], object]) -> None:
-        """Do what changes how everything looks. Messages are built anew, piece by piece: to change a hundred of them at
-        once would stop the window for a second."""
-        transcript, top_id = self._window.transcript, self._window.transcript.top_id
-        transcript.clear()
+        """Do what changes how everything looks. Messages are built anew, behind that and piece by piece: to change a
+        hundred of them at once would stop the window for a second."""
+        if not self._anew.isActive():
+            self._top_id = self._window.transcript.top_id
+        self._window.transcript.clear()
         change()
-        self._on_conversation(self._session.conversation)
-        if top_id:
-            transcript.show_message(top_id)
         self._window.composer.edit.show_size()
+        self._anew.start()
+
+    def _show_anew(self) -> None:
+        self._on_conversation(self._session.conversation)
+        if self._top_id:
+            self._window.transcript.show_message(self._top_id)
 
     def _on_edit_wanted(self, message_id: int) -> None:
         for message in self._session.messages:
@@ -417,6 +427,7 @@ class Presenter(QObject):
             versions=len(versions),
             thought=message.thought,
             tool_calls=message.tool_calls,
+            called=called_tool(self._session.messages, message) if message.role == "tool" else "",
             files=message.attachments,
             accepted=message.accepted,
         )

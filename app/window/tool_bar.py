@@ -13,7 +13,7 @@ from app.chat.calling import Wish
 from app.widgets.plain import Label, tool_tip
 from app.words import shortened_line
 
-HIGHEST, AROUND = 96, 24
+HIGHEST, AROUND = 96, 30
 """Pixels of the arguments, which are scrolled through where they are longer, and of the room around their lines."""
 LONGEST_NAME = 60
 

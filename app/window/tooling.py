@@ -16,7 +16,7 @@ from app.tools.servers import ChosenTool, ToolServer
 from app.window.tools_dialog import ToolsDialog
 from app.window.window import Window
 from app.words import counted
-from engine import HeadstartError
+from engine import HeadstartError, keep_key
 
 
 class Tooling(QObject):
@@ -55,6 +55,7 @@ class Tooling(QObject):
             self._settings.tool_servers,
             self._session.conversation.tools,
             self._calling.rule_of,
+            keep_key,
             self._window,
             has_tools=model is None or model.has_tools,
         )

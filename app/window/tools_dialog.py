@@ -28,12 +28,14 @@ from engine import HeadstartError
 
 ABOUT = (
     "Servers of the Model Context Protocol (MCP) give the model functions to call: a program of this computer, or an "
-    "address. A tool that is ticked stands in the prompt of this conversation, and is called only as you allow it."
+    "address. A tool that is ticked stands at the start of this conversation's prompt, so a change reads all of it "
+    "again once; it is called only as you allow it."
 )
 ABOUT_SAFETY = "A server's program runs with your rights: add only what you trust."
 NO_TOOLS = "The chat template of this model takes no tools, so questions with them are refused."
 ASKING = "Asking the server…"
 EMPTY = "This server has no tools."
+ABOUT_KEY = "The key of a server at an address is kept in the keyring of this system, and sent to that address only."
 RULES: dict[Rule, str] = {"ask": "Ask me first", "always": "Always", "never": "Never"}
 SIZE = QSize(620, 480)
 LONGEST = 200
@@ -44,7 +46,8 @@ class ToolsDialog(QDialog):
     said what it has. `chosen` are those of the conversation in view. `rule_of` says whether a tool is called without
     asking.
 
-    Signals: server_added(str, str), its name and place; server_removed(str); rule_chosen(ChosenTool, str);
+    Signals: server_added(str, str), its name and place, after `keep_key` has stored the key of an address, or refused
+    with HeadstartError, which stands below the fields then; server_removed(str); rule_chosen(ChosenTool, str);
     chosen_tools(tuple) when the dialog is accepted.
     """
 
@@ -58,6 +61,7 @@ class ToolsDialog(QDialog):
         servers: Mapping[str, str],
         chosen: Sequence[ChosenTool],
         rule_of: Callable[[ChosenTool], Rule],
+        keep_key: Callable[[str, str], None],
         parent: QWidget | None = None,
         *,
         has_tools: bool = True,
@@ -66,7 +70,7 @@ class ToolsDialog(QDialog):
         self.setWindowTitle("Tools")
         self.setModal(True)
         self._names = list(servers)
-        self._rule_of = rule_of
+        self._rule_of, self._keep_key = rule_of, keep_key
         self._chosen = {(each.server, each.called): each for each in chosen}
         self._tools: dict[tuple[str, str], tuple[QTreeWidgetItem, ChosenTool]] = {}
         self.tree = QTreeWidget()
@@ -79,6 +83,11 @@ class ToolsDialog(QDialog):
         self.place = QLineEdit()
         self.place.setPlaceholderText("A command, or http://…")
         self.place.setAccessibleName("Command or address of a server")
+        self.key = QLineEdit()
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setPlaceholderText("Key, where it wants one")
+        self.key.setAccessibleName("Key of a server at an address")
+        self.key.setToolTip(tool_tip(ABOUT_KEY))
         self.add = QPushButton("Add")
         self.add.setAutoDefault(False)
         self.add.clicked.connect(self._add)
@@ -137,9 +146,9 @@ class ToolsDialog(QDialog):
         whole.addWidget(self.tree, 1)
         row = QHBoxLayout()
         row.setSpacing(8)
-        row.addWidget(self.place, 1)
+        row.addWidget(self.place, 2)
+        row.addWidget(self.key, 1)
         row.addWidget(self.add)
-        row.addWidget(self.remove)
         whole.addLayout(row)
         whole.addWidget(self.wrong)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -149,7 +158,11 @@ class ToolsDialog(QDialog):
             button.setIcon(QIcon())
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        whole.addWidget(buttons)
+        last = QHBoxLayout()
+        last.addWidget(self.remove)
+        last.addStretch(1)
+        last.addWidget(buttons)
+        whole.addLayout(last)
         fit(self, SIZE)
 
     def _show_server(self, name: str, place: str) -> None:
@@ -172,13 +185,16 @@ class ToolsDialog(QDialog):
         place = self.place.text().strip()
         name = name_of(place, self._names)
         try:
-            ToolServer(name, place)
+            server = ToolServer(name, place)
+            if server.is_address and self.key.text():
+                self._keep_key(place, self.key.text())
         except HeadstartError as error:
             self.wrong.setText(str(error))
             self.wrong.show()
             return
         self.wrong.hide()
         self.place.clear()
+        self.key.clear()
         self._names.append(name)
         self._show_server(name, place)
         self.server_added.emit(name, place)

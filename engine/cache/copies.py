@@ -65,17 +65,21 @@ class AtOnce:
 
 @dataclass(slots=True)
 class Beside:
-    """A copy on a stream of CUDA's. `source` is held because its memory must not be given to anybody else before."""
+    """A copy on a stream of CUDA's. `source` is held until it is seen to be made, because its memory must not be given
+    to anybody else before; and no longer, because a block that left the device is to take nothing of it."""
 
-    source: Tensor
+    source: Tensor | None
     tensor: Tensor
     event: Any
 
     def is_done(self) -> bool:
-        return bool(self.event.query())
+        if self.event.query():
+            self.source = None
+        return self.source is None
 
     def wait(self) -> bool:
         self.event.synchronize()
+        self.source = None
         return True
 
     def join(self) -> bool:
@@ -99,7 +103,9 @@ class SideStream:
         return self._copy(block, held)
 
     def arrive(self, block: Tensor) -> Copy:
-        return self._copy(block, torch.empty(block.shape, dtype=block.dtype, device=self._device))
+        target = torch.empty(block.shape, dtype=block.dtype, device=self._device)
+        target.record_stream(self._stream)  # nobody else gets its memory before the copy, if nobody waits for that
+        return self._copy(block, target)
 
     def _copy(self, source: Tensor, target: Tensor) -> Copy:
         self._stream.wait_stream(torch.cuda.current_stream(self._device))

@@ -19,7 +19,7 @@ from engine.cache.evictions import Evictions
 from engine.cache.lanes import Lanes, common_tokens
 from engine.cache.memory_tier import MemoryTier
 from engine.cache.picture import Picture, memory_view
-from engine.cache.store import KVStore
+from engine.cache.store import KVStore, Lane
 from engine.cache.tree import Keeper, Match, Node, PrefixTree
 from engine.events import CacheView
 from engine.types import BLOCK_TOKENS, check_budget
@@ -91,6 +91,10 @@ class PrefixCache:
     def is_busy(self) -> bool:
         """Whether a request holds a lane now."""
         return bool(self._runs)
+
+    def idle_lanes(self) -> list[Lane]:
+        """The lanes that no request holds."""
+        return self._lanes.idle()
 
     def serve_beside(self) -> None:
         """Have a lane for another program's request beside that of the chat, from now on."""
@@ -342,6 +346,8 @@ class PrefixCache:
         """Every block and lane that no running request needs leaves the device, into the memory behind it where there
         is one; kept ones stay where not `is_kept_too`."""
         self._release_all(is_kept_too=is_kept_too)
+        for lane in self._lanes:
+            lane.recorded.clear()
         self._evict(len(self.tree))
         self._drop_idle_lanes()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -83,7 +83,8 @@ class Lane:
     keys and values stand in the first `len(ids)` slots, all of them written; what lies behind is garbage. The first
     `settled` of them may be published and reused: those that were read, not those that decoding wrote. All of it was
     computed in one `regime` of the model's position code. `end_logits` are those after exactly the first `end` of
-    `ids`, a prompt's: the same prompt again need not be computed at all.
+    `ids`, a prompt's: the same prompt again need not be computed at all. `recorded` is what a device repeats to compute
+    a token in this very buffer (`engine.models.graphs`).
     """
 
     def __init__(self, layout: KVLayout, capacity: int, fill: float | None = None) -> None:
@@ -95,6 +96,7 @@ class Lane:
         self.is_busy = False
         self.end = 0
         self.end_logits: Tensor | None = None
+        self.recorded: dict[Hashable, Callable[[Tensor, int], Tensor]] = {}
         self.keys = [self._buffer(group, group.key_dim) for group in layout.groups]
         self.values = [self._buffer(group, group.value_dim) for group in layout.groups]
         if fill is not None:
@@ -125,6 +127,17 @@ class Lane:
         own_values.narrow(2, start, count).copy_(values)
         self.round(layer, start, count)
         return own_keys.narrow(2, 0, start + count), own_values.narrow(2, 0, start + count)
+
+    def write_at(self, layer: int, position: Tensor, keys: Tensor, values: Tensor) -> None:
+        """Write `[1, kv_head, 1, n]` keys and values of one layer at a position `[1]` that is on the device."""
+        for buffer, rows in zip(self.layers[layer], (keys, values), strict=True):
+            rows = rows.to(buffer.dtype)
+            buffer.index_copy_(2, position, rounded(rows) if self.layout.is_rounded else rows)
+
+    def clean(self, start: int, end: int) -> None:
+        """Make what lies from `start` to `end`, behind all tokens, zero: what it was need not be numbers."""
+        for buffer in self.keys + self.values:
+            buffer[:, :, start:end] = 0
 
     def round(self, layer: int, start: int, count: int) -> None:
         """Round the keys and values of one layer that were written from `start` on, where the layout asks for it."""
@@ -219,6 +232,7 @@ class KVStore:
         lane.layers.clear()
         lane.keys.clear()
         lane.values.clear()
+        lane.recorded.clear()
         lane.cut(0)
 
     def keep_logits(self, lane: Lane, logits: Tensor) -> None:

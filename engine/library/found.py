@@ -28,8 +28,6 @@ DEEPEST = 4
 """Folders below each other that are looked into: LM Studio has ORG/NAME/FILE, Jan two more at most."""
 
 _PART = re.compile(r"-(\d{5})-of-\d{5}\.gguf\Z", re.IGNORECASE)
-_NO_NAMES = {"model.gguf"}
-"""Names of files that every model has: such a one is called as its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ def _in_folder(folder: Path | None, origin: str) -> Iterator[FoundModel]:
     default = default_model() if origin in (OWN, INSTALLED) else None
     for place in _places(folder):
         yield FoundModel(
-            _name(place), "" if place == default else str(place), place, origin, _bytes(place), origin == OWN
+            model_name(place), "" if place == default else str(place), place, origin, _bytes(place), origin == OWN
         )
 
 
@@ -137,7 +135,7 @@ def _in_cache(folder: Path) -> Iterator[FoundModel]:
             if _is_model_folder(revision):
                 yield FoundModel(model_name(revision), str(model), model, HUB_CACHE, _bytes(revision), False)
             for file in filter(_begins_gguf, _entries(revision)):
-                yield FoundModel(_name(file), str(file), file, HUB_CACHE, _bytes(file), False)
+                yield FoundModel(model_name(file), str(file), file, HUB_CACHE, _bytes(file), False)
 
 
 def _places(folder: Path, depth: int = 0) -> Iterator[Path]:
@@ -171,10 +169,6 @@ def _begins_gguf(file: Path) -> bool:
     """Whether a file is, by its name, a GGUF model or the first part of one, and no other's part for images."""
     part, name = _PART.search(file.name), file.name.lower()
     return name.endswith(".gguf") and "mmproj" not in name and (part is None or int(part[1]) == 1) and file.is_file()
-
-
-def _name(place: Path) -> str:
-    return place.parent.name if place.name.lower() in _NO_NAMES else model_name(place)
 
 
 def _parts(file: Path) -> list[Path]:

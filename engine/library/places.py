@@ -72,13 +72,15 @@ def remove_empty(folder: Path) -> None:
 
 def model_name(path: Path) -> str:
     """What a model is called: the name of its folder, or that of its GGUF file without its ending and the number of its
-    part.
+    part. Where that is called as in every folder of its kind, `model.gguf`, the folder's name says more.
 
     The Hugging Face cache keeps a model in `models--ORG--NAME/snapshots/REVISION`, and there it is called ORG/NAME.
     """
     is_snapshot = path.parent.name == SNAPSHOTS and path.parent.parent.name.startswith(CACHED)
     if is_snapshot:
         return "/".join(path.parent.parent.name.split("--")[1:])
+    if path.name.lower() == "model.gguf":
+        return path.parent.name
     return re.sub(r"(-\d{5}-of-\d{5})?\.gguf$", "", path.name, flags=re.IGNORECASE)
 
 

@@ -7,7 +7,7 @@ out. The configurations of all others are read through transformers, which knows
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,11 @@ class LeanNetwork:
     def weights_bytes(self) -> int:
         return self._forward.weights.nbytes
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+    @property
+    def fixed_step(self) -> Callable[[Tensor, Tensor, Lane, int], Tensor] | None:
+        return self._forward.at
+
+    def forward(self, ids: Sequence[int] | Tensor, lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         return self._forward(ids, lane, start, is_answer=is_answer)
 
     @property

@@ -19,7 +19,7 @@ from engine.llama.attention import attend, attend_by_torch, in_window
 from engine.llama.compiled_rows import NativeRows
 from engine.llama.compiled_step import NativeStep
 from engine.llama.one_token import DecodeStep
-from engine.llama.torch_rows import Rows, TorchRows, grown
+from engine.llama.torch_rows import Rows, TorchRows, grown, grown_at
 from engine.llama.weights import Weights
 from engine.native.library import MOST_TOKENS
 from engine.stopping import between_layers
@@ -35,16 +35,20 @@ class LlamaForward:
         self._native = NativeStep(weights) if weights.is_native else None
         self._step = DecodeStep(weights) if self._on_cpu and not weights.is_native else None
         has_rows = weights.is_native and weights.decoder.is_plain
-        self._rows: Rows = NativeRows(weights) if has_rows else TorchRows(weights)
+        self._torch_rows = TorchRows(weights)
+        self._rows: Rows = NativeRows(weights) if has_rows else self._torch_rows
         sizes = weights.sizes
         group = LayerGroup(tuple(range(sizes.num_layers)), sizes.kv_heads, sizes.dim, sizes.dim)
         self.layout = KVLayout((group,), weights.dtype, weights.device)
 
-    def __call__(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
-        """Compute `ids` behind the lane's first `start`; the logits `[vocabulary]` after the last.
+    def __call__(self, ids: Sequence[int] | Tensor, lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+        """Compute `ids` behind the lane's first `start`; the logits `[vocabulary]` after the last. A tensor of them is
+        on the device, which is not the CPU.
 
         Tokens of an answer, which come one at a time, are computed with few-bit weights where there are any.
         """
+        if isinstance(ids, Tensor):
+            return self._read(ids, lane, start)
         if self._native is not None:
             self._check(lane, start, len(ids))
             if is_answer:
@@ -52,6 +56,38 @@ class LlamaForward:
         if self._step is not None and is_answer and len(ids) == 1:
             return self._logits(self._step(ids[0], lane, start))
         return self._read(ids, lane, start)
+
+    def at(self, token: Tensor, position: Tensor, lane: Lane, size: int) -> Tensor:
+        """One token `[1]` of an answer at a position `[1]`, both on the device, over the lane's first `size` tokens;
+        the logits `[vocabulary]` behind it.
+
+        Every shape and every address is the same wherever the token stands, so that a device may repeat what it was
+        told for another one (`engine.models.graphs`). What lies in the lane between the token and `size` is left out
+        of attention, but must be finite numbers. In torch and with the full weights on every device.
+        """
+        weights, rows, decoder = self.weights, self._torch_rows, self.weights.decoder
+        hidden = weights.embed(token)
+        is_long = without_salt(lane.regime) == LONG
+        angles = {name: rows.angles_at(rotary, position, is_long=is_long) for name, rotary in weights.rotaries.items()}
+        seen = {kind.window: _seen(kind.window, position, size) for kind in decoder.layers}
+        growth = None
+        if decoder.query_growth is not None:
+            growth = grown_at(decoder.query_growth, position).to(hidden.dtype)[:, None, None]
+        added: Tensor | None = None
+        for index, layer in enumerate(weights.layers):
+            fused = layer.qkv(rows.normalise(hidden, added, layer.input_norm))
+            rope = layer.kind.rope
+            query, keys, values = rows.turned(layer, fused, None if rope is None else angles[rope])
+            lane.write_at(index, position, keys, values)
+            query = query if growth is None else query * growth
+            keys, values = (part.narrow(2, 0, size) for part in lane.layers[index])
+            asked = query.transpose(0, 1)[None].to(lane.layout.dtype)
+            mask = seen[layer.kind.window]
+            out = attend_by_torch(asked, keys, values, decoder.attention_scale, seen=mask, softcap=decoder.softcap)
+            mixed = self._ready(layer.output(out.reshape(1, -1)), layer.mixed_norm)
+            fed = layer.down(rows.gate(layer.gate_up(rows.normalise(hidden, mixed, layer.post_norm))))
+            added = self._ready(fed, layer.added_norm)
+        return self._logits(weights.head(rows.normalise(hidden, added, weights.norm))[0])
 
     @property
     def at_once(self) -> int:
@@ -72,7 +108,7 @@ class LlamaForward:
         if not 0 <= start <= lane.capacity - count:
             raise IndexError(f"{count} tokens from {start} on do not fit into a lane of {lane.capacity}")
 
-    def _read(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
+    def _read(self, ids: Sequence[int] | Tensor, lane: Lane, start: int) -> Tensor:
         """All tokens at once, each with the same numbers whatever others are computed with it. Of the last layer, every
         token's key and value is needed, and only the last token's output: there it is always a single row."""
         weights, rows = self.weights, self._rows
@@ -121,3 +157,10 @@ class LlamaForward:
         rows = query.transpose(0, 1)[None].to(keys.dtype)
         out = attention(rows, keys, values, decoder.attention_scale, seen=seen, softcap=decoder.softcap)
         return out[0].transpose(0, 1).reshape(len(query), -1)
+
+
+def _seen(window: int | None, position: Tensor, size: int) -> Tensor:
+    """Which of `size` tokens the one at a position `[1]` sees, itself among them: `[1, size]` (bool)."""
+    keys = torch.arange(size, device=position.device)
+    seen = keys <= position
+    return (seen if window is None else seen & (keys > position - window))[None]

@@ -63,8 +63,11 @@ class TorchRows:
 
     def angles(self, rotary: Rotary, start: int, n: int, *, is_long: bool = False) -> Angles:
         """`[n, 1, turned numbers]` each, in the number type of the weights."""
-        positions = torch.arange(start, start + n, device=self._like.device)[None]
-        cos, sin = (part[0, :, None] for part in rotary(self._like, positions, is_long=is_long))
+        return self.angles_at(rotary, torch.arange(start, start + n, device=self._like.device), is_long=is_long)
+
+    def angles_at(self, rotary: Rotary, positions: Tensor, *, is_long: bool = False) -> Angles:
+        """The same for positions `[n]` on the device."""
+        cos, sin = (part[0, :, None] for part in rotary(self._like, positions[None], is_long=is_long))
         return cos, sin
 
     def normalise(self, hidden: Tensor, added: Tensor | None, weight: Tensor | None) -> Tensor:
@@ -73,6 +76,13 @@ class TorchRows:
         return hidden if weight is None else normalised(hidden, weight, self._weights.sizes.epsilon)
 
     def place(self, index: int, layer: Layer, fused: Tensor, lane: Lane, start: int, angles: Angles | None) -> Tensor:
+        query, keys, values = self.turned(layer, fused, angles)
+        lane.write(index, start, keys, values)
+        return query
+
+    def turned(self, layer: Layer, fused: Tensor, angles: Angles | None) -> tuple[Tensor, Tensor, Tensor]:
+        """What `place` takes apart, with the rotary positions: queries `[n, heads, dim]`, keys and values as a lane has
+        them, `[1, kv_heads, n, dim]`."""
         w = self._weights.sizes
         heads = fused.view(len(fused), -1, w.dim)
         query, key, value = torch.split(heads, [w.heads, w.kv_heads, w.kv_heads], dim=1)
@@ -81,8 +91,7 @@ class TorchRows:
             norms = (query, layer.query_norm), (key, layer.key_norm)
             turning = torch.cat([normalised_heads(part, norm, w.epsilon) for part, norm in norms], dim=1)
         turned = turning if angles is None else _rotate(turning, *angles)
-        lane.write(index, start, turned[:, w.heads :].transpose(0, 1)[None], value.transpose(0, 1)[None])
-        return turned[:, : w.heads]
+        return turned[:, : w.heads], turned[:, w.heads :].transpose(0, 1)[None], value.transpose(0, 1)[None]
 
     def gate(self, gate_up: Tensor) -> Tensor:
         gate, up = gate_up.chunk(2, dim=-1)
@@ -117,6 +126,10 @@ def grown(
     grow with their position; None where it has not."""
     if growth is None:
         return None
+    return grown_at(growth, torch.arange(start, start + count, device=device))
+
+
+def grown_at(growth: tuple[float, int], positions: Tensor) -> Tensor:
+    """The same for positions `[n]` on the device."""
     beta, length = growth
-    positions = torch.arange(start, start + count, device=device)
     return 1 + beta * in_vectors(torch.log, 1 + torch.floor(positions / length))

@@ -74,8 +74,10 @@ class Projection:
         return functional.linear(rows.to(self.weight.dtype), self.weight, self.bias)
 
     def of_each(self, rows: Tensor) -> Tensor:
-        """The same, but each row is the same bits whatever n is: see `engine.weights.row_products`. Whether the full
-        weights are there or made of the packed ones, tile by tile, changes no bit."""
+        """The same, but on the CPU each row is the same bits whatever n is: see `engine.weights.row_products`. Whether
+        the full weights are there or made of the packed ones, tile by tile, changes no bit there."""
+        if self.weight is not None and self.weight.device.type != "cpu":
+            return functional.linear(rows, self.weight, self.bias)  # there rows hang on n anyway, and tiles cost time
         ends = tiles(*self.shape)
         if len(ends) == 1:
             return multiply(rows, self._tile(*ends[0], rows.dtype).t(), self.bias)
@@ -179,7 +181,7 @@ class Weights:
         (only,) = self.rotaries.values()
         return only
 
-    def embed(self, ids: Sequence[int]) -> Tensor:
+    def embed(self, ids: Sequence[int] | Tensor) -> Tensor:
         """What the tokens are to the first layer, `[n, width]`."""
         rows = self._embedding.rows_at(placed(ids, self.device), self.dtype)
         return rows if self.decoder.embedding_scale == 1 else rows * self._embedding_scale
@@ -221,9 +223,12 @@ class Weights:
         yield self.head
 
 
-def placed(ids: Sequence[int], device: torch.device) -> Tensor:
-    """Token ids `[n]` on a device. A single one, as decoding has them, is written there by a command: a copy out of the
-    processor's memory would wait until the device has done all that it was told before."""
+def placed(ids: Sequence[int] | Tensor, device: torch.device) -> Tensor:
+    """Token ids `[n]` on a device; those of a tensor are there already. A single one, as decoding has them, is written
+    there by a command: a copy out of the processor's memory would wait until the device has done all that it was told
+    before."""
+    if isinstance(ids, Tensor):
+        return ids
     if len(ids) == 1:
         return torch.full((1,), ids[0], dtype=torch.long, device=device)
     return torch.tensor(ids, device=device)

@@ -6,7 +6,7 @@ and values that are copied out of a lane, to the computer's memory and back. No 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import torch
@@ -35,7 +35,7 @@ NEAR = {torch.float32: 2e-3, torch.bfloat16: 0.1, torch.float16: 0.02}
 
 
 def check_device(wish: Device = "auto") -> Iterator[DeviceCheck]:
-    """Compare a device with the CPU, one thing after the other. What torch raises is a finding, too."""
+    """Compare a device with the CPU, one thing after the other."""
     device = choose_device(wish)
     number, _ = choose_dtype("auto", device, 256, torch.bfloat16) if device.type != "cpu" else (None, None)
     types = dict.fromkeys((torch.float32, number or torch.bfloat16))
@@ -45,6 +45,11 @@ def check_device(wish: Device = "auto") -> Iterator[DeviceCheck]:
         steps.append((f"a prompt at once and in two pieces, {name}", partial(_forward, device, dtype)))
     steps.append(("tokens that are written, float32", partial(_tokens, device)))
     steps.append(("blocks out of a lane, to the computer's memory, and back", partial(_blocks, device)))
+    yield from compared(steps)
+
+
+def compared(steps: Iterable[tuple[str, Callable[[], tuple[bool, str]]]]) -> Iterator[DeviceCheck]:
+    """What each step finds: whether it is right, and a figure. What torch raises is a finding, too."""
     for what, step in steps:
         try:
             yield DeviceCheck(what, *step())
@@ -57,8 +62,8 @@ def _products(device: torch.device) -> tuple[bool, str]:
     return not found, found or "as in fp64"
 
 
-def _network(device: torch.device, dtype: torch.dtype) -> LeanNetwork:
-    """The made-up model, the same numbers on every device."""
+def made_up_network(device: torch.device, dtype: torch.dtype) -> LeanNetwork:
+    """The model of these checks, the same numbers on every device."""
     decoder = plain_decoder(CONFIG, frozenset())
     assert decoder is not None
     chance = torch.Generator().manual_seed(7)
@@ -69,7 +74,8 @@ def _network(device: torch.device, dtype: torch.dtype) -> LeanNetwork:
     return LeanNetwork(decoder, {name: tensor.to(device, dtype) for name, tensor in tensors.items()}, None)
 
 
-def _prompt() -> list[int]:
+def made_up_prompt() -> list[int]:
+    """What it reads."""
     return [(31 * index + 7) % VOCABULARY for index in range(TOKENS)]
 
 
@@ -85,14 +91,15 @@ def _read(network: LeanNetwork, pieces: list[list[int]]) -> tuple[Tensor, Lane]:
 
 
 def _forward(device: torch.device, dtype: torch.dtype) -> tuple[bool, str]:
-    ids = _prompt()
-    truth, _ = _read(_network(torch.device("cpu"), torch.float32), [ids])
-    network = _network(device, dtype)
-    off = max(_distance(_read(network, pieces)[0], truth) for pieces in ([ids], [ids[:CUT], ids[CUT:]]))
+    ids = made_up_prompt()
+    truth, _ = _read(made_up_network(torch.device("cpu"), torch.float32), [ids])
+    network = made_up_network(device, dtype)
+    off = max(distance(_read(network, pieces)[0], truth) for pieces in ([ids], [ids[:CUT], ids[CUT:]]))
     return off <= NEAR[dtype], f"off by {off:.1e} of the spread of the logits, {NEAR[dtype]:.0e} are allowed"
 
 
-def _distance(one: Tensor, other: Tensor) -> float:
+def distance(one: Tensor, other: Tensor) -> float:
+    """How far logits `[vocabulary]` are from others, relative to the spread of these."""
     return float((one - other).norm() / (other - other.mean()).norm())
 
 
@@ -100,8 +107,8 @@ def _distance(one: Tensor, other: Tensor) -> float:
 def _tokens(device: torch.device) -> tuple[bool, str]:
     written = []
     for where in (torch.device("cpu"), device):
-        network = _network(where, torch.float32)
-        logits, lane = _read(network, [_prompt()])
+        network = made_up_network(where, torch.float32)
+        logits, lane = _read(network, [made_up_prompt()])
         own = [int(logits.argmax())]
         while len(own) < WRITTEN:
             logits = network.forward(own[-1:], lane, TOKENS + len(own) - 1, is_answer=True).cpu()
@@ -113,9 +120,9 @@ def _tokens(device: torch.device) -> tuple[bool, str]:
 
 @torch.inference_mode()
 def _blocks(device: torch.device) -> tuple[bool, str]:
-    network = _network(device, torch.float32)
-    _, lane = _read(network, [_prompt()])
-    lane.ids[:] = _prompt()
+    network = made_up_network(device, torch.float32)
+    _, lane = _read(network, [made_up_prompt()])
+    lane.ids[:] = made_up_prompt()
     store, count = KVStore(network.layout, 1 << 30), TOKENS // BLOCK_TOKENS
     copies = copies_for(device)
     leaving = [copies.leave(block) for block in store.tensors(store.publish(lane, 0, count))]

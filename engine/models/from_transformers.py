@@ -70,7 +70,11 @@ class TransformersNetwork:
         few_bits = self._fast.weights.packed if self._fast else ()
         return int(sum(own.values())) + sum(packed.nbytes for packed in few_bits)
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+    @property
+    def fixed_step(self) -> Callable[[Tensor, Tensor, Lane, int], Tensor] | None:
+        return self._fast.at if self._fast else None
+
+    def forward(self, ids: Sequence[int] | Tensor, lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         self._switch.use(without_salt(lane.regime))
         if self._fast is not None:
             return self._fast(ids, lane, start, is_answer=is_answer)

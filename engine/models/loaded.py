@@ -10,7 +10,7 @@ import math
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property
@@ -46,6 +46,10 @@ _LOADING = threading.Lock()
 """Held while a model is read: two engines of one process must not import transformers at the same time either."""
 
 
+FixedStep = Callable[[Tensor, Tensor, Lane, int], Tensor]
+"""A token `[1]`, its position `[1]`, a lane, over how many tokens of it: the logits (`LlamaForward.at`)."""
+
+
 class Network(Protocol):
     """Weights and the forward pass over them, without a tokenizer.
 
@@ -70,7 +74,11 @@ class Network(Protocol):
     def weights_bytes(self) -> int:
         """Bytes of all weights, tied ones once, and of the few-bit copies."""
 
-    def forward(self, ids: Sequence[int], lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
+    @property
+    def fixed_step(self) -> FixedStep | None:
+        """What computes one token with the same shapes and addresses wherever it stands; None where nothing does."""
+
+    def forward(self, ids: Sequence[int] | Tensor, lane: Lane, start: int, *, is_answer: bool = False) -> Tensor:
         """Compute `ids` as the tokens behind the lane's first `start`, and write their keys and values into the lane.
 
         Returns the logits `[vocabulary]` after the last of them. `is_answer` says that they were chosen one by one by
@@ -165,6 +173,13 @@ class LoadedModel:
         if not math.isfinite(logits.max()):  # NaN anywhere is the largest
             raise ModelError(NO_NUMBERS, f"{self.architecture} in {self.dtype} behind {length} tokens")
         return logits
+
+    @torch.inference_mode()
+    def launch(self, token: Tensor, lane: Lane, position: int) -> Tensor:
+        """The logits behind one token `[1]` of an answer, as `forward` computes them. Both stay on the device, and
+        nothing is waited for: whether they are numbers is not looked at either."""
+        ids = token.tolist() if self.device.type == "cpu" else token
+        return self.network.forward(ids, lane, position, is_answer=True)
 
     def _keep_threads(self) -> None:
         """Compute with as many threads as in the first pass: products may hang on it."""

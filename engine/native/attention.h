@@ -49,9 +49,8 @@ INLINE void score_some(const Sharing *heads, Cached keys, int key, int num, floa
         else scores[head][key] = sum8(sums[head][0]) * heads->scale;
 }
 
-/* Scores of all keys; up to seven numbers behind the last are minus infinity. */
-INLINE void score(const Sharing *heads, Cached keys, float (*scores)[PIECE]) {
-    int key = 0;
+/* Scores of the keys from `key` on, a multiple of four; up to seven numbers behind the last are minus infinity. */
+INLINE void score_from(const Sharing *heads, Cached keys, float (*scores)[PIECE], int key) {
     for (; key + 4 <= keys.count; key += 4) score_some(heads, keys, key, 4, scores);
     for (; key < keys.count; key++) score_some(heads, keys, key, 1, scores);
     for (int head = 0; head < heads->count; head++) {
@@ -60,6 +59,15 @@ INLINE void score(const Sharing *heads, Cached keys, float (*scores)[PIECE]) {
         for (int i = 0; heads->softcap != 0.0f && i < key; i += 8)
             write8(scores[head] + i, capped8(read8(scores[head] + i), heads->softcap));
         for (int i = key; i < whole; i++) scores[head][i] = -INFINITY;
+    }
+}
+
+/* Scores become weights; their maximum and sum are noted. */
+INLINE void soften(const Sharing *heads, int count, float (*scores)[PIECE]) {
+    const int padded_count = (count + 7) / 8 * 8;
+    for (int head = 0; head < heads->count; head++) {
+        heads->partials[head][0] = highest(scores[head], padded_count);
+        heads->partials[head][1] = exponentiate(scores[head], padded_count, heads->partials[head][0]);
     }
 }
 
@@ -83,41 +91,118 @@ INLINE void weigh(const Sharing *heads, const float (*weights)[PIECE], Cached va
 /* One piece for some heads. */
 INLINE void attend_by(const Sharing *heads, Cached keys, Cached values) {
     float scores[SHARING][PIECE];
-    const int padded_count = (keys.count + 7) / 8 * 8;
-    score(heads, keys, scores);
-    for (int head = 0; head < heads->count; head++) {
-        heads->partials[head][0] = highest(scores[head], padded_count);
-        heads->partials[head][1] = exponentiate(scores[head], padded_count, heads->partials[head][0]);
-    }
+    if (keys.count < 1) return; /* there is one; the compiler does not know */
+    score_from(heads, keys, scores, 0);
+    soften(heads, keys.count, scores);
     int i = 0;
     for (; i + 32 <= values.dim; i += 32) weigh(heads, (const float (*)[PIECE])scores, values, i, 4);
     for (; i < values.dim; i += 8) weigh(heads, (const float (*)[PIECE])scores, values, i, 1);
 }
 
 /* Each number type and number of heads is compiled by itself. */
-static void attend_together(const Sharing *heads, Cached keys, Cached values) {
-#define FOR_COUNT(number)                                                                                                  \
+#define FOR_COUNT(number, ...)                                                                                             \
     case number: {                                                                                                         \
         Sharing own = *heads;                                                                                              \
         own.count = number;                                                                                                \
-        if (!keys.is_bf16) attend_by(&own, keys, values);                                                                  \
-        else {                                                                                                             \
+        if (keys.is_bf16) {                                                                                                \
             keys.is_bf16 = values.is_bf16 = 1;                                                                             \
-            attend_by(&own, keys, values);                                                                                 \
+            __VA_ARGS__;                                                                                                   \
+        } else {                                                                                                           \
+            keys.is_bf16 = values.is_bf16 = 0;                                                                             \
+            __VA_ARGS__;                                                                                                   \
         }                                                                                                                  \
         break;                                                                                                             \
     }
-    switch (heads->count) {
-        FOR_COUNT(1)
-        FOR_COUNT(2)
-        FOR_COUNT(3)
-    }
-#undef FOR_COUNT
+#define FOR_EACH_COUNT(...)                                                                                                \
+    switch (heads->count) { FOR_COUNT(1, __VA_ARGS__) FOR_COUNT(2, __VA_ARGS__) FOR_COUNT(3, __VA_ARGS__) }
+
+static void attend_together(const Sharing *heads, Cached keys, Cached values) {
+    FOR_EACH_COUNT(attend_by(&own, keys, values))
 }
 
-/* The query heads of one token that share a KV head, over one piece of its keys. */
+#ifdef __AVX2__
+/* The same with 16 numbers at a time: two keys side by side, and twice as many numbers of a value. Every sum is made in the
+   order in which eight at a time make it. */
+
+/* Keys in fp32, two and two: eight numbers of one, the same eight of the next, and so on. */
+static void pair_up(Cached keys, float *pairs) {
+    for (int key = 0; key < keys.count; key++)
+        for (int i = 0; i < keys.dim; i += 8)
+            write8(pairs + ((size_t)(key / 2) * keys.dim + i) * 2 + key % 2 * 8, eight_of(keys, key, i));
+}
+
+/* Scores of the keys of `num` pairs, two or four, from `key` on. */
+WIDE INLINE void score_pairs(const Sharing *heads, const float *pairs, int dim, int key, int num, float (*scores)[PIECE]) {
+    __m512 sums[SHARING][4];
+    for (int head = 0; head < heads->count; head++)
+        for (int p = 0; p < num; p++) sums[head][p] = _mm512_setzero_ps();
+    for (int i = 0; i < dim; i += 8)
+#pragma GCC unroll 4
+        for (int p = 0; p < num; p++) {
+            const __m512 own = _mm512_loadu_ps(pairs + ((size_t)(key / 2 + p) * dim + i) * 2);
+#pragma GCC unroll 3
+            for (int head = 0; head < heads->count; head++)
+                sums[head][p] = _mm512_fmadd_ps(eight_twice(heads->queries[head] + i), own, sums[head][p]);
+        }
+    for (int head = 0; head < heads->count; head++)
+        for (int p = 0; p < num; p += 2)
+            write4(scores[head] + key + 2 * p,
+                   sum8x4(_mm512_castps512_ps256(sums[head][p]), upper(sums[head][p]),
+                          _mm512_castps512_ps256(sums[head][p + 1]), upper(sums[head][p + 1])) * heads->scale);
+}
+
+WIDE INLINE int score_all_pairs(const Sharing *heads, const float *pairs, Cached keys, float (*scores)[PIECE]) {
+    int key = 0;
+    for (; key + 8 <= keys.count; key += 8) score_pairs(heads, pairs, keys.dim, key, 4, scores);
+    for (; key + 4 <= keys.count; key += 4) score_pairs(heads, pairs, keys.dim, key, 2, scores);
+    return key;
+}
+
+WIDE INLINE __m512 sixteen_of(Cached from, int key, int i) {
+    const size_t at = from.at + (size_t)key * from.dim + i;
+    if (!from.is_bf16) return _mm512_loadu_ps((const float *)from.numbers + at);
+    const __m256i halves = _mm256_loadu_si256((const __m256i *)((const uint16_t *)from.numbers + at));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+/* Weighted sums of the numbers `first` to `first + 16 * registers` of all values. */
+WIDE INLINE void weigh_wide(const Sharing *heads, const float (*weights)[PIECE], Cached values, int first, int registers) {
+    __m512 sums[SHARING][4];
+    for (int head = 0; head < heads->count; head++)
+        for (int i = 0; i < registers; i++) sums[head][i] = _mm512_setzero_ps();
+    for (int key = 0; key < values.count; key++)
+#pragma GCC unroll 4
+        for (int i = 0; i < registers; i++) {
+            const __m512 own = sixteen_of(values, key, first + 16 * i);
+#pragma GCC unroll 3
+            for (int head = 0; head < heads->count; head++)
+                sums[head][i] = _mm512_fmadd_ps(_mm512_set1_ps(weights[head][key]), own, sums[head][i]);
+        }
+    for (int head = 0; head < heads->count; head++)
+        for (int i = 0; i < registers; i++) _mm512_storeu_ps(heads->partials[head] + 2 + first + 16 * i, sums[head][i]);
+}
+
+/* One piece for some heads, whose keys are in `pairs` too, or where that is null not. */
+WIDE INLINE void attend_wide_by(const Sharing *heads, const float *pairs, Cached keys, Cached values) {
+    float scores[SHARING][PIECE];
+    if (keys.count < 1) return;
+    score_from(heads, keys, scores, pairs ? score_all_pairs(heads, pairs, keys, scores) : 0);
+    soften(heads, keys.count, scores);
+    int i = 0;
+    for (; i + 64 <= values.dim; i += 64) weigh_wide(heads, (const float (*)[PIECE])scores, values, i, 4);
+    for (; i + 16 <= values.dim; i += 16) weigh_wide(heads, (const float (*)[PIECE])scores, values, i, 1);
+    for (; i < values.dim; i += 8) weigh(heads, (const float (*)[PIECE])scores, values, i, 1);
+}
+
+WIDE static void attend_wide(const Sharing *heads, const float *pairs, Cached keys, Cached values) {
+    FOR_EACH_COUNT(if (pairs) attend_wide_by(&own, pairs, keys, values); else attend_wide_by(&own, 0, keys, values))
+}
+#endif
+
+/* The query heads of one token that share a KV head, over one piece of its keys, which are in `pairs` too where that is
+   not null. */
 static void attend_to_piece(const Model *model, int kv_head, int piece, int seen, float scale, Cached keys, Cached values,
-                            const Scratch *s) {
+                            const float *pairs, const Scratch *s) {
     const int num = pieces(seen), dim = model->dim, group = model->heads / model->kv_heads;
     for (int start = 0; start < group; start += SHARING) {
         Sharing heads = {.count = group - start < SHARING ? group - start : SHARING, .scale = scale, .softcap = model->softcap};
@@ -126,8 +211,32 @@ static void attend_to_piece(const Model *model, int kv_head, int piece, int seen
             heads.queries[i] = s->fused + head * dim;
             heads.partials[i] = s->partial + ((size_t)head * num + piece) * (dim + 2);
         }
+#ifdef __AVX2__
+        if (is_wide) {
+            attend_wide(&heads, pairs, keys, values);
+            continue;
+        }
+#endif
         attend_together(&heads, keys, values);
     }
+}
+
+/* Some of the keys or values. */
+INLINE Cached part_of(Cached all, int first, int count) {
+    all.at += (size_t)first * all.dim;
+    all.count = count;
+    return all;
+}
+
+/* The keys of a piece in pairs, where several tokens look at them and 16 numbers are taken at a time; else null. */
+static const float *paired(Cached keys, int tokens, const Scratch *s) {
+#ifdef __AVX2__
+    if (is_wide && tokens > 1) {
+        pair_up(keys, s->pairs);
+        return s->pairs;
+    }
+#endif
+    return 0;
 }
 
 /* The first key that a token sees which has `end` of them up to itself. */
@@ -140,15 +249,19 @@ static void attend_in_pieces(const Model *model, int layer, const Tokens *tokens
     const int num = pieces(tokens->position + tokens->count) - begin;
 #pragma omp for schedule(dynamic, 1)
     for (int unit = 0; unit < model->kv_heads * num; unit++) {
-        const int kv_head = unit / num, piece = begin + unit % num;
+        const int kv_head = unit / num, piece = begin + unit % num, first = piece * PIECE;
+        const int last = tokens->position + tokens->count;
+        Cached keys = {tokens->keys, slot(model, tokens, layer, kv_head, first), last < first + PIECE ? last - first : PIECE,
+                       model->dim, model->is_bf16};
+        Cached values = keys;
+        values.numbers = tokens->values;
+        const float *pairs = paired(keys, tokens->count, s);
         for (int t = 0; t < tokens->count; t++) {
-            const int end = tokens->position + t + 1, least = first_key(end, window);
-            const int from = longest(least, piece * PIECE), to = end < (piece + 1) * PIECE ? end : (piece + 1) * PIECE;
+            const int end = tokens->position + t + 1;
+            const int from = longest(first_key(end, window), first), to = end < first + PIECE ? end : first + PIECE;
             if (from >= to) continue;
-            Cached keys = {tokens->keys, slot(model, tokens, layer, kv_head, from), to - from, model->dim, model->is_bf16};
-            Cached values = keys;
-            values.numbers = tokens->values;
-            attend_to_piece(model, kv_head, piece, end, tokens->scales[t], keys, values, s + t);
+            attend_to_piece(model, kv_head, piece, end, tokens->scales[t], part_of(keys, from - first, to - from),
+                            part_of(values, from - first, to - from), from == first ? pairs : 0, s + t);
         }
     }
 }

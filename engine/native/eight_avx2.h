@@ -6,8 +6,17 @@
 /* Functions that compute with 512 bits: whoever calls them has asked the processor. */
 #define WIDE __attribute__((target("avx512f,avx512bw")))
 
+/* Whether 16 numbers are taken at a time where that is written. Python sets it before it calls anything. */
+static int32_t is_wide;
+
 typedef __m256 f8;
 typedef __m256i i8;
+
+WIDE INLINE __m512 eight_twice(const float *from) {
+    return _mm512_castpd_ps(_mm512_broadcast_f64x4(_mm256_loadu_pd((const double *)from)));
+}
+
+WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(both), 1)); }
 
 INLINE f8 set8(float number) { return _mm256_set1_ps(number); }
 INLINE f8 read8(const float *from) { return _mm256_loadu_ps(from); }

@@ -50,8 +50,6 @@ WIDE INLINE __m512i bytes_of_two(const int8_t *const *from, int at) {
     return _mm512_cvtepi8_epi16(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
 }
 
-WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(both), 1)); }
-
 #define TARGET WIDE
 #define NAME(name) name##_avx512
 #define V __m512
@@ -59,7 +57,7 @@ WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf6
 #define PER 2
 #define JOIN(each) both(each[0], each[1])
 #define SET _mm512_set1_ps
-#define EIGHT(from) _mm512_castpd_ps(_mm512_broadcast_f64x4(_mm256_loadu_pd((const double *)(from))))
+#define EIGHT eight_twice
 #define ADD _mm512_add_ps
 #define MUL _mm512_mul_ps
 #define FMA _mm512_fmadd_ps
@@ -78,8 +76,6 @@ WIDE INLINE __m256 upper(__m512 both) { return _mm256_castpd_ps(_mm512_extractf6
                            upper(totals[1])))
 #include "packed_rows.h"
 
-/* Whether products with one row take 16 numbers at a time. Python sets it before it calls anything. */
-static int32_t is_wide;
 #define PACKED (is_wide ? packed_avx512 : packed_eights)
 #else
 #define PACKED packed_eights
@@ -142,7 +138,7 @@ static int all_rows(const Matrix *matrix) {
    away that is not there. Where a number is NaN or infinite, the step is NaN, and so is every product. */
 static void round_to_16(int g, Scratch *s) {
     const float *x = s->x + 32 * g;
-    int16_t *whole = s->whole + 32 * g, *pairs = s->pairs + 32 * g;
+    int16_t *whole = s->whole + 32 * g, *as_codes = s->as_codes + 32 * g;
     f8 most = set8(0.0f), odd = most;
     float rounded[32];
     for (int i = 0; i < 32; i += 8) {
@@ -154,7 +150,7 @@ static void round_to_16(int g, Scratch *s) {
     for (int i = 0; i < 32; i += 8) write8(rounded + i, round8(mul8(read8(x + i), set8(inverse))));
     for (int i = 0; i < 32; i++) whole[i] = (int16_t)(int32_t)rounded[i];
     for (int i = 0; i < 32; i += 16)
-        for (int j = 0; j < 8; j++) pairs[i + 2 * j] = whole[i + j], pairs[i + 2 * j + 1] = whole[i + 8 + j];
+        for (int j = 0; j < 8; j++) as_codes[i + 2 * j] = whole[i + j], as_codes[i + 2 * j + 1] = whole[i + 8 + j];
     s->steps32[g] = s->steps16[2 * g] = s->steps16[2 * g + 1] = step;
     for (int i = 0; i < 2; i++)
         s->sums16[2 * g + i] = step * sum8(add8(read8(rounded + 16 * i), read8(rounded + 16 * i + 8)));

@@ -89,11 +89,12 @@ typedef struct {
    same as whole numbers of 16 bits, in their order and in that of 4-bit codes; for each 16 and each 32 the step that those
    count in, and the sums. Those and `joined` are each thread's own, so that what
    all need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of
-   the exponentials, and weighted sum of the values `[dim]`. `part` is what half a layer gives, `[width]`. */
+   the exponentials, and weighted sum of the values `[dim]`. `part` is what half a layer gives, `[width]`. Each thread has one
+   `pairs`, for the keys of a piece, in the scratch of the first of several tokens. */
 typedef struct {
     float *x;
-    int16_t *whole, *pairs;
-    float *steps16, *steps32, *sums16, *sums32, *joined, *fused, *acted, *partial, *part;
+    int16_t *whole, *as_codes;
+    float *steps16, *steps32, *sums16, *sums32, *joined, *fused, *acted, *partial, *part, *pairs;
 } Scratch;
 
 /* Where in their words the codes of the eight `k` of columns of a stretch begin. */
@@ -109,7 +110,7 @@ static inline Scratch row_parts(float *scratch, int columns) {
     const int all = padded(columns);
     int16_t *whole = (int16_t *)(scratch + all);
     float *steps = scratch + 2 * all;
-    return (Scratch){.x = scratch, .whole = whole, .pairs = whole + all, .steps16 = steps, .sums16 = steps + all / 16,
+    return (Scratch){.x = scratch, .whole = whole, .as_codes = whole + all, .steps16 = steps, .sums16 = steps + all / 16,
                      .steps32 = steps + all / 8, .sums32 = steps + all / 8 + all / 32};
 }
 

@@ -37,7 +37,7 @@ TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, 
         for (int v = 0; v < VECTORS; v++) pairs[v] = AND(SHIFT_DOWN(words[v], 4 * k), 0x000f000f);
 #pragma GCC unroll 4
         for (int t = 0; t < tokens; t++) {
-            const VI x = PAIRS(s[t].pairs + column + 16 * k);
+            const VI x = PAIRS(s[t].as_codes + column + 16 * k);
 #pragma GCC unroll 4
             for (int v = 0; v < VECTORS; v++) {
                 sums[t][v] = begins ? MULTIPLY(pairs[v], x) : ADD_WORDS(sums[t][v], MULTIPLY(pairs[v], x));

@@ -76,7 +76,7 @@ typedef struct {
 
 /* Where the parts of the scratch begin, in floats. Of each token a thread's own part has `own` of them; behind those of
    all threads come the products of the heads and what follows them, `shared` of each token, counted from there. Last are
-   the parts that are added to the stream, `[count, width]`. */
+   the parts that are added to the stream, `[count, width]`, and each thread's keys in pairs. */
 static Offsets offsets(const Model *model, int seen) {
     Offsets o = {.most = longest(longest(model->width, model->inner), model->heads * model->dim)};
     o.joined = row_scratch(o.most);
@@ -90,7 +90,8 @@ static Offsets offsets(const Model *model, int seen) {
 /* Floats of `Tokens.scratch` that `count` tokens need, of which the last sees `seen`. */
 EXPORT int64_t FORM(headstart_scratch)(const Model *model, int32_t seen, int32_t count) {
     const Offsets o = offsets(model, seen);
-    return (int64_t)((o.own * omp_get_max_threads() + o.shared + model->width) * count);
+    const size_t pairs = count > 1 ? (size_t)PIECE * model->dim * omp_get_max_threads() : 0;
+    return (int64_t)((o.own * omp_get_max_threads() + o.shared + model->width) * count + pairs);
 }
 
 /* This thread's parts of the scratch, one of each token, and those of all threads. */
@@ -104,6 +105,7 @@ static void lay_out(const Model *model, const Tokens *tokens, const Offsets *o, 
         s[t].fused = shared, s[t].acted = shared + o->acted, s[t].partial = shared + o->partial;
         s[t].part = behind + (size_t)t * model->width;
     }
+    s->pairs = behind + (size_t)tokens->count * model->width + (size_t)PIECE * model->dim * omp_get_thread_num();
 }
 
 /* The stream of all tokens, or its norms where there is a weight, ready for products. Each thread for itself. */

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from engine.cache.store import Lane
 from engine.events import Scored, TokenScore
+from engine.models.graphs import Steps
 from engine.models.loaded import LoadedModel
 from engine.prompt.call_form import CallForm
 from engine.prompt.marks import AnswerFormat
+from engine.turn.pipelined import PipelinedChoice, can_be_pipelined
 from engine.turn.sampling import KnownTokens, Penalty, best_scores, biased, draw, make_generator, margin, sample
 from engine.types import InvalidRequestError, Request
 
@@ -42,14 +45,19 @@ class Choices:
         self._model, self._end_ids = model, end_ids
         self._spared = model.special_ids | frozenset(end_ids) | form.ids
         self._known = KnownTokens(model.vocabulary, model.unknown_ids)
+        self.steps: Steps | None = None
+        """Where there are any, tokens are chosen on the model's device, and nothing is waited for but the token."""
         self._find_call_form = find_call_form
 
-    def of(self, request: Request) -> Choice:
+    def of(self, request: Request) -> Choice | PipelinedChoice:
         """How the answer to a request is chosen. Raises HeadstartError where it cannot be held to what is asked."""
         unknown = [token for token, _ in request.bias if token >= self._model.vocabulary]
         if unknown:
             raise InvalidRequestError(NO_TOKEN.format(unknown[0], self._model.vocabulary))
-        return Choice(self._model, request, self._known, self._spared, self._end_ids, self._constraint(request))
+        constraint = self._constraint(request)
+        if self.steps is not None and constraint is None and can_be_pipelined(request):
+            return PipelinedChoice(self.steps, request, self._known, self._spared)
+        return Choice(self._model, request, self._known, self._spared, self._end_ids, constraint)
 
     def _constraint(self, request: Request) -> Constraint | None:
         """What holds the answer to a request to its schema, or to a call of its tools."""
@@ -84,7 +92,10 @@ class Choice:
     """Chooses the tokens of one answer, one after the other: `next`, and `see` for each that was written.
 
     `margin` is the distance between the two best tokens at the last choice, where the request records it.
+    `sees_logits`: what several tokens were computed with at once may be given to it one by one.
     """
+
+    sees_logits = True
 
     def __init__(
         self,
@@ -119,6 +130,10 @@ class Choice:
         if self._request.record_margins:
             self.margin = margin(logits)
         return sample(logits, self._request.sampling, self._generator)
+
+    def step(self, token: int, lane: Lane, position: int) -> Tensor:
+        """The logits behind this token, which is computed behind the lane's first `position`."""
+        return self._model.forward([token], lane, position, is_answer=True)
 
     def see(self, token: int, *, is_thought: bool = False) -> None:
         """This token was written."""

@@ -16,7 +16,7 @@ from engine.cache.contract import lane_capacity
 from engine.cache.lanes import common_tokens
 from engine.cache.store import Lane, is_out_of_memory
 from engine.models.loaded import LoadedModel
-from engine.turn.lookup import NEXT_COST, Lookup, most_worth
+from engine.turn.lookup import Lookup, most_worth
 from engine.types import ModelError
 
 PIECE = 128
@@ -125,7 +125,7 @@ class DraftedAnswer:
         if found := self._lookup.guess(most):
             self._open = []
             return found
-        count = most_worth(repeat(self._odds, most), NEXT_COST + self._draft.cost)
+        count = most_worth(repeat(self._odds, most), self._draft.cost)
         if not count and self._rested >= REST:
             count = 1
         if not count:

@@ -21,9 +21,9 @@ FIRST_ODDS = (0.2, 0.4, 0.6, 0.7, 0.8, 0.8, 0.9)
 """How likely a guess is to hold behind 2, 3, ... AGREEING tokens that agree, before any was seen."""
 MEMORY = 8
 """The share of guesses that held is that among about so many of the last ones."""
-NEXT_COST = 0.36
-"""What one more token in a pass takes, in parts of a pass of one token. Measured in the compiled part, behind 100 and
-3,000 tokens: 0.31 and 0.36."""
+PASS_COSTS = (1.3, 1.9, 1.9, 2.5, 2.8, 3.2, 3.4)
+"""What a pass over the newest token and 1, 2, ... guesses takes, in parts of one over that token alone: the middle of
+what was measured in the compiled part behind 100 and 3,000 tokens. It takes tokens by fours, twos and ones."""
 TOKEN_BYTES = 180
 """What a token takes in the index, about."""
 MOST_BYTES = 16_000_000
@@ -67,7 +67,7 @@ class Lookup:
     def guess(self, most: int) -> list[int]:
         """The tokens that may follow, at most so many; none where checking them would cost more than it gives."""
         odds = (self._odds[_kind(self._agreeing + further)] for further in range(most))
-        count = most_worth(odds, NEXT_COST) if self._agreeing else 0
+        count = most_worth(odds) if self._agreeing else 0
         guesses: list[int] = []
         for place in range(self._follows, self._follows + count):  # behind the end, what was guessed is said again
             inside = place < len(self._ids)
@@ -149,15 +149,15 @@ class Lookups:
         self._kept = {key: lookup for key, lookup in self._kept.items() if key[1] != conversation}
 
 
-def most_worth(odds: Iterable[float], cost: float) -> int:
+def most_worth(odds: Iterable[float], further: float = 0.0) -> int:
     """How many guesses give the most tokens for what they take: `odds` says of each how likely it is to hold where
-    those before it do, `cost` what one takes in parts of a pass of one token."""
+    those before it do, `further` what each takes beside the pass that checks them, in parts of a pass of one token."""
     chance = tokens = fastest = 1.0
     best = 0
-    for count, likely in enumerate(odds, 1):
+    for count, (likely, cost) in enumerate(zip(odds, PASS_COSTS, strict=False), 1):
         chance *= likely
         tokens += chance
-        speed = tokens / (1 + cost * count)
+        speed = tokens / (cost + further * count)
         if speed > fastest:
             best, fastest = count, speed
     return best

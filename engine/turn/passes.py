@@ -28,7 +28,8 @@ class Guesser(Protocol):
 
 
 class Passes:
-    """The logits behind each token of one answer. `begin` makes what guesses in it; None where nothing is guessed.
+    """The logits behind each token of one answer. `step` computes a single token: it gets the token, the lane, and
+    behind how many of its tokens. `begin` makes what guesses in the answer; None where nothing is guessed.
     `count` passes were made, and `guessed` tokens checked in them.
 
     What a pass writes into the lane for guesses lies behind the lane's tokens, where nobody reads it: the caller
@@ -36,8 +37,13 @@ class Passes:
     """
 
     def __init__(
-        self, model: LoadedModel, begin: Callable[[], Guesser] | None, end_ids: Collection[int] = frozenset()
+        self,
+        model: LoadedModel,
+        step: Callable[[int, Lane, int], Tensor],
+        begin: Callable[[], Guesser] | None,
+        end_ids: Collection[int] = frozenset(),
     ) -> None:
+        self._step = step
         self._model, self._end_ids = model, end_ids
         self._begin = begin if model.at_once > 1 else None
         self._guesser: Guesser | None = None
@@ -69,7 +75,7 @@ class Passes:
             self._checked.extend(zip(guesses, others, strict=True))
             first = self._model.checked(first, position + 1)
         else:
-            first = self._model.forward([token], lane, position, is_answer=True)
+            first = self._step(token, lane, position)
         self.count, self.guessed = self.count + 1, self.guessed + len(guesses)
         return first
 

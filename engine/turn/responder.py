@@ -19,6 +19,7 @@ from engine.cache.prefix_cache import PrefixCache
 from engine.cache.salted import SaltedCache
 from engine.cache.store import Lane, is_out_of_memory
 from engine.events import CacheView, Divergence, Event, Prefill, Preview, TurnStats
+from engine.models.graphs import Steps
 from engine.models.loaded import LoadedModel
 from engine.prompt.divergence import Past, explain, with_answer, without_cache
 from engine.prompt.ends import template_ends
@@ -367,7 +368,9 @@ class Responder:
                 return lookup
             return DraftedAnswer(self.draft, lookup, ids, self.model.vocabulary)
 
-        return Passes(self.model, begin if turn.request.write_ahead else None, self.end_ids)
+        assert turn.choice is not None
+        may_guess = turn.request.write_ahead and turn.choice.sees_logits
+        return Passes(self.model, turn.choice.step, begin if may_guess else None, self.end_ids)
 
     def _compute(self, token: int, turn: Turn, run: Run, passes: Passes) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""
@@ -572,6 +575,18 @@ class Responder:
         comes out, and the rest can be begun again."""
         yield from self.settle(listen)
         yield from self.write_back()
+        yield from self._record(listen)
+
+    def wait_less(self, steps: Steps) -> None:
+        """Choose tokens on the device from now on, where a request allows it (`engine.turn.pipelined`)."""
+        self._choices.steps = steps
+
+    def _record(self, listen: Listen) -> Iterator[None]:
+        """While idle: record what a device repeats for the next answers."""
+        if self._choices.steps is not None:
+            for _ in self._choices.steps.record(self.cache.idle_lanes()):
+                yield None
+                listen()
 
     def write_back(self) -> Iterator[Event | None]:
         """While idle: write blocks to disk, a step at a time; at its end the cache as it is then."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from copy import copy
 
 import torch
 from torch import Tensor
@@ -25,10 +26,21 @@ class KnownTokens:
             self._end -= 1
         self._holes = torch.tensor(sorted(row for row in unknown if row < self._end), dtype=torch.long)
 
+    @property
+    def count(self) -> int:
+        """Rows that are left."""
+        return self._end
+
+    def on(self, device: torch.device) -> KnownTokens:
+        """The same for logits on a device, where nothing is copied there for each of them."""
+        found = copy(self)
+        found._holes = self._holes.to(device)
+        return found
+
     def __call__(self, logits: Tensor) -> Tensor:
         """`[vocabulary]` -> `[known rows]`, a view where only rows at the end are unknown."""
         logits = logits[: self._end]
-        return logits if not len(self._holes) else logits.index_fill(0, self._holes.to(logits.device), -math.inf)
+        return logits if not len(self._holes) else logits.index_fill(0, self._holes, -math.inf)
 
 
 def make_generator(sampling: Sampling) -> torch.Generator:
@@ -45,8 +57,8 @@ def sample(logits: Tensor, sampling: Sampling, generator: torch.Generator) -> in
     """The next token from penalised logits `[vocabulary]`."""
     if sampling.temperature == 0 or sampling.top_k == 1:
         return int(logits.argmax())
-    tokens, probabilities = candidates(logits, sampling)
-    ladder = probabilities.double().cumsum(0)
+    tokens, shares = _kept(logits, sampling)
+    ladder = shares.double().cumsum(0)
     point = draw(generator) * ladder[-1]
     return int(tokens[torch.searchsorted(ladder, point, right=True).clamp_max(len(tokens) - 1)])
 
@@ -57,7 +69,13 @@ def draw(generator: torch.Generator) -> Tensor:
 
 
 def candidates(logits: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
-    """The tokens `[n]` that one is drawn from and their probabilities `[n]`, on the CPU.
+    """The tokens `[n]` that one is drawn from and their probabilities `[n]`, on the CPU."""
+    tokens, shares = _kept(logits, sampling)
+    return tokens, shares / shares.sum()
+
+
+def _kept(logits: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
+    """The tokens `[n]` that one is drawn from and what they had of the probability before the others were left out.
 
     Top-p keeps the fewest that together reach it, at least one (Holtzman et al., 1904.09751); min-p is relative to the
     most likely token.
@@ -75,7 +93,7 @@ def candidates(logits: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
     if sampling.min_p > 0:
         keep = probabilities >= sampling.min_p * probabilities.max()
         tokens, probabilities = tokens[keep], probabilities[keep]
-    return tokens, probabilities / probabilities.sum()
+    return tokens, probabilities
 
 
 class Penalty:

@@ -20,6 +20,7 @@ from engine.types import InvalidRequestError, Message, OutOfMemoryError, PromptT
 
 if TYPE_CHECKING:
     from engine.turn.choosing import Choice
+    from engine.turn.pipelined import PipelinedChoice
 
 Result = TypeVar("Result")
 
@@ -45,7 +46,7 @@ class Turn:
     is_cancelled: Callable[[], bool]
     listen: Listen
     longest_chunk_s: Callable[[], float] = lambda: CHUNK_S
-    choice: Choice | None = None
+    choice: Choice | PipelinedChoice | None = None
     kept_ends: tuple[int, ...] = ()
     reused: int = 0
     from_disk: int = 0

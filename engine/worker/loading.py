@@ -19,6 +19,7 @@ from engine.library.places import blocks_dir, model_name
 from engine.llama.attention import way
 from engine.machine import arithmetic
 from engine.models.choice import bytes_behind, cache_sizes, require_memory
+from engine.models.graphs import Steps, recorder_for
 from engine.models.loaded import LoadedModel, load
 from engine.native.library import give_memory_back
 from engine.turn.draft import Draft
@@ -35,6 +36,7 @@ from engine.types import (
 from engine.weights.row_products import known_counts
 from engine.worker.known_products import recall_products, remember_products
 from engine.worker.needed import fit_with_draft
+from engine.worker.passed_check import has_passed
 
 MOST_DRAFT_COST = 0.6
 """A small model that takes more of the large one's memory than this takes longer than it saves."""
@@ -67,6 +69,8 @@ def open_model(
         recall_products()
         known = len(known_counts)
         responder.warm_up()
+        if has_passed(model.device.type):
+            responder.wait_less(Steps(model, recorder_for(model.device)))
         if len(known_counts) > known:
             remember_products()
         give_memory_back()

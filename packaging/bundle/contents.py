@@ -35,6 +35,7 @@ EXCLUDED_MODULES = (
     "PySide6.QtHelp",
     "PySide6.QtSql",
     "PySide6.QtTest",
+    "PySide6.QtOpenGL",  # entry.py has an empty one instead
     "pyqtgraph.examples",
     "pyqtgraph.opengl",
     "pyqtgraph.jupyter",
@@ -50,13 +51,15 @@ DROPPED = (
     r"^torch/lib/lib(torchbind_test|jitbackend_test|backend_with_compiler|aoti_custom_ops)",
     r"\.(a|lib|pdb)$",
     r"\.dist-info/(direct_url\.json|REQUESTED|INSTALLER)$",
+    r"^torch-[^/]*\.dist-info/RECORD$",  # a megabyte and a half; top_level.txt says what the package is called
+    r"^pyqtgraph/icons/peegee/",  # the icon of pyqtgraph's own windows
     r"^libcudart\.so",
     r"^PySide6/Qt/plugins/(egldeviceintegrations|generic|networkinformation|tls|qmltooling|platformthemes/libqgtk3)",
     r"^PySide6/Qt/plugins/platforms/lib(qeglfs|qlinuxfb|qminimalegl|qvkkhrdisplay|qvnc)",
     r"^PySide6/Qt/plugins/imageformats/lib(qtga|qtiff|qwbmp|qicns|qwebp|qpdf)",
     r"^(PySide6/Qt/lib/)?libQt6(EglF[sS]|Pdf|Qml|Quick|VirtualKeyboard)",
     r"^PySide6/Qt/translations/(?!qtbase_de)",
-    r"^(PySide6/Qt/lib/)?libQt6Test|^PySide6/QtTest\.",
+    r"^(PySide6/Qt/lib/)?libQt6Test|^PySide6/Qt(Test|OpenGL)\.",
     r"^PySide6/Qt/qml/",
 )
 """Files that PyInstaller collects and nothing needs, by their path inside the bundle."""

@@ -5,6 +5,7 @@ import os
 import runpy
 import sys
 from pathlib import Path
+from types import ModuleType
 
 OPTION = "--side-program"
 """As in engine/side_programs.py, which is not imported for it: a side program begins with nothing of Headstart."""
@@ -44,6 +45,11 @@ def fit_into_windows() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - stays open to the end
 
 
+def leave_out_opengl() -> None:
+    """Let pyqtgraph find an empty module where it asks for Qt's 9 MB of OpenGL, of which the charts use nothing."""
+    sys.modules["PySide6.QtOpenGL"] = ModuleType("PySide6.QtOpenGL")
+
+
 def main() -> int:
     """Run what the arguments ask for; return the exit status."""
     multiprocessing.freeze_support()
@@ -53,6 +59,7 @@ def main() -> int:
     if sys.argv[1:2] == [OPTION]:
         run_side_program(sys.argv[2:], Path(sys._MEIPASS))
         return 0
+    leave_out_opengl()
     from app.__main__ import main
     from engine.runtimes import launch
 

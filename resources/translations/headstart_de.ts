@@ -19,6 +19,11 @@
    <translation>Ein einfacher Prompt ist eine Nachricht, ohne Werkzeuge.</translation>
   </message>
   <message>
+   <location filename="../../app/tools/servers.py" />
+   <source>A quotation mark in the command has no partner. Add it.</source>
+   <translation>Einem Anführungszeichen im Befehl fehlt das zweite. Ergänzen Sie es.</translation>
+  </message>
+  <message>
    <location filename="../../app/chat/rewriting.py" />
    <source>A server answers here, which cannot go on with an answer. Ask it to go on.</source>
    <translation>Hier antwortet ein Server, der eine Antwort nicht fortsetzen kann. Bitten Sie ihn fortzufahren.</translation>
@@ -27,6 +32,11 @@
    <location filename="../../app/proof/proof.py" />
    <source>A server answers this conversation, and only what this computer computes can be proved. Have a model on this computer answer it first.</source>
    <translation>In dieser Unterhaltung antwortet ein Server, und nachprüfen lässt sich nur, was dieser Computer rechnet. Lassen Sie sie zuerst von einem Modell auf diesem Computer beantworten.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/types.py" />
+   <source>A server cannot write ahead for a model that is here: choose a small model.</source>
+   <translation>Ein Server kann für ein Modell auf diesem Computer nicht vorausschreiben: Wählen Sie ein kleines Modell.</translation>
   </message>
   <message>
    <location filename="../../engine/remote/wire.py" />
@@ -184,6 +194,11 @@
    <translation>Geben Sie Token einen Bias zwischen -{1} und {2}.</translation>
   </message>
   <message>
+   <location filename="../../app/settings.py" />
+   <source>Guess the next words of an answer from what was said before, and check several at once: names, quotations and code come sooner. Answers are the same.</source>
+   <translation>Die nächsten Wörter einer Antwort aus dem raten, was schon gesagt wurde, und mehrere auf einmal prüfen: Namen, Zitate und Code kommen früher. Antworten sind dieselben.</translation>
+  </message>
+  <message>
    <location filename="../../engine/runtimes/install.py" />
    <source>Headstart cannot install this on {1}.</source>
    <translation>Headstart kann dies auf {1} nicht installieren.</translation>
@@ -192,6 +207,11 @@
    <location filename="../../engine/runtimes/launch.py" />
    <source>Headstart did not get ready with the graphics card the last time, so the processor computes this time. Where that happens again, remove the card's software in the preferences.</source>
    <translation>Headstart wurde das letzte Mal mit der Grafikkarte nicht fertig, also rechnet diesmal der Prozessor. Wenn das wieder geschieht, entfernen Sie in den Einstellungen die Software der Karte.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>Headstart is closing.</source>
+   <translation>Headstart schließt sich.</translation>
   </message>
   <message>
    <location filename="../../engine/library/download.py" />
@@ -295,6 +315,11 @@
    <translation>Der Treiber von NVIDIA sagt nichts Brauchbares über {1}: Installieren Sie ihn neu.</translation>
   </message>
   <message>
+   <location filename="../../app/tools/servers.py" />
+   <source>Name a server by the command that starts it, or by its address, such as http://127.0.0.1:8000/mcp.</source>
+   <translation>Nennen Sie einen Server durch den Befehl, der ihn startet, oder durch seine Adresse, etwa http://127.0.0.1:8000/mcp.</translation>
+  </message>
+  <message>
    <location filename="../../app/settings.py" />
    <source>Names of the charts that are folded, with commas between them.</source>
    <translation>Namen der eingeklappten Diagramme, mit Kommas dazwischen.</translation>
@@ -335,6 +360,11 @@
    <translation>Nicht alles auf der Platte konnte jetzt gelöscht werden. Starten Sie Headstart neu, und löschen Sie noch einmal, oder löschen Sie den Ordner {1} selbst.</translation>
   </message>
   <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>Nothing is downloaded while HF_HUB_OFFLINE is set: start Headstart without it.</source>
+   <translation>Solange HF_HUB_OFFLINE gesetzt ist, wird nichts heruntergeladen: Starten Sie Headstart ohne es.</translation>
+  </message>
+  <message>
    <location filename="../../engine/cache/disk_tier.py" />
    <source>Nothing is kept on disk this time: {1} cannot be used ({2}). Check its permissions, then start Headstart again.</source>
    <translation>Diesmal wird nichts auf der Platte behalten: {1} kann nicht genutzt werden ({2}). Prüfen Sie die Rechte, und starten Sie Headstart dann neu.</translation>
@@ -363,6 +393,16 @@
    <location filename="../../app/history/file.py" />
    <source>Parts of what was deleted earlier may still be in {1}: there was no room to rewrite it.</source>
    <translation>Teile von früher Gelöschtem können noch in {1} sein: Es war kein Platz, um die Datei neu zu schreiben.</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
+   <source>Perplexity of a page of text with the default model: {1}, in fp32 {2} (lower is better).</source>
+   <translation>Perplexität einer Seite Text mit dem Standardmodell: {1}, in fp32 {2} (weniger ist besser).</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
+   <source>Perplexity of a page of text with the default model: {1}.</source>
+   <translation>Perplexität einer Seite Text mit dem Standardmodell: {1}.</translation>
   </message>
   <message>
    <location filename="../../app/settings.py" />
@@ -403,6 +443,11 @@
    <location filename="../../app/settings.py" />
    <source>Reuse what was computed for earlier prompts.</source>
    <translation>Wiederverwenden, was für frühere Prompts berechnet wurde.</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
+   <source>Servers of tools, by their names: the command that starts each, or its address.</source>
+   <translation>Server von Werkzeugen, nach ihren Namen: der Befehl, der jeden startet, oder seine Adresse.</translation>
   </message>
   <message>
    <location filename="../../engine/types.py" />
@@ -480,9 +525,34 @@
    <translation>Das wurde angehalten.</translation>
   </message>
   <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>The Hub cannot give {1} now (error {2}): try again later.</source>
+   <translation>Der Hub kann {1} jetzt nicht geben (Fehler {2}): Versuchen Sie es später noch einmal.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>The Hub gave too little of {1}: try again later.</source>
+   <translation>Der Hub gab zu wenig von {1}: Versuchen Sie es später noch einmal.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>The Hub gives {1} only to those who agreed to its licence, or there is no such model. {2}Agree on its page, then give a token of your account.</source>
+   <translation>Der Hub gibt {1} nur denen, die der Lizenz zugestimmt haben, oder es gibt kein solches Modell. {2}Stimmen Sie auf seiner Seite zu, und geben Sie dann ein Token Ihres Kontos an.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>The Hub had too many requests from here: go on in some minutes.</source>
+   <translation>Der Hub bekam von hier zu viele Anfragen: Machen Sie in einigen Minuten weiter.</translation>
+  </message>
+  <message>
    <location filename="../../engine/turn/constrained.py" />
    <source>The answer could not go on within its form. Write it more simply, or ask again.</source>
    <translation>Die Antwort konnte in ihrer Form nicht weitergehen. Schreiben Sie diese einfacher, oder fragen Sie neu.</translation>
+  </message>
+  <message>
+   <location filename="../../app/chat/calling.py" />
+   <source>The arguments are no JSON object.</source>
+   <translation>Die Argumente sind kein JSON-Objekt.</translation>
   </message>
   <message>
    <location filename="../../app/exchange/backup.py" />
@@ -493,6 +563,11 @@
    <location filename="../../engine/turn/choosing.py" />
    <source>The bias names the token {1}; this model has {2} tokens. Leave it out.</source>
    <translation>Der Bias nennt das Token {1}; dieses Modell hat {2} Token. Lassen Sie es weg.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The call was stopped.</source>
+   <translation>Der Aufruf wurde angehalten.</translation>
   </message>
   <message>
    <location filename="../../app/settings.py" />
@@ -641,6 +716,11 @@
    <translation>Die Sprache des Fensters. Eine Änderung gilt ab dem nächsten Start.</translation>
   </message>
   <message>
+   <location filename="../../app/chat/calling.py" />
+   <source>The model called tools {1} times for one question, so they are called no more. Ask again to go on.</source>
+   <translation>Das Modell rief für eine Frage {1}-mal Werkzeuge auf, also werden sie nicht mehr aufgerufen. Fragen Sie noch einmal, um weiterzumachen.</translation>
+  </message>
+  <message>
    <location filename="../../engine/library/places.py" />
    <source>The model cannot be prepared in {1} ({2}): check its permissions.</source>
    <translation>Das Modell kann nicht in {1} vorbereitet werden ({2}): Prüfen Sie die Rechte.</translation>
@@ -689,6 +769,11 @@
    <location filename="../../engine/turn/constrained.py" />
    <source>The parameters of these tools cannot be followed: {1}. Write them more simply.</source>
    <translation>Den Parametern dieser Werkzeuge kann nicht gefolgt werden: {1}. Schreiben Sie sie einfacher.</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
+   <source>The path of a smaller model of the same family that guesses what a model writes, by the path of that model. Others have none.</source>
+   <translation>Der Pfad eines kleineren Modells derselben Familie, das rät, was ein Modell schreibt, nach dem Pfad jenes Modells. Andere haben keines.</translation>
   </message>
   <message>
    <location filename="../../engine/library/resolve.py" />
@@ -746,6 +831,11 @@
    <translation>Die Software für die Grafikkarte braucht {1} GB in {2}, und {3} GB sind frei: Schaffen Sie Platz, oder setzen Sie HEADSTART_DATA_DIR auf einen Ordner auf einer anderen Platte.</translation>
   </message>
   <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>The token that is kept was refused, or its account may not read it.</source>
+   <translation>Das gespeicherte Token wurde abgelehnt, oder sein Konto darf es nicht lesen.</translation>
+  </message>
+  <message>
    <location filename="../../engine/gguf/vocabulary.py" />
    <source>The tokenizer in {1} cannot be read: download the file again.</source>
    <translation>Der Tokenizer in {1} ist nicht lesbar: Laden Sie die Datei neu herunter.</translation>
@@ -754,6 +844,36 @@
    <location filename="../../engine/turn/turn.py" />
    <source>The tokenizer writes tokens that this model does not have: the two do not belong together. Download the model again, or choose another one.</source>
    <translation>Der Tokenizer schreibt Token, die dieses Modell nicht hat: Beides gehört nicht zusammen. Laden Sie das Modell neu herunter, oder wählen Sie ein anderes.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} cannot be reached. Check that it runs, and its address.</source>
+   <translation>Der Werkzeug-Server {1} ist nicht erreichbar. Prüfen Sie, ob er läuft, und seine Adresse.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} cannot be started. Check its command.</source>
+   <translation>Der Werkzeug-Server {1} kann nicht gestartet werden. Prüfen Sie seinen Befehl.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} ended, or the connection to it broke. It is started again with the next call.</source>
+   <translation>Der Werkzeug-Server {1} endete, oder die Verbindung zu ihm brach ab. Mit dem nächsten Aufruf wird er neu gestartet.</translation>
+  </message>
+  <message>
+   <location filename="../../app/tools/connections.py" />
+   <source>The tool server {1} gave no answer in {2} s. Try again, or switch its tools off.</source>
+   <translation>Der Werkzeug-Server {1} antwortete in {2} s nicht. Versuchen Sie es noch einmal, oder schalten Sie seine Werkzeuge aus.</translation>
+  </message>
+  <message>
+   <location filename="../../app/chat/calling.py" />
+   <source>The tool server {1} was removed. Add it again in Tools…, or switch its tools off.</source>
+   <translation>Der Werkzeug-Server {1} wurde entfernt. Fügen Sie ihn unter „Werkzeuge…“ wieder hinzu, oder schalten Sie seine Werkzeuge aus.</translation>
+  </message>
+  <message>
+   <location filename="../../app/chat/calling.py" />
+   <source>The user does not allow this tool to be called. Answer without it.</source>
+   <translation>Der Benutzer erlaubt den Aufruf dieses Werkzeugs nicht. Antworte ohne es.</translation>
   </message>
   <message>
    <location filename="../../app/history/filing.py" />
@@ -787,6 +907,11 @@
   </message>
   <message>
    <location filename="../../app/chat/session.py" />
+   <source>There is no model to answer. Open one first; what the tools gave back is kept.</source>
+   <translation>Es gibt kein Modell, das antwortet. Öffnen Sie zuerst eines; was die Werkzeuge ergaben, bleibt erhalten.</translation>
+  </message>
+  <message>
+   <location filename="../../app/chat/session.py" />
    <source>There is no model to answer. Open one first; your text is kept.</source>
    <translation>Es gibt kein Modell, das antwortet. Öffnen Sie zuerst eines; Ihr Text bleibt erhalten.</translation>
   </message>
@@ -804,6 +929,16 @@
    <location filename="../../app/history/presets.py" />
    <source>There is no text to keep yet. Write a system prompt first.</source>
    <translation>Es gibt noch keinen Text zu speichern. Schreiben Sie zuerst einen System-Prompt.</translation>
+  </message>
+  <message>
+   <location filename="../../app/chat/calling.py" />
+   <source>There is no tool with this name.</source>
+   <translation>Es gibt kein Werkzeug mit diesem Namen.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>There is no {1} on the Hub, or a file of it is gone: check the name.</source>
+   <translation>Auf dem Hub gibt es kein {1}, oder eine seiner Dateien ist weg: Prüfen Sie den Namen.</translation>
   </message>
   <message>
    <location filename="../../engine/turn/turn.py" />
@@ -1011,7 +1146,7 @@
    <translation>Dieser Abschnitt liegt nur auf der Platte, also gibt es im Speicher nichts anzuheften. Senden Sie eine Nachricht, die mit ihm beginnt, und heften Sie ihn dann an.</translation>
   </message>
   <message>
-   <location filename="../../engine/remote/engine.py" />
+   <location filename="../../engine/remote/counting.py" />
    <source>This server does not count tokens ahead.</source>
    <translation>Dieser Server zählt Token nicht im Voraus.</translation>
   </message>
@@ -1039,6 +1174,11 @@
    <location filename="../../engine/remote/keys.py" />
    <source>This system keeps no keys, so the key was not stored. Set up a keyring, or use a server without a key.</source>
    <translation>Dieses System behält keine Schlüssel, also wurde der Schlüssel nicht gespeichert. Richten Sie einen Schlüsselbund ein, oder nutzen Sie einen Server ohne Schlüssel.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>This system keeps no keys, so the token was not stored. Set up a keyring, or start Headstart with HF_TOKEN in its environment.</source>
+   <translation>Dieses System behält keine Schlüssel, also wurde das Token nicht gespeichert. Richten Sie einen Schlüsselbund ein, oder starten Sie Headstart mit HF_TOKEN in seiner Umgebung.</translation>
   </message>
   <message>
    <location filename="../../app/history/errors.py" />
@@ -1096,6 +1236,11 @@
    <translation>Ein anderes Headstart bereitet dieses Modell gerade vor</translation>
   </message>
   <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>Waiting for another download of this model</source>
+   <translation>Ein anderes Herunterladen dieses Modells wird abgewartet</translation>
+  </message>
+  <message>
    <location filename="../../engine/cache/disk_files.py" />
    <source>What is kept on disk of deleted conversations could not be deleted now. It is deleted when Headstart starts again.</source>
    <translation>Was von gelöschten Unterhaltungen auf der Platte ist, konnte jetzt nicht gelöscht werden. Es wird gelöscht, wenn Headstart wieder startet.</translation>
@@ -1142,6 +1287,11 @@
   </message>
   <message>
    <location filename="../../app/settings.py" />
+   <source>When each model was opened last, in seconds since 1970, by its path.</source>
+   <translation>Wann jedes Modell zuletzt geöffnet wurde, in Sekunden seit 1970, nach seinem Pfad.</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
    <source>Where the model computes. A change loads the model again.</source>
    <translation>Wo das Modell rechnet. Eine Änderung lädt das Modell neu.</translation>
   </message>
@@ -1159,6 +1309,11 @@
    <location filename="../../app/updates.py" />
    <source>Whether there is a newer version is not known: {1} does not answer. Check the network connection.</source>
    <translation>Ob es eine neuere Version gibt, ist nicht bekannt: {1} antwortet nicht. Prüfen Sie die Netzwerkverbindung.</translation>
+  </message>
+  <message>
+   <location filename="../../app/settings.py" />
+   <source>Which tools are called without asking (always), and which not at all (never).</source>
+   <translation>Welche Werkzeuge ohne Nachfrage aufgerufen werden (always) und welche gar nicht (never).</translation>
   </message>
   <message>
    <location filename="../../engine/turn/constrained.py" />
@@ -1181,15 +1336,30 @@
    <translation>{1} Das vorige wurde geschlossen, um Platz zu schaffen: Öffnen Sie es wieder.</translation>
   </message>
   <message>
+   <location filename="../../engine/worker/loading.py" />
+   <source>{1} and {2} are made of other tokens, so the one cannot write ahead for the other. Choose a smaller model of the same family, or none.</source>
+   <translation>{1} und {2} bestehen aus anderen Token, also kann das eine nicht für das andere vorausschreiben. Wählen Sie ein kleineres Modell derselben Familie, oder keines.</translation>
+  </message>
+  <message>
    <location filename="../../engine/models/from_folder.py" />
    <location filename="../../engine/models/from_gguf.py" />
    <source>{1} can be run in bf16 or fp32 only. Choose one of these number types.</source>
    <translation>{1} läuft nur in bf16 oder fp32. Wählen Sie eines dieser Zahlenformate.</translation>
   </message>
   <message>
+   <location filename="../../engine/library/found.py" />
+   <source>{1} cannot be deleted ({2}): check its permissions.</source>
+   <translation>{1} kann nicht gelöscht werden ({2}): Prüfen Sie die Rechte.</translation>
+  </message>
+  <message>
    <location filename="../../engine/models/loaded.py" />
    <source>{1} cannot be opened as a chat model. Choose another model.</source>
    <translation>{1} kann nicht als Chat-Modell geöffnet werden. Wählen Sie ein anderes Modell.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>{1} cannot be reached, or the connection was cut: check the network and go on later. What was downloaded is kept.</source>
+   <translation>{1} ist nicht erreichbar, oder die Verbindung brach ab: Prüfen Sie das Netzwerk, und machen Sie später weiter. Was heruntergeladen wurde, bleibt.</translation>
   </message>
   <message>
    <location filename="../../engine/library/check.py" />
@@ -1238,6 +1408,11 @@
    <translation>{1} änderte sich, während es gelesen wurde: Öffnen Sie es noch einmal, wenn nichts mehr hineinschreibt.</translation>
   </message>
   <message>
+   <location filename="../../engine/worker/loading.py" />
+   <source>{1} checks one token at a time on this computer, so no small model can help it. Open it without one.</source>
+   <translation>{1} prüft auf diesem Computer ein Token nach dem anderen, also kann ihm kein kleines Modell helfen. Öffnen Sie es ohne eines.</translation>
+  </message>
+  <message>
    <location filename="../../app/exchange/reading.py" />
    <source>{1} could not be read: it is damaged or out of reach.</source>
    <translation>{1} konnte nicht gelesen werden: Es ist beschädigt oder nicht zugänglich.</translation>
@@ -1257,6 +1432,11 @@
    <location filename="../../engine/library/check.py" />
    <source>{1} has no config.json: put the model's config.json into the folder.</source>
    <translation>{1} hat keine config.json: Legen Sie die config.json des Modells in den Ordner.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>{1} has no file {2} any more: choose another model.</source>
+   <translation>{1} hat keine Datei {2} mehr: Wählen Sie ein anderes Modell.</translation>
   </message>
   <message>
    <location filename="../../engine/library/check.py" />
@@ -1304,6 +1484,11 @@
    <translation>{1} enthält keine heruntergeladene Revision seines Modells: Laden Sie es neu herunter.</translation>
   </message>
   <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>{1} holds no model that Headstart reads: choose one with safetensors files or a GGUF file.</source>
+   <translation>{1} enthält kein Modell, das Headstart liest: Wählen Sie eines mit safetensors-Dateien oder einer GGUF-Datei.</translation>
+  </message>
+  <message>
    <location filename="../../engine/library/check.py" />
    <source>{1} holds no model. {2}.</source>
    <translation>{1} enthält kein Modell. {2}.</translation>
@@ -1332,6 +1517,11 @@
    <location filename="../../engine/library/check.py" />
    <source>{1} holds weights only: open the folder it lies in, with config.json and the tokenizer.</source>
    <translation>{1} enthält nur Gewichte: Öffnen Sie den Ordner, in dem es liegt, mit config.json und dem Tokenizer.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>{1} holds {2} GGUF files: name one of them, as {3}/FILE.gguf.</source>
+   <translation>{1} enthält {2} GGUF-Dateien: Nennen Sie eine davon, als {3}/DATEI.gguf.</translation>
   </message>
   <message>
    <location filename="../../engine/library/resolve.py" />
@@ -1455,6 +1645,11 @@
    <translation>{1} ist kein {2}, sondern Text, und wurde als Text gelesen.</translation>
   </message>
   <message>
+   <location filename="../../engine/library/found.py" />
+   <source>{1} is not Headstart's: delete it in the program that it belongs to.</source>
+   <translation>{1} gehört nicht Headstart: Löschen Sie es in dem Programm, dem es gehört.</translation>
+  </message>
+  <message>
    <location filename="../../engine/library/check.py" />
    <source>{1} is not a model. {2}.</source>
    <translation>{1} ist kein Modell. {2}.</translation>
@@ -1486,6 +1681,11 @@
    <translation>{1} ist quantisiert ({2}), was auf diesem Computer nicht gerechnet werden kann: Besorgen Sie das Modell als GGUF-Datei (Q4_K_M oder Q8_0), oder seinen Ordner in 16 Bit.</translation>
   </message>
   <message>
+   <location filename="../../engine/worker/loading.py" />
+   <source>{1} is too large to write ahead for {2}: it would take longer than it saves. Choose a smaller one, or none.</source>
+   <translation>{1} ist zu groß, um für {2} vorauszuschreiben: Es bräuchte länger, als es spart. Wählen Sie ein kleineres, oder keines.</translation>
+  </message>
+  <message>
    <location filename="../../engine/graphics.py" />
    <source>{1} is too old for torch.</source>
    <translation>{1} ist zu alt für Torch.</translation>
@@ -1504,6 +1704,16 @@
    <location filename="../../engine/graphics.py" />
    <source>{1} needs NVIDIA's driver {2} or newer, and {3} is installed.</source>
    <translation>{1} braucht NVIDIAs Treiber {2} oder einen neueren, und installiert ist {3}.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>{1} needs {2} GB more in {3}, and {4} GB are free: free some space, or set HEADSTART_DATA_DIR to a folder on another disk.</source>
+   <translation>{1} braucht {2} GB mehr in {3}, und {4} GB sind frei: Schaffen Sie Platz, oder setzen Sie HEADSTART_DATA_DIR auf einen Ordner auf einer anderen Platte.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>{1} of {2} did not arrive as it is on the Hub (its checksum is another one), so it was deleted: download it again.</source>
+   <translation>{1} von {2} kam nicht so an, wie es auf dem Hub ist (seine Prüfsumme ist eine andere), und wurde gelöscht: Laden Sie es neu herunter.</translation>
   </message>
   <message>
    <location filename="../../engine/models/loaded.py" />
@@ -1536,14 +1746,9 @@
    <translation>{1}-Gewichte sind nur für die CPU. Wählen Sie „auto“ oder bf16 auf {2}.</translation>
   </message>
   <message>
-   <location filename="../../app/settings.py" />
-   <source>{1}, in fp32 {2} (lower is better).</source>
-   <translation>{1}, in fp32 {2} (weniger ist besser).</translation>
-  </message>
-  <message>
-   <location filename="../../engine/types.py" />
-   <source>{1}close other programs, get the model in fewer bits, or choose a smaller one.</source>
-   <translation>{1}schließen Sie andere Programme, besorgen Sie das Modell in weniger Bits, oder wählen Sie ein kleineres.</translation>
+   <location filename="../../engine/library/hub.py" />
+   <source>“{1}” is no name of a model on the Hub, {2}: check it.</source>
+   <translation>„{1}“ ist kein Name eines Modells auf dem Hub, {2}: Prüfen Sie ihn.</translation>
   </message>
  </context>
 </TS>

@@ -364,7 +364,7 @@ class FakeEngine:
         if turn.request.use_cache:
             answer = Message("assistant", text, token_ids, thought, calls)
             self._seen.append((turn.request.template, (*turn.request.messages, answer)))
-            self._tokens = max(self._tokens, turn.prompt + turn.written)
+            self._tokens = self._held(turn.request)
             system = sum(span.end - span.start for span in spans_of(turn.request) if span.role == "system")
             self._kept = max(self._kept, system // BLOCK_TOKENS * BLOCK_TOKENS)
         yield self._view(turn.request_id)
@@ -424,6 +424,14 @@ class FakeEngine:
         ahead = max((min(certain, _alike(request, read)) for read, certain in self._ahead), default=0)
         reused = max(left, min(ahead, sum(sizes) - 1))
         return sum(sizes), reused, reused - left
+
+    def _held(self, request: Request) -> int:
+        """The tokens of all that was seen; what several begin with counts once."""
+        parts: dict[object, int] = {}
+        for template, seen in self._seen:
+            sizes = _sizes(replace(request, messages=seen, begun=None))
+            parts |= {(template, seen[: place + 1]): size for place, size in enumerate(sizes)}
+        return sum(parts.values())
 
     def _view(self, request_id: int) -> CacheView:
         held = self._tokens * self.model.kv_bytes_per_token

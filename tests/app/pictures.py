@@ -6,6 +6,7 @@ screen that is scaled to 200%. NAMEs pick states; without any all are drawn.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -95,6 +96,8 @@ def reading(screen: Screen) -> None:
     screen.application.bridge.drain()
     settle()
     timer_of(screen.answer().note).timeout.emit()
+    fill = screen.composer.next_prompt.ribbon.fill
+    fill.setCurrentTime(fill.duration())
 
 
 def first_answer(screen: Screen) -> None:
@@ -133,6 +136,13 @@ def writing(screen: Screen) -> None:
 def figures(screen: Screen) -> None:
     second_answer(screen)
     screen.answer().tools.figures.click()
+
+
+def written_ahead(screen: Screen) -> None:
+    """What was written ahead is underlined, and counted among the figures."""
+    screen.engine.scripts = (Script(words(SHORT), accepted=(*range(4, 9), *range(18, 24), *range(27, 34))),)
+    figures(screen)
+    screen.answer().underline_ahead(True)
 
 
 def many(screen: Screen) -> None:
@@ -430,6 +440,7 @@ STATES: dict[str, Callable[[Screen], QWidget | None]] = {
         each.__name__: each
         for each in (
             *(empty, loading, no_model, reading, first_answer, second_answer, writing, figures, many, miss, error),
+            written_ahead,
             *(rich, rich_top, thoughts, editing, search, versions),
         )
     },
@@ -468,6 +479,8 @@ def draw_state(folder: Path, name: str, size: QSize, place: Path) -> None:
     screen.window.close()
     screen.window.deleteLater()
     settle()
+    del screen, application, over
+    gc.collect()  # a thread of the next state must not be the one that finds these widgets gone
 
 
 def picture(window: QWidget, over: QWidget | None) -> QImage:

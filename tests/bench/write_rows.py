@@ -56,7 +56,8 @@ PROSE = (
     "Tell me about the sea in your own words.",
     "Why do people like old houses? Write an essay.",
 )
-"""What the default model answers in words of its own."""
+"""What the default model answers in words of its own. Without a penalty for what it said it would say it again."""
+PLAIN = Sampling(temperature=0, repetition_penalty=1.0)
 
 
 def measure(count: int) -> Iterator[Row]:
@@ -64,23 +65,32 @@ def measure(count: int) -> Iterator[Row]:
     player = Player()
     try:
         rows = (
-            ("A5a", "answers that quote the prompt", QUOTES, ">= 1.5", "2.5"),
-            ("A5b", "edits of given JSON", EDITS, ">= 1.8", "3"),
-            ("A5c", "free prose", PROSE, ">= 0.97", "1"),
+            ("A5a", "answers that quote the prompt", QUOTES, PLAIN, ">= 1.5", "2.5"),
+            ("A5b", "edits of given JSON", EDITS, PLAIN, ">= 1.8", "3"),
+            ("A5c", "free prose", PROSE, Sampling(temperature=0), ">= 0.97", "1"),
         )
-        for row, title, questions, must, aim in rows:
-            yield _speeds(player, count, row, title, questions, must, aim)
+        for row, title, questions, sampling, must, aim in rows:
+            yield _speeds(player, count, row, title, questions, sampling, must, aim)
         yield _equal(player, TURNS if count > 3 else TURNS // 10)
     finally:
         player.close()
 
 
-def _speeds(player: Player, count: int, row: str, title: str, questions: Sequence[str], must: str, aim: str) -> Row:
+def _speeds(
+    player: Player,
+    count: int,
+    row: str,
+    title: str,
+    questions: Sequence[str],
+    sampling: Sampling,
+    must: str,
+    aim: str,
+) -> Row:
     """Greedy answers to all questions, each behind a system prompt of 3,000 tokens."""
     written: dict[bool, list[Finished]] = {}
 
     def speed(is_ahead: bool) -> float:
-        written[is_ahead] = [_answer(player, _asked(question), is_ahead) for question in questions]
+        written[is_ahead] = [_answer(player, _asked(question), is_ahead, sampling) for question in questions]
         tokens = sum(each.stats.written_tokens - 1 for each in written[is_ahead])
         return tokens / sum((each.stats.written_tokens - 1) / each.stats.tokens_per_s for each in written[is_ahead])
 
@@ -99,9 +109,10 @@ def _asked(question: str) -> tuple[Message, ...]:
     return Message("system", SCRIPT.system_prompt), Message("user", question)
 
 
-def _answer(player: Player, messages: tuple[Message, ...], is_ahead: bool, tokens: int = LONGEST) -> Finished:
-    sampling = Sampling(temperature=0, max_tokens=tokens)
-    return player.answer(Request(messages, sampling, "bench", write_ahead=is_ahead))
+def _answer(
+    player: Player, messages: tuple[Message, ...], is_ahead: bool, sampling: Sampling, tokens: int = LONGEST
+) -> Finished:
+    return player.answer(Request(messages, replace(sampling, max_tokens=tokens), "bench", write_ahead=is_ahead))
 
 
 def _equal(player: Player, turns: int) -> Row:
@@ -111,7 +122,7 @@ def _equal(player: Player, turns: int) -> Row:
         if turn % TURNS_OF_A_CHAT == 0:
             messages = (Message("system", "You help with orders and settings."),)
         messages = (*messages, Message("user", chance.choice((*QUOTES, *EDITS, *PROSE, "Say that again.", "Why?"))))
-        ahead, alone = (_answer(player, messages, is_ahead, WRITTEN) for is_ahead in (True, False))
+        ahead, alone = (_answer(player, messages, is_ahead, PLAIN, WRITTEN) for is_ahead in (True, False))
         equal += (ahead.token_ids, ahead.text, ahead.reason) == (alone.token_ids, alone.text, alone.reason)
         messages = (*messages, Message("assistant", ahead.text or "Yes.", ahead.token_ids))
     return Row("A6", f"turns of {turns} whose greedy tokens are equal with and without", equal, "", str(turns), "")

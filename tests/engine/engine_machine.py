@@ -70,11 +70,11 @@ class EngineMachine(RuleBasedStateMachine):
         """What it would cost."""
         self.asked.append(self.engine.preview(request(question, conversation=chat)))
 
-    @rule(chat=CHATS, question=QUESTIONS)
-    def read_ahead(self, chat: str, question: str) -> None:
-        """Somebody writes a question and rests."""
+    @rule(chat=CHATS, question=QUESTIONS, keeps=st.booleans())
+    def read_ahead(self, chat: str, question: str, keeps: bool) -> None:
+        """Somebody writes a question and rests, or has a system prompt pinned."""
         others = [request(f"{question}{more}", conversation=chat) for more in ("s", " And?")]
-        self.asked.append(self.engine.read_ahead(request(question, conversation=chat), others))
+        self.asked.append(self.engine.read_ahead(request(question, conversation=chat), others, keeps=keeps))
 
     @rule(at=st.integers(0, 1000))
     def cancel(self, at: int) -> None:

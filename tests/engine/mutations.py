@@ -37,6 +37,10 @@ ON_A_GPU = ("gpu/test_classes", "gpu/test_turns")
 BEHIND_A_GPU = ("gpu/test_memory_tier", "cache/test_machine")
 
 
+LONGEST_S = 1800
+"""For the tests of one mutation: one that makes them hang is noticed, too."""
+
+
 @dataclass(frozen=True)
 class Mutation:
     """In the file of that name, wherever it lies in the engine, `old` (which stands there once) becomes `new`. `tests`
@@ -214,7 +218,10 @@ def run_tests(folder: Path, tests: tuple[str, ...]) -> Counter[str]:
     files = [f"tests/engine/{name}.py" for name in tests]
     options = ["-q", "--tb=no", "--hypothesis-profile=no_shrink", "--timeout=300"]
     command = [sys.executable, "-m", "pytest", *options, *files]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LONGEST_S)
+    except subprocess.TimeoutExpired:
+        return Counter({f"the tests did not end within {LONGEST_S} s": 1})
     lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
     if done.returncode not in (0, 1) or (done.returncode and not lines):
         raise RuntimeError(done.stdout[-2000:] + done.stderr[-2000:])

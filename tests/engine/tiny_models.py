@@ -123,11 +123,12 @@ def make_folder(folder: Path, seed: int = 0, template: str = CHATML) -> Path:
     return folder
 
 
-def make_writer_folder(folder: Path, template: str, begins: str, words: str) -> Path:
+def make_writer_folder(folder: Path, template: str, begins: str, words: str, pieces: tuple[str, ...] = ()) -> Path:
     """A model, as files, that writes `words` behind `begins`, and then its end token, whatever else it reads: each
-    token makes the next one likely. No word may occur twice, and `begins` must end with a token of its own."""
+    token makes the next one likely. No word may occur twice, and `begins` must end with a token of its own.
+    `pieces` of the text are one token each."""
     tokenizer = make_tokenizer(template, text=words, tokens=600)
-    tokenizer.add_tokens([AddedToken(mark, special=False) for mark in ("<think>", "</think>")])
+    tokenizer.add_tokens([AddedToken(mark, special=False) for mark in ("<think>", "</think>", *pieces)])
     script = tokenizer(begins, add_special_tokens=False).input_ids[-1:]
     script += [*tokenizer(words, add_special_tokens=False).input_ids, tokenizer.eos_token_id]
     assert len(set(script)) == len(script)

@@ -77,7 +77,7 @@ class TreeWindow(QWidget):
         """Show a newer picture of the cache."""
         self._totals.setText(tree_words.totals(view))
         self._totals.setToolTip(tool_tip(self.totals))
-        for part in (self._totals, self._legend, self._scale, self._keys):
+        for part in (self._totals, self._legend, self._scale, self._keys, *self._buttons):
             part.setVisible(bool(view.nodes))  # of nothing there is one sentence, where the tree will be
         self.view.show_view(view, titles)
 
@@ -157,7 +157,8 @@ class TreeWindow(QWidget):
             line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         first.addWidget(title)
         first.addWidget(Explain("tree"))
-        first.addWidget(self._scale, 1)
+        first.addWidget(self._scale)
+        first.addStretch(1)
         for button in self._buttons:
             first.addWidget(button)
         above.addLayout(first)

@@ -20,7 +20,7 @@ from app.command import doctor
 from app.command.arguments import spec_of
 from app.command.terminal import ProgressLine
 from app.settings import Settings
-from engine import HeadstartError, ModelSpec
+from engine import DeviceCheck, DeviceReport, EngineReport, HeadstartError, ModelSpec
 from tests.engine.model_files import write_gguf
 
 
@@ -243,6 +243,21 @@ def test_what_a_model_takes_is_said_before_it_is_opened(
     assert command_line.main(["doctor", "--model", path]) == 1
     assert "-> " in capsys.readouterr().out
     assert opened == [path]
+
+
+def test_doctor_says_what_a_card_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was right, what was not and what to do then; and how models are written with from now on."""
+    card = DeviceReport("cuda", "a card", 10**10, 10**10, ("fp32",))
+    monkeypatch.setattr(doctor, "describe_devices", lambda: EngineReport({}, 2, (card,)))
+    for is_right, what in ((True, doctor.FASTER), (False, doctor.AS_BEFORE)):
+        checks = [DeviceCheck("products", True, "as in fp64"), DeviceCheck("tokens", is_right, "15 of 16")]
+        monkeypatch.setattr(doctor, "check_device", lambda checks=checks: iter(checks))
+        found = list(doctor.computed())
+        assert [finding.subject for finding in found[2:]] == [
+            "right", "right" if is_right else "WRONG", "remembered",
+        ]  # fmt: skip
+        assert found[-1].text == what
+        assert bool(found[3].cure) != is_right
 
 
 def test_doctor_says_what_to_do(

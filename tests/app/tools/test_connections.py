@@ -72,6 +72,11 @@ def test_a_server_says_its_tools_and_calls_them(connections: Connections) -> Non
     assert len(cut) < LONGEST_RESULT + 100
 
 
+def test_arguments_are_an_object() -> None:
+    with pytest.raises(ValueError, match="no object"):
+        Connections().call(SMALL, "add", "[1]")
+
+
 def test_a_server_that_dies_is_a_sentence_and_starts_again(connections: Connections) -> None:
     dead = outcome(connections, connections.call(SMALL, "leave", "{}"))
     assert dead.sentence.startswith("The tool server small ended")
@@ -92,10 +97,21 @@ def test_a_call_that_takes_too_long_is_stopped_or_given_up(
     assert connections.is_busy is False
 
 
-def test_over_http_it_is_the_same(connections: Connections, over_http: ToolServer) -> None:
+def test_a_server_that_never_says_a_word_is_given_up(connections: Connections, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CONNECT_S", 0.3)
+    silent = ToolServer("silent", f"{sys.executable} -c 'import time; time.sleep(600)'")
+    assert "gave no answer" in outcome(connections, connections.list_tools(silent)).sentence
+
+
+def test_over_http_it_is_the_same(
+    connections: Connections, over_http: ToolServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(module, "key_of", lambda address: asked.append(address) or "secret")
     listed = outcome(connections, connections.list_tools(over_http))
     assert {each.called for each in listed.tools} >= {"add", "refuse"}
     assert outcome(connections, connections.call(over_http, "add", '{"first": 2, "second": 3}')).text == "5"
+    assert asked == [over_http.place]
 
 
 def test_a_server_that_is_not_there_is_a_sentence(connections: Connections) -> None:

@@ -3,7 +3,7 @@ role, is reached with Tab, and shows that it has the focus."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QObject, QPoint, QRect, Qt
@@ -139,3 +139,26 @@ def test_the_window_can_be_used_without_a_mouse(screen: Screen) -> None:
     screen.ask("And now?")
     screen.play()
     assert_accessible(screen.window)
+
+
+@pytest.fixture
+def _right_to_left(qapp: QApplication) -> Iterator[None]:
+    qapp.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    yield
+    qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+
+@pytest.mark.usefixtures("_right_to_left")
+def test_in_a_language_written_from_the_right_the_window_is_mirrored(make_screen: Callable[..., Screen]) -> None:
+    """What runs from left to right in every language, time and code, stays so; a text goes by its own letters."""
+    screen = make_screen()
+    screen.ask("שלום, מה שלומך?")
+    screen.play()
+    window = screen.window
+    places = [each.mapTo(window, QPoint(0, 0)).x() for each in (window.charts, screen.transcript, window.sidebar)]
+    assert places == sorted(places), "conversations on the right, charts on the left"
+    assert window.charts.layoutDirection() == Qt.LayoutDirection.LeftToRight
+    screen.type("Hello")
+    assert screen.composer.edit.document().firstBlock().textDirection() == Qt.LayoutDirection.LeftToRight
+    screen.composer.set_text("שלום")
+    assert screen.composer.edit.document().firstBlock().textDirection() == Qt.LayoutDirection.RightToLeft

@@ -56,6 +56,13 @@ def test_the_box_offers_both_cures_and_the_proof_and_no_other_advice(clock_scree
     assert all(button.isVisible() for button in box.buttons.values())
 
 
+def test_it_offers_them_after_another_theme(clock_screen: Screen) -> None:
+    before = list(clock_screen.answer().box.buttons)
+    clock_screen.application.choose_theme("dark")
+    settle()
+    assert list(clock_screen.answer().box.buttons) == before
+
+
 def test_freezing_keeps_what_was_sent_last(clock_screen: Screen) -> None:
     sent = system(clock_screen)
     press(clock_screen, "freeze")

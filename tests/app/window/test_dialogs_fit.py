@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -53,6 +56,13 @@ def test_each_fits_a_small_screen(screen: Screen, name: str) -> None:
         assert_nothing_is_cut(dialog)
     dialog.close()
     settle()
+
+
+def test_german_fits_a_small_screen() -> None:
+    """Its words are a third longer."""
+    place = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run([sys.executable, "-m", "tests.app.in_german"], env=place, capture_output=True, text=True)
+    assert (done.stdout.strip(), done.returncode) == ("", 0), done.stderr
 
 
 def test_every_menu_fits_a_small_screen(screen: Screen) -> None:

@@ -16,6 +16,7 @@ from app.history.words import PIECE_MESSAGES
 from app.sidebar.list_search import ListSearch
 from app.transcript.transcript import FIRST_IN_VIEW
 from engine import Divergence, Sampling, TtftParts, TurnStats
+from tests.app.conftest import timer_of
 from tests.app.window.conftest import Screen, settle
 
 DAY = date(2026, 3, 14)
@@ -62,6 +63,8 @@ def test_another_look_builds_what_is_in_view_and_the_rest_between_events(
     whole = len(screen.texts())
     commands = screen.window.commands
     (commands.larger if change == "larger" else commands.themes[change]).trigger()
+    assert not screen.transcript.built, "what is around the messages comes first"
+    timer_of(screen.application.presenter).timeout.emit()
     assert len(screen.transcript.built) == FIRST_IN_VIEW
     assert len(screen.texts()) == whole
     assert screen.transcript.following
@@ -74,7 +77,8 @@ def test_another_look_leaves_the_reader_where_he_was(tmp_path: Path, make_screen
     settle()
     wanted = screen.session.messages[-30].id
     screen.transcript.show_message(wanted)
-    screen.window.commands.themes["dark"].trigger()
+    for theme in ("dark", "light"):
+        screen.window.commands.themes[theme].trigger()
     settle()
     assert screen.transcript.top_id == wanted
 

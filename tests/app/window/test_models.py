@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.models import downloads, presenter
 from app.models.catalogue import Offer, offers
-from app.models.dialog import ModelsDialog, progress
+from app.models.dialog import ModelsDialog, is_here, progress
 from app.models.downloads import Download
 from app.window.open_model import OpenModelDialog
 from engine import FoundModel, HeadstartError, ModelError, ModelFit, ModelSpec
@@ -107,7 +108,8 @@ class Manager:
         self.wait(until)
 
     def wait(self, state: str) -> None:
-        self.qtbot.waitUntil(lambda: self.column(self.there.rows, 4)[0].startswith(state))
+        says = re.compile(f"{state}.*" if state else "")
+        self.qtbot.waitUntil(lambda: says.fullmatch(self.column(self.there.rows, 4)[0]) is not None)
 
 
 @pytest.fixture
@@ -198,6 +200,12 @@ def test_a_model_is_downloaded_and_opened(hub: FakeHub, screen: Screen, home: Pa
     assert visible(*buttons) == ["Open…"]
     qtbot.waitUntil(lambda: "Tiny-Q4_K_M" in manager.column(manager.here.rows, 0))
     qtbot.waitUntil(lambda: "…" not in manager.column(manager.here.rows, 3))
+    manager.choose(manager.here.rows, "Tiny-Q4_K_M")
+    manager.here.delete_button.click()
+    screen.application.models.box.press("Delete 0 kB")
+    manager.wait("")
+    assert visible(*buttons) == ["Download"]
+    manager.download()
     there.open_button.click()
     assert isinstance(screen.application.dialogs.open_dialog, OpenModelDialog)
     qtbot.waitUntil(screen.application.dialogs.open_dialog.bar.isHidden)
@@ -331,6 +339,21 @@ def test_progress_is_said_in_figures() -> None:
     download.note(2 + 2 * downloads.SPEED_S, 10**8)
     download.note(3 + 2 * downloads.SPEED_S, 10**8)
     assert download.speed == 0.0
+
+
+@pytest.mark.parametrize(
+    ("place", "there"),
+    [
+        ("/home/me/.lmstudio/models/org/Tiny-GGUF/Tiny-Q4_K_M.gguf", True),
+        ("/cache/hub/models--org--Tiny-GGUF/snapshots/abc/tiny-q4_k_m.gguf", True),
+        ("/models/org/Tiny-GGUF/Tiny-Q8_0.gguf", False),
+        ("/models/org/Tiny-GGUF-v2/Tiny-Q4_K_M.gguf", False),
+        ("/models/org/Tiny-GGUF", False),
+    ],
+)
+def test_a_model_of_the_list_is_here_in_whose_folder_ever(place: str, there: bool) -> None:
+    model = FoundModel("Tiny", place, Path(place), "LM Studio", 1, False)
+    assert is_here(Offer("Tiny", REPO, "*q4_k_m.gguf", 0.1, 31_000, "MIT", 256, 100), model) == there
 
 
 def test_the_list_is_in_order() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,6 +13,7 @@ from app.chat.calling import MOST_ROUNDS
 from app.settings import Settings
 from app.tools.connections import Outcome
 from app.tools.servers import ChosenTool, ToolServer
+from app.transcript.message import ToolResult
 from app.window.tools_dialog import ToolsDialog
 from engine import ToolCall
 from tests.app.fake_engine import Script
@@ -29,14 +29,15 @@ SAYS = Script(tokens=("It", " is", " 5."))
 
 class Servers:
     """Stands for the client of tool servers: `tools` are what each says it has, `results` what calls give back, one
-    after the other, the last one again and again. What was called is in `called`. Nothing comes out before `answer`."""
+    after the other, the last one again and again. What was called is in `called`. Nothing comes out before `answer`.
+    It `refuses` arguments as the real one does where they are no object."""
 
     def __init__(self) -> None:
         self.tools: dict[str, Outcome] = {}
         self.results = [Outcome(0, text="5")]
         self.called: list[tuple[str, str, str]] = []
         self.ended: list[str] = []
-        self.is_closed = False
+        self.is_closed = self.refuses = False
         self._waiting: list[Outcome] = []
         self._ready: list[Outcome] = []
         self._next_id = 1
@@ -49,6 +50,8 @@ class Servers:
         return self._wait(self.tools.get(server.name, Outcome(0, tools=(LOOK, ADD))))
 
     def call(self, server: ToolServer, called: str, arguments: str) -> int:
+        if self.refuses:
+            raise ValueError("no object")
         self.called.append((server.place, called, arguments))
         return self._wait(self.results.pop(0) if len(self.results) > 1 else self.results[0])
 
@@ -136,6 +139,9 @@ def test_a_call_waits_for_the_user_and_its_result_is_read_on(make: Make, servers
     assert not bar.isVisible()
     assert roles(screen) == ["user", "assistant", "tool", "assistant"]
     assert screen.texts() == ["How much?", "", "5", "It is 5."]
+    result = screen.transcript.messages[2]
+    assert isinstance(result, ToolResult)
+    assert (result.fold.line.words, result.fold.text, result.fold.is_open) == ("Result of add", "5", False)
     first, second = screen.engine.requests
     assert [tool.name for tool in first.tools] == ["add", "look"]
     assert second.tools == first.tools
@@ -204,6 +210,32 @@ def test_loops_end(make: Make, servers: Servers) -> None:
     assert not screen.window.tool_bar.isVisible()
 
 
+def test_a_conversation_in_the_background_says_that_it_waits(make: Make, servers: Servers) -> None:
+    screen = make(CALL, SAYS)
+    screen.ask("How much?")
+    number = screen.session.conversation.id
+    screen.session.new_conversation()
+    screen.play()
+    assert "waits for your word" in screen.window.notice.text
+    assert not screen.window.tool_bar.isVisible()
+    screen.session.open(number)
+    settle()
+    press(screen.window.tool_bar.once)
+    screen.session.new_conversation()
+    servers.answer(screen)
+    screen.play()
+    screen.session.open(number)
+    assert screen.session.messages[-1].content == "It is 5.", "it went on behind the one in view"
+
+
+def test_arguments_that_are_no_object_are_told_to_the_model(make: Make, servers: Servers) -> None:
+    screen = make(Script(tokens=(), tool_calls=(ToolCall("add", "[1]"),)), SAYS, rules={"small/add": "always"})
+    servers.refuses = True
+    ask(screen)
+    assert screen.session.messages[-2].content == "The arguments are no JSON object."
+    assert servers.called == []
+
+
 def test_another_question_or_stop_ends_the_asking(make: Make, servers: Servers) -> None:
     screen = make(CALL, CALL, SAYS)
     ask(screen)
@@ -256,7 +288,11 @@ def test_a_conversation_keeps_its_tools_over_a_restart_whatever_its_server_says(
     assert third.window.tool_bar.isVisible()
 
 
-def test_the_dialog_adds_servers_and_chooses_tools(make_screen: Make, servers: Servers, tmp_path: Path) -> None:
+def test_the_dialog_adds_servers_and_chooses_tools(
+    make_screen: Make, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[tuple[str, str]] = []
+    monkeypatch.setattr("app.window.tooling.keep_key", lambda place, key: kept.append((place, key)))
     screen = make_screen(SAYS)
     screen.window.commands.tools.trigger()
     dialog = screen.application.dialogs.open_dialog
@@ -264,6 +300,13 @@ def test_the_dialog_adds_servers_and_chooses_tools(make_screen: Make, servers: S
     dialog.place.setText("run 'open")
     press(dialog.add)
     assert "quotation mark" in dialog.wrong.text()
+    dialog.place.setText("http://127.0.0.1:8000/mcp")
+    dialog.key.setText("secret")
+    press(dialog.add)
+    assert kept == [("http://127.0.0.1:8000/mcp", "secret")]
+    assert screen.application.settings.tool_servers == {"127.0.0.1": "http://127.0.0.1:8000/mcp"}
+    dialog.tree.setCurrentItem(dialog.tree.topLevelItem(0))
+    press(dialog.remove)
     dialog.place.setText("/opt/small --quick")
     press(dialog.add)
     assert screen.application.settings.tool_servers == {"small": "/opt/small --quick"}

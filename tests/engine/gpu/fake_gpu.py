@@ -27,7 +27,6 @@ import pytest
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from engine.llama.gpu_kernels import Heads, card_of
 from tests.engine.gpu.segments import Segment, Segments
@@ -128,6 +127,10 @@ class DeviceTensor(Tensor):
         """As of any tensor; torch itself refuses it to classes of others."""
         return self.cpu().tolist()
 
+    def record_stream(self, stream: FakeStream) -> None:  # type: ignore[override]
+        """Its memory is not given to anybody else before what the stream was told by then."""
+        stream.may_lose.add(self.inner.untyped_storage()._cdata)
+
     def __repr__(self) -> str:  # type: ignore[override]
         return f"<{self.dtype} {list(self.shape)} on {self.device}>"
 
@@ -168,10 +171,14 @@ class _Watch(TorchDispatchMode):
 
 class FakeStream:
     """What is told to a stream beside the one that computes. A copy is made when somebody waits for it, never before;
-    until then what it writes to is NaN."""
+    until then what it writes to is NaN, or a number that is nothing's."""
 
     def __init__(self, *_: Any) -> None:
         self.waiting: list[Callable[[], object]] = []
+        self.needs: list[set[int]] = []
+        """Of each copy that waits the pieces of memory that it is between."""
+        self.may_lose: set[int] = set()
+        """Pieces that the allocator keeps for this stream when nobody else holds them any more."""
         self.begun = 0
 
     def wait_stream(self, other: FakeStream) -> None:
@@ -183,14 +190,16 @@ class FakeStream:
 
     def copy(self, target: Tensor, source: Tensor) -> None:
         """Tell it a copy."""
-        target.fill_(float("nan"))
+        target.fill_(float("nan") if target.is_floating_point() else -99)
         self.waiting.append(lambda: target.copy_(source))
+        self.needs.append({each.untyped_storage()._cdata for each in (target, source)})
         self.begun += 1
 
     def play(self, until: int) -> None:
         """Make what was told first, up to so many in all."""
         while self.begun - len(self.waiting) < until:
             self.waiting.pop(0)()
+            self.needs.pop(0)
 
     def wait_event(self, event: FakeEvent) -> None:
         """What computes goes on behind the event."""
@@ -209,7 +218,25 @@ class FakeEvent:
 
     def synchronize(self) -> None:
         """Wait for it."""
+        if not self.query():
+            (gpu,) = _present
+            gpu.note("an event")
         self.stream.play(self.at)
+
+
+class FakeGraph:
+    """Commands that were recorded. To repeat them computes each anew, in the memory that it had when it was recorded:
+    a number that the processor knew then stays what it was."""
+
+    def __init__(self) -> None:
+        self.commands: list[tuple[Any, Sequence[Any], Mapping[str, Any], Any]] = []
+
+    def replay(self) -> None:
+        """Compute it all."""
+        (gpu,) = _present
+        gpu.replays += 1
+        for func, args, kwargs, made in self.commands:
+            gpu.repeat(func, args, kwargs, made)
 
 
 class FakeGpu:
@@ -248,6 +275,11 @@ class FakeGpu:
         """Of each piece of memory where it lies, and a mark for each tensor in it."""
         self._computing = FakeStream()
         self._stream = self._computing
+        self._streams: list[FakeStream] = []
+        self._graph: FakeGraph | None = None
+        self.replays = 0
+        self.given_back_early = 0
+        """Pieces of memory that somebody else could have got while they were still copied."""
         self._watch = _Watch(self)
         self._stack = ExitStack()
 
@@ -271,13 +303,15 @@ class FakeGpu:
         torch._C._set_only_lift_cpu_tensors(False)
         _present.clear()
         card_of.cache_clear()
+        if not any(error):
+            assert not self.given_back_early, "memory was given back while it was copied"
 
     def concerns(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         """Whether an operation has something to do with this GPU."""
         wanted = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.device)]
         if any(device.type == self.device.type for device in wanted):
             return True
-        return any(isinstance(each, DeviceTensor) for each in tree_leaves((args, dict(kwargs))))
+        return any(isinstance(each, DeviceTensor) for each in leaves((args, kwargs)))
 
     def operate(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """One operation: check it, compute it, note what waits for it."""
@@ -285,6 +319,18 @@ class FakeGpu:
             with self._watch:  # its parts come back here
                 return func.decompose(*args, **kwargs)
         self.operations += 1
+        made = self._operate(func, args, kwargs)
+        if self._graph is not None:
+            self._graph.commands.append((func, args, kwargs, made))
+        return made
+
+    def repeat(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: Any) -> None:
+        """One operation that was recorded, into what it made then."""
+        for old, new in zip(leaves(made), leaves(self._operate(func, args, kwargs)), strict=True):
+            if isinstance(old, DeviceTensor) and old is not new:
+                old.inner.copy_(new.inner)
+
+    def _operate(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if func in COPIES:
             return self._copy(func, args, kwargs)
         self._check(func, args, kwargs)
@@ -296,6 +342,8 @@ class FakeGpu:
 
     def note(self, what: str) -> None:
         """The processor waits here."""
+        if self._graph is not None:
+            raise WrongDeviceError(f"{what} while commands are recorded")
         frames = [frame for frame in traceback.extract_stack() if "/engine/" in frame.filename]
         own = [frame for frame in frames if "/tests/" not in frame.filename]
         place = f"{Path(own[-1].filename).name}:{own[-1].name}" if own else "the test"
@@ -313,9 +361,12 @@ class FakeGpu:
             "torch.cuda.device_count": lambda: int(is_cuda),
             "torch.cuda.mem_get_info": lambda *_: (self.memory - self.segments.reserved, self.memory),
             "torch.cuda.synchronize": lambda *_: self.note("synchronize"),
-            "torch.cuda.Stream": FakeStream,
+            "torch.cuda.Stream": self._new_stream,
             "torch.cuda.current_stream": lambda *_: self._computing,
             "torch.cuda.stream": self._beside,
+            "torch.cuda.CUDAGraph": FakeGraph,
+            "torch.cuda.graph": self._recording,
+            "torch.cuda.graph_pool_handle": lambda: "a pool",
             "torch.cuda.memory_allocated": lambda *_: self.segments.used,
             "torch.cuda.empty_cache": self.segments.release,
             "torch.nn.attention.bias.causal_lower_right": self._lower_right,
@@ -326,6 +377,18 @@ class FakeGpu:
             "torch.mps.recommended_max_memory": lambda: self.memory,
             "torch.mps.driver_allocated_memory": lambda: self.segments.reserved,
         }
+
+    @contextmanager
+    def _recording(self, graph: FakeGraph, **_: Any) -> Iterator[None]:
+        self._graph = graph
+        try:
+            yield
+        finally:
+            self._graph = None
+
+    def _new_stream(self, *_: Any) -> FakeStream:
+        self._streams.append(FakeStream())
+        return self._streams[-1]
 
     @contextmanager
     def _beside(self, stream: FakeStream) -> Iterator[None]:
@@ -342,7 +405,7 @@ class FakeGpu:
 
     def _check(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Refuse what a GPU refuses: tensors of two devices, products of two number types."""
-        tensors = [each for each in tree_leaves((args, dict(kwargs))) if isinstance(each, Tensor)]
+        tensors = [each for each in leaves((args, kwargs)) if isinstance(each, Tensor)]
         wide = [each for each in tensors if each.dim() and not (func in INDEXED and each.device.type == "cpu")]
         if len({each.device for each in wide}) > 1 or any(each.device.type == "cpu" for each in wide):
             raise WrongDeviceError(f"{func} of tensors on {', '.join(str(each.device) for each in wide)}")
@@ -361,7 +424,7 @@ class FakeGpu:
         is_prompt = kwargs.get("non_blocking", args[2] if is_in_place and len(args) > 2 else False)
         if source.device.type != target.type and not is_prompt:
             self.note(f"a copy from {source.device.type} to {target.type}")
-        if self._stream is not self._computing:
+        if self._stream is not self._computing and source.device != target:
             assert is_in_place, "only copies go beside"
             self._stream.copy(*(each.inner if isinstance(each, DeviceTensor) else each for each in args[:2]))
             return args[0]
@@ -376,21 +439,21 @@ class FakeGpu:
     def _compute(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         known: dict[int, DeviceTensor] = {}
 
-        def inner(tensor: Tensor) -> Tensor:
-            if isinstance(tensor, DeviceTensor):
-                known[id(tensor.inner)] = tensor
-                return tensor.inner
-            return tensor.to(self._inner_device)
+        def inner(value: Any) -> Any:
+            if isinstance(value, DeviceTensor):
+                known[id(value.inner)] = value
+                return value.inner
+            if isinstance(value, Tensor):
+                return value.to(self._inner_device)
+            return self._inner_device if isinstance(value, torch.device) else value
 
-        def place(device: torch.device) -> torch.device:
-            return self._inner_device
+        def outer(value: Any) -> Any:
+            if not isinstance(value, Tensor):
+                return value
+            return known[id(value)] if id(value) in known else self._made(value)
 
-        def outer(tensor: Tensor) -> Tensor:
-            return known[id(tensor)] if id(tensor) in known else self._made(tensor)
-
-        plain = tree_map_only(Tensor, inner, tree_map_only(torch.device, place, (tuple(args), dict(kwargs))))
-        plain[1].pop("pin_memory", None)
-        return tree_map_only(Tensor, outer, func(*plain[0], **plain[1]))
+        given = {key: value for key, value in kwargs.items() if key != "pin_memory"}
+        return mapped(outer, func(*mapped(inner, tuple(args)), **mapped(inner, given)))
 
     def _made(self, inner: Tensor) -> DeviceTensor:
         """A new tensor on the device, in memory of its own or in that of another."""
@@ -411,6 +474,9 @@ class FakeGpu:
         marks.pop()
         if not marks:
             del self._storages[key]
+            for stream in self._streams:
+                self.given_back_early += any(key in needed for needed in stream.needs) and key not in stream.may_lose
+                stream.may_lose.discard(key)
             if place is not None:
                 self.segments.give(*place)
 
@@ -434,6 +500,27 @@ class FakeGpu:
         raise RuntimeError(
             f"MPS backend out of memory (MPS allocated: {self.segments.used}, tried to allocate {nbytes})."
         )
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """What stands in nested tuples, lists and dicts. (torch's own function for that knows many more, and takes most of
+    a test's time.)"""
+    if isinstance(value, tuple | list):
+        for each in value:
+            yield from leaves(each)
+    elif isinstance(value, Mapping):
+        yield from leaves(tuple(value.values()))
+    else:
+        yield value
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """The same nested tuples, lists and dicts, with what `function` makes of what stands in them."""
+    if isinstance(value, dict):
+        return {key: mapped(function, each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)([mapped(function, each) for each in value])
+    return function(value)
 
 
 @functools.cache

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests import gpu_check
 
@@ -49,6 +51,21 @@ def test_the_first_parts_on_the_cpu(tmp_path: Path) -> None:
     """This computer, and the first minute."""
     assert gpu_check.main(["--parts", "2", "--out", str(tmp_path), "--device", "cpu"]) == 0
     computer, minute = played(tmp_path)
-    assert len(minute["rows"]) == 5  # type: ignore[arg-type]
+    assert len(minute["rows"]) == 8  # type: ignore[arg-type]
     assert not computer["fault"]
     assert not minute["fault"]
+
+
+def test_when_no_kernel_runs() -> None:
+    """Those that run beside each other count once; what lies between them is a gap."""
+    found = gpu_check.gaps([(0, 1000), (500, 1500), (2500, 3000), (3000, 3100), (5100, 6000)])
+    assert (found["kernels"], found["they run"], found["nothing runs"]) == (5, "3.0 ms", "3.0 ms")
+    assert found["longest gaps"] == "2.00, 1.00 ms"
+    assert gpu_check.gaps([])["they run"] == "0.0 ms"
+
+
+def test_a_part_that_hangs_is_ended(tmp_path: Path) -> None:
+    """A program that is started gets some seconds, and what it said by then is kept."""
+    check = gpu_check.Check(tmp_path, torch.device("cpu"), 0.0, True)
+    said = gpu_check.within(check, 1.0, [sys.executable, "-uc", "print('here'); import time; time.sleep(600)"], {})
+    assert said == "here\n"

@@ -134,7 +134,7 @@ def test_no_memory_at_any_allocation(kind: Kind, tiny_folder: Path) -> None:
         before = gpu.allocations
         finish(chat.responder, chat.request())
         total = gpu.allocations - before
-        for k in some(range(total), always=range(0, total, 31)):
+        for k in some(range(total), always=range(0, total, 61)):
             chat = make_chat(make_responder(model, near="a GPU"))
             gpu.fail_after = k
             try:

@@ -60,9 +60,50 @@ def test_a_chat_comes_back_from_behind_the_device(kind: Kind, tiny_folder: Path,
         assert answer.token_ids == alone.token_ids
         list(responder.write_back())
         assert {"first", "other 0"} <= set(responder.cache.disk.names.values())
-        assert (kind == "cuda") == (not [place for place in gpu.waits if "copies" in place])
+        assert (kind == "cuda") == (not [place for place in gpu.waits if "(a copy" in place and "copies" in place])
         responder.cache.check_integrity()
         disk.close()
+
+
+def test_what_left_the_device_takes_none_of_its_memory(tiny_folder: Path) -> None:
+    """Once the copies are made, though the tier behind has all of it; and it comes back."""
+    with FakeGpu("cuda") as gpu:
+        responder = make_responder(load(tiny_folder, "auto", "fp32"), 540)
+        empty = gpu.segments.used
+        chat = Chat(responder, SYSTEM)
+        chat.ask("Where is my parcel, and when will it be here?")
+        responder.cache.free_device(is_kept_too=True)
+        assert responder.cache.memory.used_bytes > 0
+        assert gpu.segments.used == empty
+        chat.ask("And my tent?")
+        assert chat.matched is not None
+        assert chat.matched.memory_tokens > 0
+
+
+def test_memory_is_not_given_away_while_it_is_copied() -> None:
+    """In either direction; neither where nobody waits for a copy that was begun, nor where its block is given up."""
+    with FakeGpu("cuda") as gpu:
+        copies = copies_for(gpu.device)
+        leaving = copies.leave(torch.ones(64, device=gpu.device))
+        del leaving
+        assert gpu.given_back_early == 1, "the simulation sees who does not hold what is copied"
+        gpu.given_back_early = 0
+        leaving = copies.leave(torch.ones(64, device=gpu.device))
+        assert not leaving.is_done()
+        assert leaving.wait()
+        arriving = copies.arrive(leaving.tensor)
+        del arriving
+        assert gpu.given_back_early == 0
+
+
+def test_the_processor_reads_what_is_there() -> None:
+    """As the disk does, right after a block left the device."""
+    with FakeGpu("cuda") as gpu:
+        memory = MemoryTier(copies_for(gpu.device), 10**6, 64)
+        memory.take("b", "", (1,) * BLOCK_TOKENS, torch.ones(16, device=gpu.device), {"chat"})
+        found = memory.tensor("b")
+        assert found is not None
+        assert found.tolist() == [1.0] * 16
 
 
 def test_what_a_lane_holds_is_what_was_there() -> None:

@@ -10,15 +10,14 @@ import pytest
 from engine.models import from_gguf
 from engine.models.loaded import LoadedModel, load
 from engine.types import Dtype, Message, Sampling
+from tests.depth import cases
 from tests.engine.gguf_packed import Shape, write_packed
 from tests.engine.gpu.fake_gpu import FakeGpu, Kind
 from tests.engine.inside import is_idle
 from tests.engine.tiny_models import EVERY_FORM, make_tokenizer
 from tests.engine.turns import Chat, finish, make_responder
 
-BOTH = pytest.mark.parametrize(
-    ("kind", "dtype"), [("cuda", "bf16"), ("cuda", "fp16"), ("mps", "bf16"), ("mps", "fp16")]
-)
+KINDS: list[tuple[Kind, Dtype]] = [("cuda", "bf16"), ("cuda", "fp16"), ("mps", "bf16"), ("mps", "fp16")]
 SYSTEM = "You answer questions about parcels and tents. Be brief, be kind, and never guess a price."
 QUESTION = "Where is my parcel, and when will it be here? I have been waiting for it since Monday."
 DRAWN = Sampling(temperature=0.8, top_p=0.9, top_k=40, min_p=0.02, repetition_penalty=1.2, seed=3, max_tokens=6)
@@ -26,7 +25,7 @@ FULL = Sampling(temperature=0.7, top_p=0.95, repetition_penalty=1.1, seed=4, max
 GREEDY = Sampling(temperature=0.0, repetition_penalty=1.3, max_tokens=6)
 
 
-@BOTH
+@pytest.mark.parametrize(("kind", "dtype"), KINDS)
 def test_a_chat_over_a_restart(kind: Kind, dtype: Dtype, tiny_folder: Path, tmp_path: Path) -> None:
     """As it is loaded from files. Each token is waited for once, whatever chooses it; a preview asks nothing of the
     device; and what lies on disk comes back."""
@@ -49,8 +48,13 @@ def test_a_chat_over_a_restart(kind: Kind, dtype: Dtype, tiny_folder: Path, tmp_
         later.cache.disk.close()
 
 
-@BOTH
-@pytest.mark.parametrize("is_full", [False, True], ids=["packed", "in full too"])
+PACKED = [(kind, dtype, is_full) for kind, dtype in KINDS for is_full in (False, True)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "is_full"),
+    cases(PACKED, [("cuda", "bf16", False), ("mps", "fp16", False), ("cuda", "fp16", True)]),
+)
 def test_packed_weights(kind: Kind, dtype: Dtype, is_full: bool, tmp_path: Path) -> None:
     """Those of a GGUF file, in every form there is, widened on the device tile by tile or once."""
     path = write_packed(tmp_path / "tiny.gguf", "Q4_1", Shape(256, 256, 2, 4, 2, 64, len(make_tokenizer())), EVERY_FORM)

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import keyring
 import pytest
 from huggingface_hub import constants
 
+from engine.keys import key_of
 from engine.library import hub as download
 from engine.library.hub import HubModel, TokenNeededError, discard, fetch, look_up, unfinished, wish_of
 from engine.library.resolve import checked
-from engine.types import DiskFullError, ModelError
+from engine.types import DiskFullError, HeadstartError, ModelError
 from tests.conftest import PATIENCE_S
 from tests.engine.library.hub_server import FakeHub, running, used
 from tests.engine.model_files import write_folder, write_gguf
@@ -270,6 +272,28 @@ def test_a_name_or_an_address_names_a_model(text: str, wish: tuple[str, str]) ->
 def test_what_names_no_model_is_a_sentence(text: str) -> None:
     with pytest.raises(ModelError, match="is no name of a model on the Hub, such as"):
         wish_of(text)
+
+
+def test_the_token_is_kept_by_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: dict[tuple[str, str], str] = {}
+    monkeypatch.setattr(keyring, "set_password", lambda service, name, key: held.update({(service, name): key}))
+    monkeypatch.setattr(keyring, "get_password", lambda service, name: held.get((service, name)))
+    monkeypatch.setattr(keyring, "delete_password", lambda service, name: held.pop((service, name)))
+    download.keep_token(" hf_secret\n")
+    assert held == {("headstart", constants.ENDPOINT): "hf_secret"}
+    assert key_of(constants.ENDPOINT) == "hf_secret"
+    download.keep_token("")
+    assert (held, key_of(constants.ENDPOINT)) == ({}, "")
+
+    def none(*_: str) -> str:
+        raise RuntimeError("no backend")
+
+    for name in ("set_password", "get_password"):
+        monkeypatch.setattr(keyring, name, none)
+    assert key_of(constants.ENDPOINT) == ""
+    download.keep_token("")
+    with pytest.raises(HeadstartError, match="This system keeps no keys, so the token was not stored"):
+        download.keep_token("hf_secret")
 
 
 def test_a_model_is_a_value() -> None:

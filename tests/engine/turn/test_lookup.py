@@ -39,6 +39,7 @@ def test_a_guess_is_what_followed_the_longest_stretch_that_agrees(
     with pytest.MonkeyPatch.context() as patched:  # every guess is worth it, whatever came of the last ones
         patched.setattr(lookup, "FIRST_ODDS", (1.0,) * len(lookup.FIRST_ODDS))
         patched.setattr(lookup, "MEMORY", 10**9)
+        patched.setattr(lookup, "PASS_COSTS", (1.0,) * 7)
         index = Lookup()
         for prompt in prompts:
             index.follow([FAR + token for token in prompt])

@@ -36,7 +36,7 @@ def model(seed: int) -> LoadedModel:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guesses cost nothing, so that all there are are tried."""
-    monkeypatch.setattr(lookup, "NEXT_COST", 0.0)
+    monkeypatch.setattr(lookup, "PASS_COSTS", (1.0,) * 7)
 
 
 def said(seen: Sequence[Event]) -> list[object]:
@@ -90,7 +90,7 @@ def test_an_answer_is_the_same_with_and_without(
         request = Request((Message("user", words * often),), sampling, "chat", stop=stop, scores=scores, bias=bias)
         request = replace(request, record_margins=True, use_cache=True)
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(lookup, "NEXT_COST", 0.0)
+            patched.setattr(lookup, "PASS_COSTS", (1.0,) * 7)
             seen = list(events(responder, request))
         told.append(said(seen))
         last.append(responder.last_turns.of("chat"))

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QContextMenuEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.charts.tree import words as tree_words
@@ -170,6 +170,8 @@ def test_a_run_that_vanished_under_the_mouse_is_let_go(qtbot: QtBot, window: Tre
         qtbot.keyClick(window.view, key)
     window.grab()
     assert (window.view.current, window.details, window.totals) == (-1, "", "Nothing is remembered yet.")
+    around = [part for part in window.findChildren(QAbstractButton) if part.isVisibleTo(window)]
+    assert [part.text() for part in around] == ["?"], "what is said is the sentence where the tree will be"
 
 
 def test_a_run_that_is_looked_at_stays_so_while_the_tree_grows_above_it(qtbot: QtBot, window: TreeWindow) -> None:
