@@ -147,7 +147,7 @@ class Application(QObject):
             session,
             bridge,
             self.history.models,
-            server=self.answered_by.server,
+            servers=self.history.servers,
             load=self.dialogs.load,
         )
         window.commands.models.triggered.connect(self.models.open)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -98,6 +99,8 @@ class ModelsPresenter(QObject):
     # What is on this computer
 
     def _run(self, task: Callable[[], object], done: Callable[[object], None]) -> None:
+        if self._work is not None:
+            self._work.stop()
         self._work = work = Work(lambda _: task(), self)
         work.done.connect(done)
         work.failed.connect(lambda sentence, _: self._say_here(sentence))
@@ -224,11 +227,13 @@ class ModelsPresenter(QObject):
 
 
 def _foreseen(settings: Settings) -> list[tuple[Offer, ModelFit]]:
-    """About what each model of the list would take here."""
-    return [
-        (offer, foreseen_fit(offer.name, offer.bytes, offer.kv_bytes_per_token, offer.context, settings.device))
-        for offer in offers()
-    ]
+    """About what each model of the list would take here; nothing where the device that was chosen is not there."""
+    with suppress(HeadstartError):  # each model on this computer says so
+        return [
+            (offer, foreseen_fit(offer.name, offer.bytes, offer.kv_bytes_per_token, offer.context, settings.device))
+            for offer in offers()
+        ]
+    return []
 
 
 def _fit(spec: ModelSpec) -> ModelFit | str | None:

@@ -13,6 +13,7 @@ from app.chat.session import Session
 from app.chat.turn import Turn
 from app.history.models import ModelTable, UsedModel
 from app.history.records import Conversation, StoredMessage
+from app.history.servers import ServerTable
 from app.widgets.work import Work
 from app.window.notice_bar import NoticeBar
 from app.words import shortened_line, size, tokens
@@ -24,8 +25,8 @@ LONGEST_NAME = 28
 
 class ConversationModel(QObject):
     """Notes who answered, and says in the notice what a change of the model would cost. Nothing is loaded unless the
-    user presses the button: then `load` opens the model of a path. `server` gives the server that answers the
-    conversation in view, "" for none: then no model of this computer matters.
+    user presses the button: then `load` opens the model of a path. Where one of the `servers` answers
+    a conversation, no model of this computer matters.
 
     Signals: looked(): it was looked whether the model of the conversation in view is still there.
     """
@@ -39,12 +40,12 @@ class ConversationModel(QObject):
         bridge: Bridge,
         table: ModelTable,
         *,
-        server: Callable[[], str],
+        servers: ServerTable,
         load: Callable[[str], None],
     ) -> None:
         super().__init__(session)
         self._notice, self._session, self._bridge, self._table = notice, session, bridge, table
-        self._server, self._load = server, load
+        self._servers, self._load = servers, load
         self._shown_id, self._said = 0, ""
         self._work: Work | None = None
         session.conversation_changed.connect(self._on_conversation)
@@ -58,9 +59,10 @@ class ConversationModel(QObject):
 
     def _on_ended(self, turn: Turn, message: StoredMessage, is_kept: bool) -> None:
         model = self._session.model
-        if is_kept and model and message.stats and not is_server(model.path) and not self._server():
+        if is_kept and model and message.stats and not is_server(model.path):
             with self._session.reporting():
-                self._table.note(message.conversation_id, model.path, model.name)
+                if not self._servers.of(message.conversation_id):
+                    self._table.note(message.conversation_id, model.path, model.name)
 
     def _on_conversation(self, conversation: Conversation) -> None:
         if conversation.id == self._shown_id:
@@ -83,10 +85,10 @@ class ConversationModel(QObject):
     def _used(self, conversation_id: int) -> UsedModel | None:
         """The model that may be offered: the conversation's own, where another one is open."""
         model = self._session.model
-        if not conversation_id or model is None or self._session.answers.loading or self._server():
+        if not conversation_id or model is None or self._session.answers.loading:
             return None
         try:
-            used = self._table.of(conversation_id)
+            used = None if self._servers.of(conversation_id) else self._table.of(conversation_id)
         except HeadstartError:  # to open the conversation says so, too
             return None
         return used if used and used.path != model.path else None

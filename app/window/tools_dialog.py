@@ -85,7 +85,7 @@ class ToolsDialog(QDialog):
         self.place.setAccessibleName("Command or address of a server")
         self.key = QLineEdit()
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.key.setPlaceholderText("Key, where it wants one")
+        self.key.setPlaceholderText("Key, if any")
         self.key.setAccessibleName("Key of a server at an address")
         self.key.setToolTip(tool_tip(ABOUT_KEY))
         self.add = QPushButton("Add")

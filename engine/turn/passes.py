@@ -28,8 +28,9 @@ class Guesser(Protocol):
 
 
 class Passes:
-    """The logits behind each token of one answer. `step` computes a single token: it gets the token, the lane, and
-    behind how many of its tokens. `begin` makes what guesses in the answer; None where nothing is guessed.
+    """The logits behind each token of one answer. `begin` makes what guesses in it; None where nothing is guessed.
+    `step` computes a single token, where the model itself is not to: it gets the token, the lane, and behind how many
+    of its tokens.
     `count` passes were made, and `guessed` tokens checked in them.
 
     What a pass writes into the lane for guesses lies behind the lane's tokens, where nobody reads it: the caller
@@ -39,9 +40,9 @@ class Passes:
     def __init__(
         self,
         model: LoadedModel,
-        step: Callable[[int, Lane, int], Tensor],
         begin: Callable[[], Guesser] | None,
         end_ids: Collection[int] = frozenset(),
+        step: Callable[[int, Lane, int], Tensor] | None = None,
     ) -> None:
         self._step = step
         self._model, self._end_ids = model, end_ids
@@ -75,9 +76,14 @@ class Passes:
             self._checked.extend(zip(guesses, others, strict=True))
             first = self._model.checked(first, position + 1)
         else:
-            first = self._step(token, lane, position)
+            first = self._single(token, lane, position)
         self.count, self.guessed = self.count + 1, self.guessed + len(guesses)
         return first
+
+    def _single(self, token: int, lane: Lane, position: int) -> Tensor:
+        if self._step is not None:
+            return self._step(token, lane, position)
+        return self._model.forward([token], lane, position, is_answer=True)
 
     def _guesses(self, most: int) -> list[int]:
         """What may follow, up to the end of the answer: nothing behind that would be used."""

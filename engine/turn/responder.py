@@ -369,8 +369,9 @@ class Responder:
             return DraftedAnswer(self.draft, lookup, ids, self.model.vocabulary)
 
         assert turn.choice is not None
-        may_guess = turn.request.write_ahead and turn.choice.sees_logits
-        return Passes(self.model, turn.choice.step, begin if may_guess else None, self.end_ids)
+        if not turn.choice.sees_logits:
+            return Passes(self.model, None, step=turn.choice.step)
+        return Passes(self.model, begin if turn.request.write_ahead else None, self.end_ids)
 
     def _compute(self, token: int, turn: Turn, run: Run, passes: Passes) -> Generator[Event, None, Tensor | None]:
         """The logits behind one more token of the answer, or None when cancelled."""

@@ -234,6 +234,11 @@
    <translation>Wie in neuen Unterhaltungen Token gewählt werden. Solange hier nichts geändert wird, beginnt ein Modell so, wie seine Hersteller raten.</translation>
   </message>
   <message>
+   <location filename="../../app/chat/calling.py" />
+   <source>In another conversation the model wants to call a tool, and waits for your word.</source>
+   <translation>In einer anderen Unterhaltung möchte das Modell ein Werkzeug aufrufen und wartet auf Ihre Antwort.</translation>
+  </message>
+  <message>
    <location filename="../../app/settings.py" />
    <source>In how many bits keys and values are cached, 8 or 16, by the path of the model. Others have 16.</source>
    <translation>In wie vielen Bits Schlüssel und Werte gemerkt werden, 8 oder 16, nach dem Pfad des Modells. Andere haben 16.</translation>

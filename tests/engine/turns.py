@@ -85,15 +85,15 @@ class Scripted(SpyModel):
         """The true logits are noted; those that are given choose the next token of the script."""
         logits = super().forward(ids, lane, start, is_answer=is_answer)
         self.written = self.written + 1 if is_answer else 0
-        return self._scripted(logits)
+        return self._by_script(logits)
 
     def launch(self, token: Tensor, lane: Lane, position: int) -> Tensor:
         """The same, for tokens that are chosen on the device."""
         logits = self._model.launch(token, lane, position)
         self.written += 1
-        return self._scripted(logits)
+        return self._by_script(logits)
 
-    def _scripted(self, logits: Tensor) -> Tensor:
+    def _by_script(self, logits: Tensor) -> Tensor:
         chosen = torch.full_like(logits, -1.0)
         chosen[self.script[self.written]] = 1.0
         return chosen

@@ -57,7 +57,8 @@ def test_an_answer_goes_on_with_its_own_tokens(desk: Desk, rewriting: Rewriting)
     assert not rewriting.can_go_on(answer)
     assert answer.stats is not None
     assert before.stats is not None
-    assert answer.stats == replace(before.stats, written_tokens=4, cache_bytes=answer.stats.cache_bytes)
+    own = {"written_tokens": 4, "passes": before.stats.passes + 1, "cache_bytes": answer.stats.cache_bytes}
+    assert answer.stats == replace(before.stats, **own)
 
 
 def test_stopped_before_a_word_it_is_as_it_was(desk: Desk, rewriting: Rewriting) -> None:

@@ -93,6 +93,15 @@ def test_a_model_that_is_gone_and_a_conversation_of_a_server_are_left_alone(
     assert not two.window.notice.has_offer
 
 
+def test_an_answer_is_noted_for_its_own_conversation_whatever_is_in_view(two: Screen) -> None:
+    two.application.presenter.open(1)
+    two.ask("And now?")
+    two.application.presenter.open(2)
+    two.application.answered_by.choose("http://elsewhere/v1")
+    two.play()
+    assert [two.application.history.models.of(number).name for number in (1, 2)] == ["Second", "Second"]
+
+
 def test_a_copy_has_the_same_model_and_what_is_deleted_none(two: Screen, tmp_path: Path) -> None:
     history = two.application.history
     copy = history.filing.copy(1, "Copy")

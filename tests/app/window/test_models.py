@@ -190,6 +190,19 @@ def test_the_list_says_what_each_takes_here_before_anything_is_downloaded(manage
     assert "a token is asked for" in manager.there.details.text()
 
 
+def test_a_device_that_is_not_there_is_said_of_each_model(
+    screen: Screen, home: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ModelError("This computer has no usable CUDA device. Choose the device 'auto' or 'cpu'.")
+
+    monkeypatch.setattr(presenter, "foreseen_fit", refuse)
+    monkeypatch.setattr(presenter, "model_fit", refuse)
+    manager = Manager(screen, qtbot)
+    assert set(manager.column(manager.here.rows, 3)) == {"cannot be opened"}
+    assert manager.here.details.text().startswith("This computer has no usable CUDA device.")
+
+
 def test_a_model_is_downloaded_and_opened(hub: FakeHub, screen: Screen, home: Path, qtbot: QtBot) -> None:
     manager = Manager(screen, qtbot)
     manager.download()

@@ -36,6 +36,9 @@ class Segments:
         self.memory = memory
         self.used = 0
         self._segments: list[Segment] = []
+        self._is_taking = False
+        self._given: list[tuple[Segment, int]] = []
+        """What the garbage collector gave back while a block was looked for, which would be changed by it."""
 
     @property
     def reserved(self) -> int:
@@ -44,6 +47,15 @@ class Segments:
 
     def take(self, nbytes: int) -> tuple[Segment, int] | None:
         """A block, by its segment and its place there; None where there is no memory for it."""
+        self._is_taking = True
+        try:
+            return self._take(nbytes)
+        finally:
+            self._is_taking = False
+            while self._given:
+                self.give(*self._given.pop())
+
+    def _take(self, nbytes: int) -> tuple[Segment, int] | None:
         size = max(LEAST, -(-nbytes // LEAST) * LEAST)
         found = self._free_block(size) or self._new_segment(size)
         if found is None:
@@ -61,6 +73,9 @@ class Segments:
 
     def give(self, segment: Segment, at: int) -> None:
         """Give a block back; it joins free ones beside it."""
+        if self._is_taking:
+            self._given.append((segment, at))
+            return
         self.used -= segment.blocks[at][0]
         segment.blocks[at] = segment.blocks[at][0], False
         joined: dict[int, tuple[int, bool]] = {}
