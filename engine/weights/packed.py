@@ -104,7 +104,10 @@ class PackedMatrix:
         """The codes as whole numbers `[rows, columns]`."""
         if self.bits == 8:
             return self.codes[:, : self.columns]
-        shifts = torch.tensor(PLACES, dtype=torch.int32, device=self.device)[:, None]
+        eight = torch.arange(
+            8, dtype=torch.int32, device=self.device
+        )  # made there: PLACES would be copied, and waited for
+        shifts = (eight // 2 * 4 + eight % 2 * 16)[:, None]
         nibbles = self.codes[:, :, None] >> shifts & 15
         return nibbles.reshape(self.rows, -1)[:, : self.columns]
 

@@ -141,8 +141,8 @@ class Elsewhere(Scripted):
     """A model that never writes what was guessed: everything that a pass computed for guesses is thrown away. Without a
     script it writes what it would."""
 
-    def _scripted(self, logits: Tensor) -> Tensor:
-        return super()._scripted(logits) if self.script else logits
+    def _by_script(self, logits: Tensor) -> Tensor:
+        return super()._by_script(logits) if self.script else logits
 
     def steps(self, ids: Sequence[int], lane: Lane, start: int) -> Tensor:
         return torch.stack([self._chosen(row, number) for number, row in enumerate(super().steps(ids, lane, start))])
