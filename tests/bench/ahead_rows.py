@@ -21,7 +21,7 @@ from PySide6.QtGui import QKeyEvent
 
 from app.application import Application
 from app.chat.session import Session
-from engine import CacheView, Message, Request, Sampling, TurnStats
+from engine import CacheView, TurnStats
 from tests.bench.chat import SCRIPT, Player
 from tests.bench.rows import Row, alternate, ratio_row
 
@@ -191,11 +191,13 @@ def _pasted(application: Application, player: Player, typist: Typist, count: int
         return _first_token(typist.send())
 
     def one_token() -> float:
-        """The same prompt, all of it read by an earlier turn, and a question of one token behind it."""
-        history = [Message("user", text()), Message("assistant", "Yes.")]
-        rules = Message("system", SCRIPT.system_prompt)
-        player.answer(Request((rules, *history, Message("user", "a")), Sampling(temperature=0, max_tokens=1), "bench"))
-        return _first_token(player.ask(history, "b").stats)
+        """A question of one token behind such a prompt, which an earlier turn of the same window has read."""
+        typist.begin()
+        typist.put_in(text())
+        typist.send()
+        typist.rest()
+        typist.put_in("b")
+        return _first_token(typist.send())
 
     samples = alternate({"pasted": pasted, "one token": one_token}, count)
     title = "first token from Send of a paste of 1,500 tokens that is read / of a question of one token"
