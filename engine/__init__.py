@@ -40,7 +40,7 @@ from engine.events import (
 )
 from engine.keys import key_of
 from engine.library.download import DEFAULT_MODEL_BYTES
-from engine.library.found import FoundModel, delete_model, find_models
+from engine.library.found import FoundModel, delete_model, find_models, is_same_model
 from engine.library.found import size_of as model_bytes
 from engine.library.hub import HubModel, TokenNeededError, page_of, wish_of
 from engine.library.hub import Unfinished as UnfinishedDownload
@@ -178,6 +178,7 @@ __all__ = [
     "installed_folder",
     "installed_graphics",
     "installed_resources",
+    "is_same_model",
     "is_server",
     "keep_hub_token",
     "keep_key",

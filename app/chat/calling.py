@@ -13,7 +13,7 @@ from app.history.records import Conversation, StoredMessage
 from app.settings import Settings
 from app.tools.connections import Connections, Outcome
 from app.tools.servers import ChosenTool, Rule, ToolServer
-from engine import HeadstartError, ToolCall
+from engine import HeadstartError, ModelInfo, ToolCall
 
 LOOK_EVERY_MS = 60
 MOST_ROUNDS = 10
@@ -84,6 +84,7 @@ class Calling(QObject):
         session.answers.ended.connect(self._on_ended)
         session.conversation_changed.connect(self._on_conversation)
         session.message_added.connect(self._on_message)
+        session.answers.model_changed.connect(self._on_model)
 
     @property
     def wish(self) -> Wish | None:
@@ -233,6 +234,16 @@ class Calling(QObject):
             found.texts[number] = sentence
 
     def _end(self, found: _Round) -> None:
+        """Hand over what came back. Where there is no model now, it is kept until there is one."""
         self._rounds.pop(found.conversation_id, None)
         texts = [found.texts[number] for number in range(len(found.answer.tool_calls))]
-        self._session.answer_calls(found.conversation_id, found.answer.id, texts)
+        if not self._session.answer_calls(found.conversation_id, found.answer.id, texts):
+            branch = self._session.open_calls(found.conversation_id)
+            if branch is not None and branch.leaf_id == found.answer.id:
+                self._rounds[found.conversation_id] = found
+
+    def _on_model(self, model: ModelInfo | None) -> None:
+        """What waits for a model goes on with this one."""
+        for found in list(self._rounds.values()):
+            if model is not None and len(found.texts) == len(found.answer.tool_calls):
+                self._end(found)

@@ -31,6 +31,7 @@ from engine import (
     delete_model,
     find_models,
     foreseen_fit,
+    is_same_model,
     is_server,
     keep_hub_token,
     model_fit,
@@ -122,7 +123,8 @@ class ModelsPresenter(QObject):
     def _on_found(self, found: object) -> None:
         models = cast(list[FoundModel], found)
         if self.dialog is not None:
-            self.dialog.here.show_models(models, self._settings.last_used, self._open_path())
+            opened = next((each.path for each in models if self._is_open(each.path)), None)
+            self.dialog.here.show_models(models, self._settings.last_used, opened)
             self.dialog.there.show_here(models)
             self._to_look_at = list(models)
             self._fit_next()
@@ -144,8 +146,14 @@ class ModelsPresenter(QObject):
         freed = self._session.model.weights_bytes if self._session.model else 0
         return replace(fit, free=min(fit.free + freed, fit.total))
 
-    def _open_path(self) -> str | None:
-        return self._session.model.path if self._session.model else None
+    def _is_open(self, path: str) -> bool:
+        model = self._session.model
+        return model is not None and not is_server(model.path) and is_same_model(model.path, path)
+
+    def _guesses(self, path: str) -> bool:
+        """Whether this model guesses what the one that is open writes."""
+        draft = self._settings.drafts.get(self._session.model.path, "") if self._session.model else ""
+        return bool(draft) and is_same_model(draft, path)
 
     def _open(self, path: str) -> None:
         if self.dialog is not None:
@@ -155,8 +163,11 @@ class ModelsPresenter(QObject):
     def _ask_to_delete(self, model: FoundModel) -> None:
         if self.dialog is None:
             return
-        if model.path == self._open_path():
+        if self._is_open(model.path):
             self.dialog.here.say(f"{model.name} is open. Open another model first, then delete it.")
+            return
+        if self._guesses(model.path):
+            self.dialog.here.say(f"{model.name} guesses what the open model writes. Switch that off first.")
             return
         again = " It is fetched again when it is opened." if not model.path else ""
         asked = f"Delete {model.name} from this computer?"

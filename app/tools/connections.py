@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from os import SEEK_END
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ DETAIL = 2_000
 NOT_STARTED = "The tool server {} cannot be started. Check its command."
 NOT_REACHED = "The tool server {} cannot be reached. Check that it runs, and its address."
 ENDED = "The tool server {} ended, or the connection to it broke. It is started again with the next call."
+SAYS = "The tool server {} says:"
+ODD_RESULT = "The tool server {} gave back what is no result of this tool:"
 TOO_SLOW = "The tool server {} gave no answer in {:.0f} s. Try again, or switch its tools off."
 CLOSED = "Headstart is closing."
 STOPPED = "The call was stopped."
@@ -97,7 +100,10 @@ class Connections:
 
     def call(self, server: ToolServer, called: str, arguments: str) -> int:
         """Have a tool called with these arguments, a JSON object as text. Raises ValueError where they are none."""
-        given: Any = json.loads(arguments)
+        try:
+            given: Any = json.loads(arguments)
+        except RecursionError as error:  # a model may open brackets for ever
+            raise ValueError("the arguments are nested too deeply") from error
         if not isinstance(given, dict):
             raise ValueError("the arguments are no object")
         return self._ask(server, lambda client, request_id: _called(client, request_id, called, given))
@@ -155,10 +161,10 @@ class Connections:
         asyncio.set_event_loop(loop)
         try:
             loop.run_forever()
-            tasks = [*self._ending, *(one.task for one in self._connections.values() if one.task is not None)]
-            for task in tasks:
+            open_tasks = [one.task for one in self._connections.values() if one.task is not None]
+            for task in open_tasks:  # not those that are ending: a second time would break off how a process is ended
                 task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            loop.run_until_complete(asyncio.gather(*self._ending, *open_tasks, return_exceptions=True))
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()
@@ -219,18 +225,17 @@ class Connections:
         try:
             self._outcomes.append(await asyncio.shield(task))
         except asyncio.CancelledError:
+            self._outcomes.append(Outcome(job.request_id, sentence=STOPPED))
             if not task.cancelled():  # the whole connection is to end
                 task.cancel()
                 raise
-            self._outcomes.append(Outcome(job.request_id, sentence=STOPPED))
         except TimeoutError:
             self._outcomes.append(Outcome(job.request_id, sentence=TOO_SLOW.format(server.name, CALL_S)))
         except Exception as error:
             is_over = _is_over(error)
-            sentence = (
-                ENDED.format(server.name) if is_over else f"The tool server {server.name} says: {_reasons(error)[:300]}"
-            )
-            self._outcomes.append(Outcome(job.request_id, sentence=sentence, detail=repr(error)))
+            sentence = (ENDED if is_over else SAYS if _is_said(error) else ODD_RESULT).format(server.name)
+            why = "" if is_over else f" {_reasons(error)[:300]}"
+            self._outcomes.append(Outcome(job.request_id, sentence=sentence + why, detail=repr(error)))
             return not is_over
         finally:
             self._running.pop(job.request_id, None)
@@ -278,10 +283,20 @@ async def _listed(client: Client, request_id: int, server: ToolServer) -> Outcom
 
 async def _called(client: Client, request_id: int, called: str, arguments: dict[str, Any]) -> Outcome:
     result = await client.call_tool(called, arguments)
-    text = "\n".join(part.text if part.type == "text" else NO_TEXT.format(part.type) for part in result.content)
+    text = "\n".join(map(_text_of, result.content))
     if not text and result.structured_content is not None:
         text = json.dumps(result.structured_content, ensure_ascii=False)
     return Outcome(request_id, text=shortened(text), is_error=bool(result.is_error))
+
+
+def _text_of(part: Any) -> str:
+    """What a part of a result says: its text, that of a file that is put into it, or where something lies."""
+    if part.type == "text":
+        return str(part.text)
+    if part.type == "resource_link":
+        return f"{part.name}: {part.uri}"
+    text = getattr(part.resource, "text", None) if part.type == "resource" else None
+    return NO_TEXT.format(part.type) if text is None else str(text)
 
 
 def shortened(text: str) -> str:
@@ -290,11 +305,21 @@ def shortened(text: str) -> str:
     return text if whole <= LONGEST_RESULT else text[:LONGEST_RESULT] + CUT.format(LONGEST_RESULT, whole)
 
 
-def _is_over(error: BaseException) -> bool:
-    """Whether an error means that the connection is gone, and not only that a call failed."""
+def _is_said(error: BaseException) -> bool:
+    """Whether an error is an answer of the server. Servers have errors of their own with the number, too, by which the
+    client says that there will be none."""
     from mcp import MCPError
+    from mcp_types import CONNECTION_CLOSED
 
-    return not isinstance(error, MCPError) or "closed" in str(error).lower()
+    if not isinstance(error, MCPError):
+        return False
+    return error.code != CONNECTION_CLOSED or not str(error).startswith(("Connection closed", "SSE stream"))
+
+
+def _is_over(error: BaseException) -> bool:
+    """Whether an error means that the connection is gone, and not only that a call failed, or that what it gave back is
+    not what the protocol, or the tool's own schema, says."""
+    return not (_is_said(error) or isinstance(error, RuntimeError | ValueError))
 
 
 def _reasons(error: BaseException) -> str:
@@ -305,5 +330,5 @@ def _reasons(error: BaseException) -> str:
 
 
 def _tail(said: IO[str]) -> str:
-    said.seek(0)
+    said.seek(max(0, said.seek(0, SEEK_END) - 4 * DETAIL))  # it may be gigabytes
     return said.read()[-DETAIL:]

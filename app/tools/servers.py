@@ -6,7 +6,9 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -35,8 +37,12 @@ class ToolServer:
 
     def __post_init__(self) -> None:
         if self.is_address:
-            parts = urlsplit(self.place)
-            if not parts.hostname or parts.username:
+            try:
+                parts = urlsplit(self.place)
+                is_whole = bool(parts.hostname) and not parts.username and parts.port != 0
+            except ValueError as error:
+                raise HeadstartError(NO_PLACE, str(error)) from error
+            if not is_whole:
                 raise HeadstartError(NO_PLACE)
         elif not self.command:
             raise HeadstartError(NO_PLACE)
@@ -80,7 +86,9 @@ class ChosenTool:
 def name_of(place: str, taken: Iterable[str]) -> str:
     """A name for a server that is not taken: the host of an address, or the word of a command that says most."""
     if place.startswith(("http://", "https://")):
-        best = urlsplit(place).hostname or "server"
+        best = "server"
+        with suppress(ValueError):  # it is no address
+            best = urlsplit(place).hostname or best
     else:
         words = [word.replace("\\", "/").rpartition("/")[2] for word in place.split()]
         best = next((word for word in words if word not in _SAYS_LITTLE and not word.startswith("-")), "server")
@@ -99,9 +107,10 @@ def with_own_names(tools: Sequence[ChosenTool]) -> tuple[ChosenTool, ...]:
     names: set[str] = set()
     named: list[ChosenTool] = []
     for tool in sorted(tools, key=lambda each: (each.server, each.called)):
-        plain = _FORBIDDEN.sub("_", tool.called)[:LONGEST_NAME]
+        plain = _FORBIDDEN.sub("_", tool.called)[:LONGEST_NAME] or "tool"
         candidates = (plain, f"{_FORBIDDEN.sub('_', tool.server)}_{plain}"[:LONGEST_NAME])
-        name = next((each for each in candidates if each not in names), f"{plain[: LONGEST_NAME - 8]}_{len(names)}")
+        numbered = (f"{plain[: LONGEST_NAME - 8]}_{number}" for number in count(len(names)))
+        name = next(each for each in chain(candidates, numbered) if each not in names)
         names.add(name)
         named.append(replace(tool, name=name))
     return tuple(sorted(named, key=lambda each: each.name))

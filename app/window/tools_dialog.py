@@ -73,6 +73,7 @@ class ToolsDialog(QDialog):
         self._rule_of, self._keep_key = rule_of, keep_key
         self._chosen = {(each.server, each.called): each for each in chosen}
         self._tools: dict[tuple[str, str], tuple[QTreeWidgetItem, ChosenTool]] = {}
+        self._answered: set[str] = set()
         self.tree = QTreeWidget()
         self.tree.setHeaderLabels(["Tool", "When the model calls it"])
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -108,13 +109,17 @@ class ToolsDialog(QDialog):
         top = self._top(server)
         if top is None:
             return
+        states = {key: item.checkState(0) for key, (item, _) in self._tools.items() if key[0] == server}
+        self._tools = {key: value for key, value in self._tools.items() if key[0] != server}
+        self._answered.add(server)
         top.takeChildren()
         for tool in tools:
             item = QTreeWidgetItem(top, [shortened_line(tool.called, LONGEST)])
-            kept = self._chosen.get((tool.server, tool.called))
-            item.setCheckState(0, Qt.CheckState.Checked if kept else Qt.CheckState.Unchecked)
+            key = tool.server, tool.called
+            first = Qt.CheckState.Checked if key in self._chosen else Qt.CheckState.Unchecked
+            item.setCheckState(0, states.get(key, first))
             item.setToolTip(0, tool_tip(tool.description))
-            self._tools[tool.server, tool.called] = item, tool
+            self._tools[key] = item, tool
             self.tree.setItemWidget(item, 1, self._rules(tool))
         if not tools:
             _line(top, EMPTY)
@@ -126,9 +131,11 @@ class ToolsDialog(QDialog):
             top.insertChild(0, _line(None, sentence))
 
     def selected(self) -> tuple[ChosenTool, ...]:
-        """The tools that are ticked, and those of servers that have not answered yet."""
+        """The tools that are ticked, and those of servers that have not answered yet. What a server has no longer is
+        none."""
         ticked = [tool for item, tool in self._tools.values() if item.checkState(0) == Qt.CheckState.Checked]
-        waiting = [each for key, each in self._chosen.items() if key not in self._tools and each.server in self._names]
+        unknown = set(self._names) - self._answered
+        waiting = [each for each in self._chosen.values() if each.server in unknown]
         return with_own_names([*ticked, *waiting])
 
     def accept(self) -> None:
@@ -207,6 +214,7 @@ class ToolsDialog(QDialog):
         self.tree.takeTopLevelItem(self.tree.indexOfTopLevelItem(top))
         self._names.remove(name)
         self._tools = {key: value for key, value in self._tools.items() if key[0] != name}
+        self._answered.discard(name)
         self.server_removed.emit(name)
 
     def _top(self, server: str) -> QTreeWidgetItem | None:

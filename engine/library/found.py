@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.library.hub import PARTIAL
+from engine.library.hub import PARTIAL, is_apart
 from engine.library.places import CACHED, installed_models_dir, model_name, models_dir, remove_empty
-from engine.library.resolve import default_model, newest_revision
+from engine.library.resolve import default_model, newest_revision, place_of
 from engine.types import ModelError
 
 OWN, INSTALLED = "Headstart", "Installed with Headstart"
@@ -67,20 +67,31 @@ def size_of(path: str) -> int:
     return _bytes(place)
 
 
+def is_same_model(path: str, other: str) -> bool:
+    """Whether two paths open the same model: by a link, by the folder around a file, as the default one ("")."""
+    if path == other:
+        return True
+    with suppress(ModelError, OSError):
+        places = [place_of(each) if each else default_model() for each in (path, other)]
+        return all(places) and len({str(place and place.resolve()) for place in places}) == 1
+    return False
+
+
 def delete_model(place: Path) -> None:
     """Delete a model of Headstart's own, with all its parts. Raises ModelError for one of another program, and where
     the system does not let us."""
-    if not place.is_relative_to(models_dir()) or place == models_dir():
+    is_within = place.parent.resolve().is_relative_to(models_dir().resolve())  # a link may lead to others' files
+    if not (is_within and place.is_relative_to(models_dir())) or place == models_dir():
         raise ModelError(f"{place} is not Headstart's: delete it in the program that it belongs to.")
     try:
-        if place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place)
-        else:
-            for part in _parts(place):
-                part.unlink()
+        for each in _own_files(place):
+            if each.is_dir() and not each.is_symlink():
+                shutil.rmtree(each)
+            else:
+                each.unlink()
     except OSError as error:
         raise ModelError(f"{place} cannot be deleted ({error.strerror}): check its permissions.", str(error)) from error
-    remove_empty(place.parent)
+    remove_empty(place if place.is_dir() and not place.is_symlink() else place.parent)
 
 
 # The folders of other programs
@@ -142,10 +153,12 @@ def _places(folder: Path, depth: int = 0) -> Iterator[Path]:
     """Model folders and GGUF files below a folder. What is still being downloaded is none."""
     if folder.name.endswith(PARTIAL) or depth > DEEPEST:
         return
-    if _is_model_folder(folder):
+    is_model = _is_model_folder(folder)
+    if is_model:
         yield folder
-        return
     for entry in _entries(folder):
+        if is_model and not is_apart(entry):
+            continue
         if entry.is_dir():
             yield from _places(entry, depth + 1)
         elif _begins_gguf(entry):
@@ -179,10 +192,18 @@ def _parts(file: Path) -> list[Path]:
     return [each for each in _entries(file.parent) if _PART.search(each.name) and _PART.sub("", each.name) == begins]
 
 
+def _own_files(place: Path) -> list[Path]:
+    """What belongs to a model: a GGUF file with its parts, or all of a folder but for the models in it of another
+    form."""
+    if not place.is_dir() or place.is_symlink():
+        return _parts(place)
+    return [each for each in _entries(place) if not (_is_model_folder(place) and is_apart(each))]
+
+
 def _bytes(place: Path) -> int:
     """What a model takes on disk: links, as in the Hugging Face cache, count as what they lead to."""
     total = 0
-    for file in _entries(place) if place.is_dir() else _parts(place):
+    for file in _own_files(place.resolve()) if place.is_dir() else _parts(place):
         with suppress(OSError):
             total += file.stat().st_size if file.is_file() else 0
     return total

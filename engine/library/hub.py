@@ -15,8 +15,8 @@ import hashlib
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -29,7 +29,7 @@ from engine.keys import key_of, store_key
 from engine.library.child_process import POLL_S, Progress
 from engine.library.download import sha256
 from engine.library.places import explain, models_dir, remove_empty
-from engine.types import DiskFullError, ModelError
+from engine.types import DiskFullError, HeadstartError, ModelError
 
 PARTIAL, PART = ".partial", ".part"
 TIMEOUT_S = 10.0
@@ -98,7 +98,8 @@ def wish_of(text: str) -> tuple[str, str]:
     of a page of the Hub. Raises ModelError where it is neither."""
     text = text.strip()
     if "://" in text:
-        text = re.sub(r"/(blob|resolve|tree)/[^/]+(/|\Z)", "/", urlsplit(text).path).strip("/")
+        text = re.sub(r"/(blob|resolve|tree)/[^/]+(/|\Z)", "/", text.partition("://")[2].partition("/")[2])
+        text = re.split("[?#]", text)[0].strip("/")
     repo, file = "/".join(text.split("/")[:2]), "/".join(text.split("/")[2:])
     if not _REPO.match(repo) or (file and not file.lower().endswith(".gguf")):
         raise ModelError(f"“{text}” is no name of a model on the Hub, {SUCH_AS}: check it.", text)
@@ -112,9 +113,15 @@ def look_up(repo: str, pattern: str = "") -> HubModel:
     Raises ModelError, with a sentence for each way in which the Hub can refuse.
     """
     from huggingface_hub import HfApi
+    from huggingface_hub.errors import HFValidationError
 
     with _explained(repo):
-        info = HfApi().model_info(repo, files_metadata=True, timeout=TIMEOUT_S, token=_token())
+        try:
+            info = HfApi().model_info(repo, files_metadata=True, timeout=TIMEOUT_S, token=_token())
+        except HFValidationError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise _no_hub(error) from error
     there = [_file_of(sibling) for sibling in info.siblings or ()]
     chosen = _gguf(repo, there, pattern) or _folder(there)
     if not chosen:
@@ -158,13 +165,23 @@ def unfinished() -> list[Unfinished]:
         parts = folder.relative_to(models_dir()).parts
         file = folder.name.removesuffix(PARTIAL) if len(parts) == 3 else ""
         repo = f"{parts[0]}/{parts[1].removesuffix(PARTIAL)}"
-        found.append(Unfinished(repo, file, sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())))
+        found.append(Unfinished(repo, file, _held(folder)))
     return found
+
+
+def _held(folder: Path) -> int:
+    """Bytes in a folder, which another thread may be moving away."""
+    with suppress(OSError):
+        return sum(map(_length, folder.rglob("*")))
+    return 0
 
 
 def keep_token(token: str) -> None:
     """Keep the user's token for the Hub in the system's keyring; "" forgets it. Raises HeadstartError without one."""
-    store_key(_endpoint(), token.strip(), NO_KEYRING)
+    token = token.strip()
+    if not (token.isascii() and token.isprintable()):
+        raise HeadstartError("This is no token of the Hub: copy it once more from the settings of your account.")
+    store_key(_endpoint(), token, NO_KEYRING)
 
 
 def page_of(repo: str) -> str:
@@ -181,6 +198,12 @@ def _endpoint() -> str:
     from huggingface_hub import constants
 
     return str(constants.ENDPOINT)
+
+
+def is_apart(entry: Path) -> bool:
+    """Whether what lies in the folder of a repository is a model of its own there, or on its way to be one: its GGUF
+    files lie beside the files of its folder."""
+    return entry.name.lower().endswith((".gguf", PARTIAL))
 
 
 # Which files
@@ -233,9 +256,9 @@ def _place(repo: str) -> Path:
 
 
 def _stages(repo: str, file: str) -> Path:
-    """The folder of what is on its way."""
+    """The folder of what is on its way; a file lies there without the folder that it has in the repository."""
     place = _place(repo)
-    return place / f"{file}{PARTIAL}" if file else place.with_name(f"{place.name}{PARTIAL}")
+    return place / f"{Path(file).name}{PARTIAL}" if file else place.with_name(f"{place.name}{PARTIAL}")
 
 
 def _stage(model: HubModel) -> Path:
@@ -280,9 +303,11 @@ def _alone(folder: Path, progress: Progress) -> Iterator[None]:
 
 
 def _move(model: HubModel, stage: Path) -> Path:
-    """Put everything where it belongs, in place of what lies there."""
+    """Put everything where it belongs, in place of what lies there of it."""
     place = model.place
     if place == _place(model.repo):
+        for other in filter(is_apart, place.iterdir() if place.is_dir() else ()):
+            other.replace(stage / other.name)
         shutil.rmtree(place, ignore_errors=True)
         stage.replace(place)
     else:
@@ -351,6 +376,8 @@ def _read_some(model: HubModel, file: HubFile, part: Path, heard: Callable[[], N
     url = hf_hub_url(model.repo, file.name, revision=model.revision)
     with get_session().stream("GET", url, headers=headers, timeout=TIMEOUT_S) as answer:
         hf_raise_for_status(answer)
+        if answer.status_code != 206:
+            _refuse_other(file, answer.headers)
         with part.open("ab" if answer.status_code == 206 else "wb") as target:
             for piece in answer.iter_raw():  # nothing that came is held back
                 target.write(piece)
@@ -358,8 +385,17 @@ def _read_some(model: HubModel, file: HubFile, part: Path, heard: Callable[[], N
                 heard()
 
 
-def _length(part: Path) -> int:
-    return part.stat().st_size if part.exists() else 0
+def _refuse_other(file: HubFile, headers: Mapping[str, str]) -> None:
+    """Raise ModelError for a page in place of the whole file, before anything is written over what is here."""
+    if headers.get("content-length", str(file.bytes)) != str(file.bytes) or "html" in headers.get("content-type", ""):
+        raise _no_hub(f"{file.name}: {dict(headers)}")
+
+
+def _length(file: Path) -> int:
+    """Bytes of a file; 0 where there is none, or none any more."""
+    with suppress(OSError):
+        return file.stat().st_size if file.is_file() else 0
+    return 0
 
 
 def _pause(seconds: float, heard: Callable[[], None]) -> None:
@@ -403,8 +439,19 @@ def _explained(repo: str) -> Iterator[None]:
             "downloaded is kept.",
             str(error),
         ) from error
+    except httpx2.HTTPError as error:
+        raise _no_hub(error) from error
     except OSError as error:
         raise explain(error) from error
+
+
+def _no_hub(why: object) -> ModelError:
+    """The error for whoever answers in place of the Hub: the page of a network that wants a login, a wrong address."""
+    return ModelError(
+        f"{urlsplit(_endpoint()).netloc} does not answer as the Hub does: check whether the network wants a login, and "
+        "HF_ENDPOINT where that is set. What was downloaded is kept.",
+        str(why),
+    )
 
 
 def _refusal(repo: str, status: int, detail: str) -> ModelError:

@@ -66,7 +66,7 @@ def resolve(path: str, progress: Progress) -> Path:
 def _checked(path: str) -> Path:
     """The whole model folder or GGUF file that `path` means."""
     try:
-        place = _place(path)
+        place = place_of(path)
         if place.is_dir():
             check_folder(place)
         else:
@@ -76,7 +76,8 @@ def _checked(path: str) -> Path:
     return place
 
 
-def _place(path: str) -> Path:
+def place_of(path: str) -> Path:
+    """The model folder or GGUF file that a path means, which may be no whole one. Raises ModelError, OSError."""
     try:
         place = Path(path).expanduser().absolute()
         is_there = place.exists()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 
-from engine.cache.disk_files import delete_all_files, forget_files
+from engine.cache.disk_files import delete_all_files
 from engine.events import CacheView, Event, Failed
 from engine.turn.wish import Wish
 from engine.types import ModelSpec, Request, check_disk_budget
@@ -102,8 +101,7 @@ class Engine:
         self._order(lambda worker: worker.drop_from_cache(lambda responder: responder.clear()))
 
     def forget(self, conversation: str) -> None:
-        delete = partial(forget_files, conversation=conversation)
-        self._order(lambda worker: worker.change_disk(lambda responder: responder.forget(conversation), delete))
+        self._order(lambda worker: worker.forget(conversation))
 
     def keep_only(self, conversations: Collection[str]) -> None:
         living = frozenset(conversations)

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cache.disk_files import keep_only_files
+from engine.cache.disk_files import forget_files, keep_only_files
 from engine.cache.disk_index import owner_digest
 from engine.events import BY_ITSELF, CacheView, Event, Failed, Loaded, Loading, Preview, TurnStats
 from engine.library.places import blocks_dir
@@ -164,18 +164,26 @@ class Worker:
         self._guarded(self._refresh_view)
         self._requests.report(responder.view())
 
-    def drop_from_cache(self, change: Callable[[Responder], None]) -> None:
+    def drop_from_cache(
+        self, change: Callable[[Responder], None], is_dropped: Callable[[str], bool] = lambda conversation: True
+    ) -> None:
         """Drop something from the cache. Nothing is settled or read ahead any more, as that would compute anew what
-        somebody does not want; only writing goes on."""
+        somebody does not want; only writing goes on, and the reading for conversations of which nothing `is_dropped`.
+        """
         self._stop_idle_work()
-        self._end_wishes(self._wishes)
+        self._end_wishes([wish for wish in self._wishes if is_dropped(wish.requests[0].conversation)])
         self.change_cache(change)
         self.idle_work = self._loaded().write_back
 
-    def change_disk(self, change: Callable[[Responder], None], without_model: Callable[[Path], None]) -> None:
+    def change_disk(
+        self,
+        change: Callable[[Responder], None],
+        without_model: Callable[[Path], None],
+        is_dropped: Callable[[str], bool] = lambda conversation: True,
+    ) -> None:
         """As `drop_from_cache`, also where no model is loaded: what is on disk outlives it."""
         if self.responder is not None:
-            self.drop_from_cache(change)
+            self.drop_from_cache(change, is_dropped)
             return
         without_model(blocks_dir())
         self._requests.report(replace(self._view, time_s=self._clock()))
@@ -184,7 +192,12 @@ class Worker:
         """Delete from disk what none of these conversations used."""
         self._conversations.update((owner_digest(conversation), conversation) for conversation in living)
         delete = partial(keep_only_files, conversations=living)
-        self.change_disk(lambda responder: responder.cache.disk.keep_only(living), delete)
+        self.change_disk(lambda responder: responder.cache.disk.keep_only(living), delete, lambda it: it not in living)
+
+    def forget(self, conversation: str) -> None:
+        """Keep nothing for this conversation any more, on disk neither."""
+        delete = partial(forget_files, conversation=conversation)
+        self.change_disk(lambda responder: responder.forget(conversation), delete, lambda it: it == conversation)
 
     # The life of the thread.
 

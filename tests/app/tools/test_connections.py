@@ -18,6 +18,7 @@ from tests.conftest import PATIENCE_S
 
 SCRIPT = f"{sys.executable} -m tests.app.tools.tool_server"
 SMALL = ToolServer("small", SCRIPT)
+ODD = ToolServer("odd", f"{sys.executable} -m tests.app.tools.odd_server")
 
 
 def outcome(connections: Connections, request_id: int) -> Outcome:
@@ -72,9 +73,43 @@ def test_a_server_says_its_tools_and_calls_them(connections: Connections) -> Non
     assert len(cut) < LONGEST_RESULT + 100
 
 
-def test_arguments_are_an_object() -> None:
-    with pytest.raises(ValueError, match="no object"):
-        Connections().call(SMALL, "add", "[1]")
+@pytest.mark.parametrize("arguments", ["[1]", "", "{", "[" * 100_000])
+def test_arguments_are_an_object(arguments: str) -> None:
+    with pytest.raises(ValueError, match=r"no object|Expecting|nested"):
+        Connections().call(SMALL, "add", arguments)
+
+
+def test_what_a_server_says_of_a_failure_is_not_taken_for_its_end(connections: Connections) -> None:
+    """Nor is a result that is not as the tool itself, or the protocol, says; the connection stays."""
+    says = outcome(connections, connections.call(ODD, "closed", "{}")).sentence
+    assert says == "The tool server odd says: The shop is closed on Sundays"
+    for name in ("shaped", "nonsense"):
+        odd = outcome(connections, connections.call(ODD, name, "{}")).sentence
+        assert odd.startswith("The tool server odd gave back what is no result of this tool: ")
+    assert outcome(connections, connections.call(ODD, "noise", "{}")).text == "done", "its log is no answer"
+
+
+def test_a_result_is_all_that_is_text_in_it(connections: Connections) -> None:
+    text = outcome(connections, connections.call(ODD, "parts", "{}")).text
+    assert text.splitlines() == [
+        "[image that is no text]",
+        "what a.txt says",
+        "[resource that is no text]",
+        "b: file:///b.txt",
+    ]
+
+
+def test_a_server_that_is_removed_in_the_middle_of_a_call_leaves_nothing_waiting(connections: Connections) -> None:
+    """What waits behind that call comes out as well."""
+    assert outcome(connections, connections.list_tools(SMALL)).tools
+    waiting = {connections.call(SMALL, "wait", "{}"), connections.list_tools(SMALL)}
+    connections.end(SMALL)
+    came, deadline = [], time.monotonic() + PATIENCE_S
+    while connections.is_busy and time.monotonic() < deadline:
+        came += connections.take()
+        threading.Event().wait(0.005)
+    assert {each.request_id for each in came} == waiting
+    assert {each.sentence for each in came} == {"The call was stopped."}
 
 
 def test_a_server_that_dies_is_a_sentence_and_starts_again(connections: Connections) -> None:

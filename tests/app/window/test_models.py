@@ -157,6 +157,21 @@ def test_enter_on_a_row_opens_the_model_and_next_time_says_when(manager: Manager
     assert again.here.says.text() == "own is open. Open another model first, then delete it."
 
 
+def test_what_is_open_by_another_path_or_guesses_for_it_is_not_deleted(manager: Manager, home: Path) -> None:
+    file = home / "org" / "Own" / "own.gguf"
+    write_gguf(file)
+    model = manager.screen.session.model
+    assert model is not None
+    manager.choose(manager.here.rows, "own")
+    manager.screen.application.settings.drafts[model.path] = str(file.parent)
+    manager.here.delete_button.click()
+    assert manager.here.says.text() == "own guesses what the open model writes. Switch that off first."
+    manager.screen.session.answers.model = replace(model, path=str(file.parent))
+    manager.here.delete_button.click()
+    assert manager.here.says.text() == "own is open. Open another model first, then delete it."
+    assert manager.screen.application.models.box is None
+
+
 def test_deleting_asks_with_the_size_and_deletes(manager: Manager, home: Path, qtbot: QtBot) -> None:
     manager.choose(manager.here.rows, "own")
     manager.here.delete_button.click()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,7 +16,7 @@ from app.tools.connections import Outcome
 from app.tools.servers import ChosenTool, ToolServer
 from app.transcript.message import ToolResult
 from app.window.tools_dialog import ToolsDialog
-from engine import ToolCall
+from engine import Failed, ToolCall
 from tests.app.fake_engine import Script
 from tests.app.window.conftest import Screen, accept, settle
 
@@ -199,6 +200,23 @@ def test_a_server_that_dies_is_a_sentence_for_the_user_and_the_model(make: Make,
     assert screen.session.messages[-2].content == "The tool server small ended."
 
 
+def test_what_came_back_is_kept_until_there_is_a_model(make: Make, servers: Servers) -> None:
+    screen = make(CALL, SAYS)
+    ask(screen)
+    press(screen.window.tool_bar.once)
+    load_id = screen.session.answers.load(replace(screen.engine.specs[-1], path="/huge"))
+    screen.engine.inject(Failed(load_id, "It does not fit.", is_model_gone=True))
+    screen.application.bridge.drain()
+    servers.answer(screen)
+    assert "what the tools gave back is kept" in screen.window.notice.text
+    assert roles(screen) == ["user", "assistant"]
+    screen.session.answers.load(screen.engine.specs[0])
+    screen.play()
+    screen.play()
+    assert screen.texts() == ["How much?", "", "5", "It is 5."]
+    assert len(servers.called) == 1
+
+
 def test_loops_end(make: Make, servers: Servers) -> None:
     screen = make(CALL, rules={"small/add": "always"})
     ask(screen)
@@ -324,6 +342,38 @@ def test_the_dialog_adds_servers_and_chooses_tools(
     settle()
     assert screen.session.conversation.tools == (ADD,)
     assert screen.window.header.tools.text() == "1 tool"
+
+
+def test_a_tool_that_its_server_has_no_longer_is_not_of_the_conversation_any_more(make: Make, servers: Servers) -> None:
+    """What is not in the list could not be switched off. Until the server says so, everything stays."""
+    screen = make()
+    servers.tools["small"] = Outcome(0, tools=(LOOK,))
+    screen.window.commands.tools.trigger()
+    dialog = screen.application.dialogs.open_dialog
+    assert isinstance(dialog, ToolsDialog)
+    servers.answer(screen)
+    accept(dialog)
+    settle()
+    assert screen.session.conversation.tools == (LOOK,)
+
+
+def test_a_second_answer_of_a_server_changes_no_tick(make: Make, servers: Servers) -> None:
+    """It was asked by the dialog before this one, too."""
+    screen = make()
+    dialog = screen.application.dialogs.open_dialog
+    for _ in range(2):
+        if dialog is not None:
+            dialog.reject()
+        screen.window.commands.tools.trigger()
+        dialog = screen.application.dialogs.open_dialog
+    assert isinstance(dialog, ToolsDialog)
+    dialog.show_tools("small", (LOOK, ADD))
+    top = dialog.tree.topLevelItem(0)
+    assert top is not None
+    top.child(0).setCheckState(0, Qt.CheckState.Unchecked)
+    servers.answer(screen)
+    assert dialog.selected() == (ADD,)
+    accept(dialog)
 
 
 def test_a_server_that_does_not_answer_keeps_what_was_chosen_of_it(make: Make, servers: Servers) -> None:

@@ -8,7 +8,17 @@ import pytest
 from huggingface_hub import constants
 
 from engine.library import found
-from engine.library.found import HUB_CACHE, INSTALLED, JAN, LM_STUDIO, OWN, delete_model, find_models, size_of
+from engine.library.found import (
+    HUB_CACHE,
+    INSTALLED,
+    JAN,
+    LM_STUDIO,
+    OWN,
+    delete_model,
+    find_models,
+    is_same_model,
+    size_of,
+)
 from engine.library.hub import PARTIAL
 from engine.types import ModelError
 from tests.engine.model_files import write_folder, write_gguf
@@ -90,6 +100,21 @@ def test_the_default_model_is_opened_as_such(home: Path, monkeypatch: pytest.Mon
     ]
 
 
+def test_a_model_is_the_same_however_its_path_is_written(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write_gguf(put(home / "headstart" / "models" / "org" / "A" / "A.gguf"))
+    other = write_gguf(put(file.with_name("B") / "B.gguf"))
+    (home / "link.gguf").symlink_to(file)
+    monkeypatch.chdir(file.parent)
+    for path in (str(home / "link.gguf"), "A.gguf", str(file.parent), str(file)):
+        assert is_same_model(path, str(file))
+        assert not is_same_model(path, str(other))
+    assert not is_same_model(str(home / "gone.gguf"), str(file))
+    assert not is_same_model("", str(file))
+    monkeypatch.setattr(found, "default_model", lambda: file)
+    assert is_same_model("", str(file))
+    assert is_same_model(str(file), "")
+
+
 def test_what_is_still_downloaded_is_no_model(home: Path) -> None:
     models = home / "headstart" / "models"
     put(models / "org" / "A" / f"A.gguf{PARTIAL}" / "abc" / "A.gguf")
@@ -112,6 +137,30 @@ def test_only_own_models_are_deleted_whole_and_with_their_empty_folders(home: Pa
         with pytest.raises(ModelError, match="is not Headstart's: delete it in the program that it belongs to"):
             delete_model(place)
     assert foreign.exists()
+
+
+def test_a_folder_and_the_gguf_files_of_the_same_repository_are_models_of_their_own(home: Path) -> None:
+    folder = write_folder(home / "headstart" / "models" / "org" / "A")
+    file = put(folder / "A-Q8_0.gguf", 50)
+    put(folder / f"A-Q4_K_M.gguf{PARTIAL}" / "abc" / "A-Q4_K_M.gguf.part")
+    whole = sum(each.stat().st_size for each in folder.iterdir() if each.is_file()) - 50
+    assert [(each.place, each.bytes) for each in find_models()] == [(folder, whole), (file, 50)]
+    delete_model(folder)
+    assert sorted(each.name for each in folder.iterdir()) == [f"A-Q4_K_M.gguf{PARTIAL}", file.name]
+
+
+def test_what_a_link_leads_to_is_not_headstart_s_to_delete(home: Path) -> None:
+    foreign = put(home / ".lmstudio" / "models" / "org" / "C" / "C.gguf")
+    models = home / "headstart" / "models"
+    models.mkdir(parents=True)
+    (models / "linked").symlink_to(foreign.parent)
+    with pytest.raises(ModelError, match="is not Headstart's"):
+        delete_model(models / "linked" / "C.gguf")
+    assert foreign.exists()
+    (models / "C.gguf").symlink_to(foreign)
+    delete_model(models / "C.gguf")
+    assert foreign.exists()
+    assert not (models / "C.gguf").is_symlink()
 
 
 def test_what_cannot_be_deleted_is_a_sentence(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,6 +203,21 @@ def test_a_folder_is_downloaded_with_what_is_read_of_it(hub: FakeHub, home: Path
     assert checked(str(place)) == place
 
 
+def test_a_folder_takes_the_place_of_no_file_of_the_same_repository(hub: FakeHub, home: Path, tmp_path: Path) -> None:
+    """A repository may hold both forms: what was downloaded of the one, or is on its way, stays."""
+    files = {path.name: path.read_bytes() for path in write_folder(tmp_path / "Tiny").iterdir()}
+    hub.models[REPO] = {**files, "a-Q8_0.gguf": b"8", "b-Q4_0.gguf": b"4" * 2000}
+    first = fetch(look_up(REPO, "a-*.gguf"), ignore)
+    hub.cuts = [1000]
+    with pytest.raises(StoppedError):
+        fetch(look_up(REPO, "b-*.gguf"), stop_at(0.01))
+    folder = fetch(look_up(REPO), ignore)
+    assert first.read_bytes() == b"8"
+    assert [(left.file, left.bytes) for left in unfinished()] == [("b-Q4_0.gguf", 1000)]
+    assert checked(str(folder)) == folder
+    assert fetch(look_up(REPO, "b-*.gguf"), ignore).read_bytes() == b"4" * 2000
+
+
 def test_all_parts_of_a_split_file_come(hub: FakeHub) -> None:
     names = [f"big-q8_0-{number:05}-of-00002.gguf" for number in (1, 2)]
     hub.models["org/Big"] = {**{name: name.encode() for name in names}, "big-q2_k.gguf": b"other"}
@@ -223,6 +238,24 @@ def test_of_several_files_the_usual_form_is_taken_or_one_is_to_be_named(hub: Fak
     for pattern in ("", "*.gguf"):
         with pytest.raises(ModelError, match=r"holds no model that Headstart reads|has no file \*.gguf any more"):
             look_up("org/Forms", pattern)
+
+
+def test_a_page_of_the_network_in_place_of_the_hub_is_a_sentence_and_costs_nothing(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A network that wants a login answers everything with its page: what was downloaded stays."""
+    model, page = look_up(REPO), b"<html>" * 300
+    hub.cuts = [1000]
+    with pytest.raises(StoppedError):
+        fetch(model, stop_at(0.01))
+    hub.ignores_ranges, hub.lies[FILE] = True, page
+    with pytest.raises(ModelError, match="does not answer as the Hub does: check whether the network wants a login"):
+        fetch(model, ignore)
+    assert [left.bytes for left in unfinished()] == [1000]
+    for answer in (page, b"[]", b"{}", b'{"id": 5, "siblings": [{}]}'):
+        monkeypatch.setattr(hub, "listing", lambda repo, said=answer: said)
+        with pytest.raises(ModelError, match="does not answer as the Hub does"):
+            look_up(REPO)
 
 
 def test_two_downloads_of_one_model_wait_for_each_other(hub: FakeHub) -> None:
@@ -254,6 +287,18 @@ def test_what_was_broken_off_can_be_thrown_away(hub: FakeHub, home: Path) -> Non
     discard("org/Never", "", ignore)
 
 
+def test_a_file_in_a_folder_of_its_repository_is_thrown_away_and_gone_on_with(hub: FakeHub) -> None:
+    hub.models["org/Deep"] = {"Q4/a-Q4.gguf": b"4" * 2000, "Q8/a-Q8.gguf": b"8" * 2000}
+    for _ in range(2):
+        hub.cuts = [1000]
+        with pytest.raises(StoppedError):
+            fetch(look_up("org/Deep", "Q4/a-Q4.gguf"), stop_at(0.01))
+        (left,) = unfinished()
+        assert look_up("org/Deep", left.file) == look_up("org/Deep", "Q4/a-Q4.gguf")
+        discard("org/Deep", "Q4/a-Q4.gguf", ignore)
+        assert unfinished() == []
+
+
 @pytest.mark.parametrize(
     ("text", "wish"),
     [
@@ -268,7 +313,10 @@ def test_a_name_or_an_address_names_a_model(text: str, wish: tuple[str, str]) ->
     assert wish_of(text) == wish
 
 
-@pytest.mark.parametrize("text", ["", "Tiny", "org/../x", "org/Tiny/model.safetensors", "a b/c", "https://"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "Tiny", "org/../x", "org/Tiny/model.safetensors", "a b/c", "https://", "http://[x"],
+)
 def test_what_names_no_model_is_a_sentence(text: str) -> None:
     with pytest.raises(ModelError, match="is no name of a model on the Hub, such as"):
         wish_of(text)
@@ -279,6 +327,9 @@ def test_the_token_is_kept_by_the_system(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(keyring, "set_password", lambda service, name, key: held.update({(service, name): key}))
     monkeypatch.setattr(keyring, "get_password", lambda service, name: held.get((service, name)))
     monkeypatch.setattr(keyring, "delete_password", lambda service, name: held.pop((service, name)))
+    for odd in ("hf_…", "hf_a\nb"):
+        with pytest.raises(HeadstartError, match="no token of the Hub: copy it once more"):
+            download.keep_token(odd)
     download.keep_token(" hf_secret\n")
     assert held == {("headstart", constants.ENDPOINT): "hf_secret"}
     assert key_of(constants.ENDPOINT) == "hf_secret"

@@ -266,17 +266,25 @@ def test_what_is_wished_last_is_read_first(driver: Driver, held: int) -> None:
     assert isinstance(driver.end(held), Preview)
 
 
-@pytest.mark.parametrize("how", ["cancel", "clear", "close"])
+@pytest.mark.parametrize("how", ["cancel", "clear", "forget", "close"])
 def test_it_is_broken_off(driver: Driver, held: int, how: str) -> None:
     """A key changed what was read; or nobody wants anything to be cached; or the program ends."""
     if how == "cancel":
         driver.engine.cancel(held)
-    elif how == "clear":
-        driver.engine.clear_cache()
+    elif how in ("clear", "forget"):
+        driver.engine.clear_cache() if how == "clear" else driver.engine.forget(request().conversation)
         driver.engine.preview(request())  # an order alone waits for the end of the layer's piece
     else:
         assert driver.engine.close(PATIENCE_S)
     driver.until(lambda: ends(driver, held))
+
+
+def test_another_conversation_that_is_deleted_breaks_nothing_off(driver: Driver, held: int) -> None:
+    """Pinned prompts are read at the start, while the user may delete something: they are read all the same."""
+    driver.engine.forget("another")
+    driver.engine.keep_only([request().conversation])
+    driver.end(driver.engine.preview(request()))
+    assert isinstance(driver.end(held), Preview)
 
 
 def test_another_model_reads_it_in_its_own_tokens(driver: Driver, held: int, tiny_folder: Path) -> None:
