@@ -70,15 +70,17 @@ static void multiply_heads(const Model *model, int index, const Tokens *tokens, 
 }
 
 typedef struct {
-    int most;
+    int most, threads;
     size_t joined, own, acted, partial, shared;
 } Offsets;
 
 /* Where the parts of the scratch begin, in floats. Of each token a thread's own part has `own` of them; behind those of
-   all threads come the products of the heads and what follows them, `shared` of each token, counted from there. Last are
-   the parts that are added to the stream, `[count, width]`, and each thread's keys in pairs. */
+   all `threads` come the products of the heads and what follows them, `shared` of each token, counted from there. Last
+   are the parts that are added to the stream, `[count, width]`, and each thread's keys in pairs. Threads are counted
+   before they start: within, OMP_NUM_THREADS may name another number. */
 static Offsets offsets(const Model *model, int seen) {
-    Offsets o = {.most = longest(longest(model->width, model->inner), model->heads * model->dim)};
+    Offsets o = {.most = longest(longest(model->width, model->inner), model->heads * model->dim),
+                 .threads = omp_get_max_threads()};
     o.joined = row_scratch(o.most);
     o.own = o.joined + (size_t)model->heads * model->dim;
     o.acted = (size_t)(model->heads + 2 * model->kv_heads) * model->dim;
@@ -90,16 +92,16 @@ static Offsets offsets(const Model *model, int seen) {
 /* Floats of `Tokens.scratch` that `count` tokens need, of which the last sees `seen`. */
 EXPORT int64_t FORM(headstart_scratch)(const Model *model, int32_t seen, int32_t count) {
     const Offsets o = offsets(model, seen);
-    const size_t pairs = count > 1 ? (size_t)PIECE * model->dim * omp_get_max_threads() : 0;
-    return (int64_t)((o.own * omp_get_max_threads() + o.shared + model->width) * count + pairs);
+    const size_t pairs = count > 1 ? (size_t)PIECE * model->dim * o.threads : 0;
+    return (int64_t)((o.own * o.threads + o.shared + model->width) * count + pairs);
 }
 
 /* This thread's parts of the scratch, one of each token, and those of all threads. */
 static void lay_out(const Model *model, const Tokens *tokens, const Offsets *o, Scratch *s) {
-    float *behind = tokens->scratch + (o->own * omp_get_max_threads() + o->shared) * tokens->count;
+    float *behind = tokens->scratch + (o->own * o->threads + o->shared) * tokens->count;
     for (int t = 0; t < tokens->count; t++) {
         float *own = tokens->scratch + o->own * (omp_get_thread_num() * tokens->count + t);
-        float *shared = tokens->scratch + o->own * omp_get_max_threads() * tokens->count + o->shared * t;
+        float *shared = tokens->scratch + o->own * o->threads * tokens->count + o->shared * t;
         s[t] = row_parts(own, o->most);
         s[t].joined = own + o->joined;
         s[t].fused = shared, s[t].acted = shared + o->acted, s[t].partial = shared + o->partial;

@@ -84,8 +84,8 @@ class Choices:
 
     @cached_property
     def _call_form(self) -> CallForm | None:
-        tokenizer = self._model.tokenizer
-        return self._find_call_form([tokenizer.convert_ids_to_tokens(each) for each in self._end_ids])
+        names = self._model.tokenizer.convert_ids_to_tokens(sorted(self._end_ids))
+        return self._find_call_form([name for name in names if name is not None])
 
 
 class Choice:

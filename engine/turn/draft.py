@@ -12,16 +12,17 @@ from itertools import repeat, takewhile
 import torch
 from torch import Tensor
 
-from engine.cache.contract import lane_capacity
+from engine.cache.contract import lane_capacity, salted
 from engine.cache.lanes import common_tokens
 from engine.cache.store import Lane, is_out_of_memory
 from engine.models.loaded import LoadedModel
+from engine.stopping import Listen, StoppedError, listening
 from engine.turn.lookup import Lookup, most_worth
 from engine.types import ModelError
 
 PIECE = 128
-"""Tokens of a prompt that the small model reads for one token of the answer, until it has read all of it: so long at
-most a stop is not heard, and the answer does not stand still."""
+"""Tokens of a prompt that the small model reads for one token of the answer, until it has read all of it, so that the
+answer does not stand still."""
 FIRST_ODDS, MEMORY = 0.6, 16
 """How likely a guess is to hold before any was seen, and among how many of the last ones the share is that."""
 REST = 32
@@ -32,13 +33,34 @@ class Draft:
     """A small model, and one lane with what it has read. `cost` is what a token of it takes, in parts of the large
     model's.
 
-    Where it has no memory, or its numbers are none, it guesses nothing any more: answers go on without it.
+    It writes ahead for one answer at a time: two that are written side by side would each cut off what it has read for
+    the other. Where it has no memory, or its numbers are none, it guesses nothing any more: answers go on without it.
     """
 
     def __init__(self, model: LoadedModel, cost: float) -> None:
         self.model, self.cost = model, cost
         self._lane = Lane(model.layout, 0)
         self._has_failed = False
+        self._answer: object = None
+        self._salt = ""
+        self._listen: Listen = lambda: None
+
+    def begin(self, answer: object, salt: str, listen: Listen) -> bool:
+        """Write ahead for this answer, up to its `end`. False where another one is not at its end yet. What was read
+        under another `salt` is read anew: the time would tell what it was. `listen` is called while something is read,
+        and may raise StoppedError to end that."""
+        if self._answer is None:
+            self._answer, self._salt, self._listen = answer, salt, listen
+        return self._answer is answer
+
+    def end(self, answer: object) -> None:
+        """This answer is written, if it was the one."""
+        if self._answer is answer:
+            self._answer, self._listen = None, lambda: None
+
+    def forget(self) -> None:
+        """Give the lane back, with all that was read."""
+        self._lane = Lane(self.model.layout, 0)
 
     @property
     def nbytes(self) -> int:
@@ -52,7 +74,10 @@ class Draft:
         if self._has_failed or len(ids) + count > self.model.context_length:
             return []
         try:
-            return self._go_on(ids, count)
+            with listening(self._listen):
+                return self._go_on(ids, count)
+        except StoppedError:  # what it wrote stands behind the lane's tokens
+            return []
         except (MemoryError, RuntimeError, ModelError) as error:
             if not isinstance(error, ModelError) and not is_out_of_memory(error):
                 raise
@@ -85,8 +110,9 @@ class Draft:
         return logits
 
     def _lane_for(self, tokens: int) -> Lane:
-        """The lane, large enough; what it holds is kept unless its positions are coded otherwise now."""
-        regime = self.model.reuse.regime(tokens)
+        """The lane, large enough; what it holds is kept unless its positions are coded otherwise now, or the salt is
+        another one."""
+        regime = salted(self.model.reuse.regime(tokens), self._salt)
         if self._lane.capacity < tokens:
             capacity = lane_capacity(min(2 * tokens, self.model.context_length))
             larger = Lane(self.model.layout, max(capacity, lane_capacity(tokens)))

@@ -127,6 +127,7 @@ class Lookups:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], Lookup] = {}
+        self._taken: set[tuple[str, str]] = set()
 
     @property
     def nbytes(self) -> int:
@@ -135,18 +136,24 @@ class Lookups:
 
     def take(self, salt: str, conversation: str) -> Lookup:
         """The index of a conversation, a new one where there is none."""
+        self._taken.add((salt, conversation))
         return self._kept.pop((salt, conversation), None) or Lookup()
 
     def put_back(self, salt: str, conversation: str, lookup: Lookup) -> None:
-        """Keep it for the next answer; it is the newest one now."""
-        self._kept.pop((salt, conversation), None)
-        self._kept[salt, conversation] = lookup
+        """Keep it for the next answer, unless the conversation was forgotten meanwhile; it is the newest one now."""
+        key = salt, conversation
+        if key not in self._taken:
+            return
+        self._taken.remove(key)
+        self._kept.pop(key, None)
+        self._kept[key] = lookup
         while len(self._kept) > 1 and self.nbytes > MOST_BYTES:
             del self._kept[next(iter(self._kept))]
 
     def forget(self, conversation: str) -> None:
         """It was deleted."""
         self._kept = {key: lookup for key, lookup in self._kept.items() if key[1] != conversation}
+        self._taken = {key for key in self._taken if key[1] != conversation}
 
 
 def most_worth(odds: Iterable[float], further: float = 0.0) -> int:

@@ -233,6 +233,8 @@ class Responder:
             if logits is not None:
                 answer = yield from self._decode(turn, run, logits)
         finally:
+            if self.draft is not None:
+                self.draft.end(turn)
             self.cache.evictions.working_for = turn.request.client
             turn.cache.finish(run)
         if not run.is_forgotten:
@@ -364,9 +366,13 @@ class Responder:
         def begin() -> Guesser:
             ids = (*turn.prompt.ids, *turn.ids[:written])
             lookup.follow(ids)
-            if self.draft is None:
+            if self.draft is None or not self.draft.begin(turn, turn.request.salt, listen):
                 return lookup
             return DraftedAnswer(self.draft, lookup, ids, self.model.vocabulary)
+
+        def listen() -> None:
+            if turn.is_cancelled():
+                raise StoppedError
 
         assert turn.choice is not None
         if not turn.choice.sees_logits:
@@ -517,11 +523,15 @@ class Responder:
         """Keep nothing for this conversation any more, on disk neither."""
         self.last_turns.forget(conversation)
         self._lookups.forget(conversation)
+        if self.draft is not None:
+            self.draft.forget()
         self.cache.forget(conversation)
 
     def clear(self) -> None:
         """Drop everything that no running request needs, on disk too."""
         self.cache.clear()
+        if self.draft is not None:
+            self.draft.forget()
         self.cache.disk.clear()
 
     def read_ahead(self, wish: Wish, listen: Listen = lambda: None) -> Iterator[Event | None]:

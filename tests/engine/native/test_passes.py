@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -116,3 +119,29 @@ def test_of_every_type_of_a_file(kind: str, dtype: Dtype) -> None:
 @torch.inference_mode()
 def test_of_weights_packed_at_load(bits: Bits, dtype: torch.dtype) -> None:
     check(packed_at_load(bits, dtype), 0, PASSES)
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+import torch
+from engine.cache.store import Lane
+from engine.models.from_gguf import open_network
+network = open_network(Path(sys.argv[1]), torch.device("cpu"), "fp32", lambda *_: None)
+lane = Lane(network.layout, 16)
+with torch.inference_mode():
+    for ids in [7, 299, 31, 8, 100], [254], [3, 4]:
+        print(network.steps(ids, lane, len(lane.ids)).double().sum(1).tolist())
+        lane.ids += ids
+"""
+
+
+def test_threads_within_threads_are_not_counted(tmp_path: Path) -> None:
+    """OMP_NUM_THREADS may say how many each of them would start: a pass starts none within."""
+    path = write_packed(tmp_path / "tiny.gguf", "Q4_1", SHAPE, {})
+    said = []
+    for threads in ("2", "2,7"):
+        command = [sys.executable, "-c", PROGRAM, path]
+        environment = os.environ | {"OMP_NUM_THREADS": threads}
+        said.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert said[0] == said[1] != ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import pytest
@@ -17,11 +18,11 @@ from engine.events import Finished
 from engine.models.loaded import LoadedModel
 from engine.turn import draft as drafting
 from engine.turn.draft import Draft
-from engine.types import Sampling
+from engine.types import Message, Request, Sampling
 from tests.depth import fewer
 from tests.engine.inside import is_idle
 from tests.engine.tiny_models import make_model
-from tests.engine.turns import Chat, SpyModel, make_responder
+from tests.engine.turns import Chat, SpyModel, events, make_responder
 
 QUESTION = "Where is the parcel, and who has it?"
 GREEDY = Sampling(temperature=0.0, repetition_penalty=1.0, max_tokens=50)
@@ -121,3 +122,78 @@ def test_its_lane_is_counted() -> None:
     finished = beside.ask(QUESTION)
     tokens = finished.stats.prompt_tokens + len(finished.token_ids)
     assert beside.responder.view().overhead_bytes - before > tokens * model(1).layout.bytes_per_token
+
+
+def test_of_two_answers_side_by_side_it_writes_ahead_for_one() -> None:
+    """Else each would cut off what it has read for the other, and it would read both prompts again and again."""
+    small = SpyModel(model(1))
+    beside = chat(1, small)
+    beside.responder.cache.serve_beside()
+    texts = {"one": QUESTION, "other": "Say again: " + QUESTION}
+    running = [
+        events(beside.responder, Request((Message("user", text),), GREEDY, name), request_id=number)
+        for number, (name, text) in enumerate(texts.items(), 1)
+    ]
+    seen = zip(*zip_longest(*running), strict=True)
+    ends = [next(event for event in each if isinstance(event, Finished)) for each in seen]
+    for text, end in zip(texts.values(), ends, strict=True):
+        assert end.token_ids == chat(1, None, at_once=1).ask(text).token_ids
+    assert ends[0].stats.accepted_tokens > len(ends[0].token_ids) / 2
+    assert sum(count for _, count in small.calls) < small.calls[0][1] + 2 * len(ends[0].token_ids)
+
+
+@pytest.mark.parametrize("end", ["closed", "broken"])
+def test_after_an_answer_that_broke_off_it_writes_ahead_for_the_next(end: str) -> None:
+    small = SpyModel(model(1))
+    beside = chat(1, small)
+    running = events(beside.responder, Request((Message("user", QUESTION),), GREEDY))
+    while not small.calls:
+        next(running)
+    if end == "closed":
+        running.close()  # type: ignore[attr-defined]
+    else:
+        small.before_forward = lambda call: (_ for _ in ()).throw(ZeroDivisionError)
+        with pytest.raises(ZeroDivisionError):
+            list(running)
+        small.before_forward = lambda call: None
+    assert beside.ask(QUESTION).stats.accepted_tokens > 0
+
+
+def test_what_it_read_under_one_salt_makes_no_answer_under_another_quicker() -> None:
+    small = SpyModel(model(1))
+    beside, starts = chat(1, small), []
+    for salt in ("", "", "one", "one", "other", ""):
+        small.calls.clear()
+        beside.messages.clear()
+        beside.ask(QUESTION, salt=salt)
+        starts.append(small.calls[0][0] > 0)
+    assert starts == [False, True, False, True, False, False]
+
+
+@pytest.mark.parametrize("drop", ["forget", "clear"])
+def test_what_it_read_of_a_conversation_goes_with_it(drop: str) -> None:
+    small = SpyModel(model(1))
+    beside = chat(1, small)
+    finished = beside.ask(QUESTION)
+    before = beside.responder.view().overhead_bytes
+    beside.responder.forget("chat") if drop == "forget" else beside.responder.clear()
+    tokens = finished.stats.prompt_tokens + len(finished.token_ids)
+    assert before - beside.responder.view().overhead_bytes > tokens * model(1).layout.bytes_per_token
+
+
+def test_a_stop_is_heard_while_it_reads() -> None:
+    """A long prompt takes it longer than anybody would wait for the end of an answer."""
+    small = SpyModel(model(1))
+    beside = chat(1, small)
+    layers: list[bool] = []
+
+    def is_cancelled() -> bool:
+        layers.append(bool(small.calls))
+        return any(layers)
+
+    request = Request((Message("user", QUESTION * 20),), GREEDY)
+    last = list(events(beside.responder, request, is_cancelled=is_cancelled))[-1]
+    assert isinstance(last, Finished)
+    assert (last.reason, len(last.token_ids)) == ("stopped", 2)
+    assert layers.count(True) == 2, "once in its first layer, and once behind the token"
+    assert beside.ask(QUESTION).token_ids == chat(1, None, at_once=1).ask(QUESTION).token_ids

@@ -103,6 +103,18 @@ def test_a_call_that_must_come_comes_and_fits(name: str, names: tuple[str, ...])
         check(made, names)
 
 
+def test_an_end_that_the_tokenizer_has_no_token_for_ends_no_call() -> None:
+    """Configurations name such ones: tokens that were planned, or are those of the model that this one was made of."""
+    llama = make_llama(400)
+    llama.config.eos_token_id = 399
+    tokenizer = make_tokenizer(HERMES_TOOLS)
+    responder = make_responder(LoadedModel(TransformersNetwork(llama), tokenizer, "/nowhere/random"))
+    assert 399 in responder.end_ids
+    made = ask(responder, must_call=("track",), one_call=True)
+    assert len(made.tool_calls) == 1
+    check(made, ("track",))
+
+
 def test_several_calls_may_come_where_the_template_writes_several() -> None:
     responder = random_responder(*TEMPLATES["calls in tags"])
     made = [ask(responder, seed, must_call=("price",)) for seed in range(20)]

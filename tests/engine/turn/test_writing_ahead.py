@@ -206,3 +206,15 @@ def test_the_text_that_was_written_ahead_is_told() -> None:
     assert last.accepted
     assert all(0 <= start < end <= len(last.text) for start, end in last.accepted)
     assert last.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
+
+
+def test_a_conversation_that_is_deleted_while_it_is_answered_leaves_nothing() -> None:
+    responder = make_responder(SpyModel(model(0), 8))
+    running = events(responder, Request((Message("user", QUESTION),), Sampling(max_tokens=20), "chat"))
+    while not isinstance(next(running), TextDelta):
+        pass
+    responder.forget("chat")
+    assert isinstance(list(running)[-1], Finished)
+    left = responder.view().overhead_bytes
+    responder.forget("chat")
+    assert responder.view().overhead_bytes == left
