@@ -283,5 +283,13 @@ def test_a_lack_of_memory_ahead_is_met_later(tiny: LoadedModel) -> None:
     assert calls[0] > 5
 
 
+def test_a_lane_is_recorded_for_its_last_size_too(tiny: LoadedModel) -> None:
+    """Which is not one of the round ones."""
+    steps, lane = recorded(tiny), Lane(tiny.layout, SIZE + 80, fill=0.0)
+    lane.ids[:] = prompt(8)
+    list(steps.record([lane]))
+    assert [size for size, _ in lane.recorded] == [SIZE, SIZE + 80]  # type: ignore[misc]
+
+
 def test_sizes() -> None:
     assert [size_at(at, 1000) for at in (0, SIZE - 1, SIZE, 999)] == [SIZE, SIZE, 1000, 1000]
