@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from os.path import commonprefix
 from typing import Any
 
 from engine.prompt.call_form import CallForm, KeyedForm, ValueForm
@@ -116,13 +115,12 @@ def _loose(rule: str, opens: str, form: KeyedForm, text: Callable[[str], str]) -
     """Any arguments behind `opens`, with special tokens where the form has them, and what closes the call whether the
     last of them is a text or not."""
     kinds = (form.text, form.other)
-    closes = commonprefix([kind.closes[::-1] for kind in kinds])[::-1]
-    closing = _SPECIAL.search(text(closes))
+    closing = _SPECIAL.search(text(form.closes))
     inside = _SPECIAL.findall(text("".join([opens, *(part for kind in kinds for part in (kind.middle, kind.between))])))
     marks = " | ".join(each for each in dict.fromkeys(inside) if closing is None or each != closing[0])
     # What stands before the first special token of the end is a text like any other.
-    last = [f"{rule}_last: {ANY_TEXT} {closing.string[closing.start():]}"] if closing else []
-    last = last or _up_to(f"{rule}_last", closes, text)
+    last = [f"{rule}_last: {ANY_TEXT} {closing.string[closing.start() :]}"] if closing else []
+    last = last or _up_to(f"{rule}_last", form.closes, text)
     if not marks:
         return [f"{rule}: {rule}_last", *last]
     return [f"{rule}: ({rule}_piece ({marks}))* {rule}_last", f"{rule}_piece: {ANY_TEXT}", *last]

@@ -164,7 +164,9 @@ def test_where_arguments_stand_one_by_one_texts_are_free_and_all_else_fits(name:
 
 
 @pytest.mark.parametrize("name", KEYED)
-@pytest.mark.parametrize("arguments", [{"note": "x"}, {"size": 7}, {"note": "x", "size": 7}, {"size": 7, "note": "x"}, {}])
+@pytest.mark.parametrize(
+    "arguments", [{"note": "x"}, {"size": 7}, {"note": "x", "size": 7}, {"size": 7, "note": "x"}, {}]
+)
 def test_where_arguments_stand_one_by_one_an_allowed_call_is_what_the_model_writes(
     name: str, arguments: dict[str, object]
 ) -> None:
