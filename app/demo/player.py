@@ -186,10 +186,13 @@ class Player(QObject):
 
     def rest(self, ms: int | None = None) -> None:
         """Wait, so that what the window asked of the engine meanwhile is answered before anything is timed, and the
-        answer is read once more, as it is while somebody reads it. On a busy computer that takes longer than the rest.
+        answer is read once more, as it is while somebody reads it, and what is read ahead is read. On a busy computer
+        that takes longer than the rest.
         """
         self._wait_at_most(REST_MS if ms is None else ms)
         patience = QDeadlineTimer(LONGEST_REST_MS)
+        while self._bridge.is_reading_ahead and not patience.hasExpired():
+            self._wait_at_most(patience.remainingTime(), self._bridge.preview)
         while self._unread_tokens and not patience.hasExpired():
             self._wait_at_most(patience.remainingTime(), self._bridge.cache_view)
 

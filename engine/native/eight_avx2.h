@@ -93,6 +93,11 @@ INLINE f8 half8(uint16_t bits) { return _mm256_cvtph_ps(_mm_set1_epi16((short)bi
 INLINE i8 words8(const uint32_t *from) { return _mm256_loadu_si256((const __m256i *)from); }
 INLINE i8 and8(i8 words, int32_t mask) { return _mm256_and_si256(words, _mm256_set1_epi32(mask)); }
 INLINE i8 down8(i8 words, int bits) { return _mm256_srli_epi32(words, bits); }
+INLINE i8 add_words8(i8 a, i8 b) { return _mm256_add_epi32(a, b); }
+
+/* Sixteen signed bytes as 16-bit numbers, and the sums of products of two such numbers and the two of another. */
+INLINE i8 bytes16(const int8_t *from) { return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)from)); }
+INLINE i8 pairwise8(i8 a, i8 b) { return _mm256_madd_epi16(a, b); }
 INLINE f8 to_fp32(i8 words) { return _mm256_cvtepi32_ps(words); }
 
 /* Number `place` of eight, eight times. */

@@ -140,6 +140,27 @@ INLINE i8 words8(const uint32_t *from) {
 }
 INLINE i8 and8(i8 words, int32_t mask) { return BOTH(i8, words.low & (uint32_t)mask, words.high & (uint32_t)mask); }
 INLINE i8 down8(i8 words, int bits) { return BOTH(i8, words.low >> bits, words.high >> bits); }
+INLINE i8 add_words8(i8 a, i8 b) { return BOTH(i8, a.low + b.low, a.high + b.high); }
+
+/* Sixteen signed bytes as 16-bit numbers, and the sums of products of two such numbers and the two of another. */
+INLINE i8 bytes16(const int8_t *from) {
+    int16_t wide[16];
+    for (int i = 0; i < 16; i++) wide[i] = from[i];
+    return words8((const uint32_t *)wide);
+}
+#ifdef __ARM_NEON
+INLINE u4 pairwise4(u4 a, u4 b) {
+    const int16x8_t left = (int16x8_t)a, right = (int16x8_t)b;
+    const int32x4_t low = vmull_s16(vget_low_s16(left), vget_low_s16(right));
+    return (u4)vpaddq_s32(low, vmull_s16(vget_high_s16(left), vget_high_s16(right)));
+}
+#else
+INLINE u4 pairwise4(u4 a, u4 b) {
+    const i4 left = (i4)a, right = (i4)b;
+    return (u4)((left << 16 >> 16) * (right << 16 >> 16) + (left >> 16) * (right >> 16));
+}
+#endif
+INLINE i8 pairwise8(i8 a, i8 b) { return BOTH(i8, pairwise4(a.low, b.low), pairwise4(a.high, b.high)); }
 INLINE f8 to_fp32(i8 v) { return BOTH(f8, __builtin_convertvector((i4)v.low, f4), __builtin_convertvector((i4)v.high, f4)); }
 
 /* Number `place` of eight, eight times. */

@@ -27,7 +27,10 @@ enum { AHEAD = 4096, LONG_ROW = 2048 }; /* bytes of codes: measured on a process
 #define TO_V to_fp32
 #define SPREAD spread8
 #define LOAD_WORDS(from, at) words8(*(from) + (at))
-#define LOAD_BYTES(from, at) int8_to_fp32(*(from) + (at))
+#define LOAD_BYTES(from, at) bytes16(*(from) + (at))
+#define PAIRS(from) words8((const uint32_t *)(from))
+#define MULTIPLY pairwise8
+#define ADD_WORDS add_words8
 #define SUM_UP(totals, out) write4(out, sum8x4(totals[0], totals[1], totals[0], totals[1]))
 #include "packed_rows.h"
 
@@ -42,9 +45,9 @@ WIDE INLINE __m512i words_of_two(const uint32_t *const *from, int at) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), _mm256_loadu_si256((const __m256i *)(from[1] + at)), 1);
 }
 
-WIDE INLINE __m512 bytes_of_two(const int8_t *const *from, int at) {
-    const __m128i low = _mm_loadl_epi64((const __m128i *)(from[0] + at)), high = _mm_loadl_epi64((const __m128i *)(from[1] + at));
-    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_unpacklo_epi64(low, high)));
+WIDE INLINE __m512i bytes_of_two(const int8_t *const *from, int at) {
+    const __m128i low = _mm_loadu_si128((const __m128i *)(from[0] + at)), high = _mm_loadu_si128((const __m128i *)(from[1] + at));
+    return _mm512_cvtepi8_epi16(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
 }
 
 #define TARGET WIDE
@@ -65,6 +68,9 @@ WIDE INLINE __m512 bytes_of_two(const int8_t *const *from, int at) {
 #define EIGHT_APART _mm512_set_epi32(8, 8, 8, 8, 8, 8, 8, 8, 0, 0, 0, 0, 0, 0, 0, 0)
 #define LOAD_WORDS words_of_two
 #define LOAD_BYTES bytes_of_two
+#define PAIRS(from) _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)(from)))
+#define MULTIPLY _mm512_madd_epi16
+#define ADD_WORDS _mm512_add_epi32
 #define SUM_UP(totals, out)                                                                                               \
     write4(out, (f4)sum8x4(_mm512_castps512_ps256(totals[0]), upper(totals[0]), _mm512_castps512_ps256(totals[1]),        \
                            upper(totals[1])))
@@ -127,18 +133,36 @@ static int all_rows(const Matrix *matrix) {
     return rows;
 }
 
-/* Make `x` ready for products: padded with zeros, with the sums of its groups, and scaled for 4-bit codes. Each thread
-   its own. */
+/* The 32 numbers of `x` from group `g` of 32 on as whole numbers of 16 bits, which count in a step that the largest of them
+   sets: they lose as much as 16 bits do. Sums are those of what is left, so that what a code 0 stands for takes nothing
+   away that is not there. Where a number is NaN or infinite, the step is NaN, and so is every product. */
+static void round_to_16(int g, Scratch *s) {
+    const float *x = s->x + 32 * g;
+    int16_t *whole = s->whole + 32 * g, *as_codes = s->as_codes + 32 * g;
+    f8 most = set8(0.0f), odd = most;
+    float rounded[32];
+    for (int i = 0; i < 32; i += 8) {
+        const f8 own = read8(x + i);
+        most = higher8(most, higher8(own, sub8(set8(0.0f), own)));
+        odd = fma8(own, set8(0.0f), odd);
+    }
+    const float largest = max8(most), inverse = largest > 1e-30f ? 32767 / largest : 0, step = largest / 32767 + sum8(odd);
+    for (int i = 0; i < 32; i += 8) write8(rounded + i, round8(mul8(read8(x + i), set8(inverse))));
+    for (int i = 0; i < 32; i++) whole[i] = (int16_t)(int32_t)rounded[i];
+    for (int i = 0; i < 32; i += 16)
+        for (int j = 0; j < 8; j++) as_codes[i + 2 * j] = whole[i + j], as_codes[i + 2 * j + 1] = whole[i + 8 + j];
+    s->steps32[g] = s->steps16[2 * g] = s->steps16[2 * g + 1] = step;
+    for (int i = 0; i < 2; i++)
+        s->sums16[2 * g + i] = step * sum8(add8(read8(rounded + 16 * i), read8(rounded + 16 * i + 8)));
+    s->sums32[g] = s->sums16[2 * g] + s->sums16[2 * g + 1];
+}
+
+/* Make `x` ready for products: padded with zeros, and in whole numbers with their sums. Each thread its own. */
 static void prepare(const float *x, int columns, Scratch *s) {
-    static const float scales[] = {1, 0x1p-4f, 0x1p-8f, 0x1p-12f, 0x1p-16f, 0x1p-20f, 0x1p-24f, 1};
     const int all = padded(columns);
     if (x != s->x) memcpy(s->x, x, sizeof(float) * columns);
     memset(s->x + columns, 0, sizeof(float) * (all - columns));
-    for (int column = 0; column < all; column += 8)
-        write8(s->folded + column, mul8(read8(s->x + column), set8(scales[column / 8 % 8])));
-    for (int g = 0; g < all / 16; g++)
-        s->sums16[g] = sum8(add8(read8(s->x + 16 * g), read8(s->x + 16 * g + 8)));
-    for (int g = 0; g < all / 32; g++) s->sums32[g] = s->sums16[2 * g] + s->sums16[2 * g + 1];
+    for (int g = 0; g < all / 32; g++) round_to_16(g, s);
 }
 
 /* out = matrix x, or, where it is not 0, out += scale * matrix x, for each of `tokens`; `out` is

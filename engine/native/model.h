@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERSION 7
+#define VERSION 8
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -18,8 +18,9 @@ enum { SILU, GELU, GELU_TANH }; /* activations */
 /* Weights of one number type, `rows` rows of `columns`, or several such matrices below each other.
 
    bits 4 and 8: a weight is `scale * code + least`, and each `group` of columns (16 or 32) of a row has a scale and a
-   least. Columns are padded to whole stretches. In 4 bits a stretch is 8 words; bits 4 k to 4 k + 3 of word j are the
-   code of its column 8 k + j, from 0 on. In 8 bits a code is a signed byte. Scales, and minimums where `mins` is not null,
+   least. Columns are padded to whole stretches. In 4 bits a stretch is 8 words, and the code of its
+   column 8 k + j is in word j, in the four bits from `bit_of(k)` on: two eights of columns behind each other are 16 bits
+   apart, so that a word is pairs of 16-bit numbers. In 8 bits a code is a signed byte. Scales, and minimums where `mins` is not null,
    lie row by row, `groups` of them, a multiple of 8. They are numbers of one of two types (FP16, BF16), or signed bytes
    (NESTED) that count times an fp16 number for each 256 columns, in `supers` and `super_mins`. `least` is
    minimum - offset * scale. With ROW, 8 bits only, `scales` are fp32 and one a row, and there are no minimums.
@@ -84,25 +85,33 @@ typedef struct {
     float scale, softcap;
 } Attention;
 
-/* Where in `Tokens.scratch` what of one token is. `x` to `sums32` are what products with one row need: its numbers, the
-   same as 4-bit codes want them, and the sums of each 16 and 32. Those and `joined` are each thread's own, so that what
+/* Where in `Tokens.scratch` what of one token is. `x` to `sums32` are what products with one row need: its numbers; the
+   same as whole numbers of 16 bits, in their order and in that of 4-bit codes; for each 16 and each 32 the step that those
+   count in, and the sums. Those and `joined` are each thread's own, so that what
    all need is computed by all instead of waited for. `partial` is, for each head and piece of keys, maximum score, sum of
    the exponentials, and weighted sum of the values `[dim]`. `part` is what half a layer gives, `[width]`. Each thread has one
    `pairs`, for the keys of a piece, in the scratch of the first of several tokens. */
 typedef struct {
-    float *x, *folded, *sums16, *sums32, *joined, *fused, *acted, *partial, *part, *pairs;
+    float *x;
+    int16_t *whole, *as_codes;
+    float *steps16, *steps32, *sums16, *sums32, *joined, *fused, *acted, *partial, *part, *pairs;
 } Scratch;
+
+/* Where in their words the codes of the eight `k` of columns of a stretch begin. */
+static inline int bit_of(int k) { return k / 2 * 4 + k % 2 * 16; }
 
 /* Columns with zeros behind them up to eight groups of the larger size: scales are read in eights. */
 static inline int padded(int columns) { return (columns + 255) / 256 * 256; }
 
-/* How many floats the first four parts of a scratch need, for rows of so many numbers. */
-static inline size_t row_scratch(int columns) { return 2 * padded(columns) + padded(columns) / 16 + padded(columns) / 32; }
+/* How many floats the parts of a scratch up to `sums32` need, for rows of so many numbers. */
+static inline size_t row_scratch(int columns) { return 2 * padded(columns) + padded(columns) / 8 + padded(columns) / 16; }
 
 static inline Scratch row_parts(float *scratch, int columns) {
     const int all = padded(columns);
-    return (Scratch){.x = scratch, .folded = scratch + all, .sums16 = scratch + 2 * all,
-                     .sums32 = scratch + 2 * all + all / 16};
+    int16_t *whole = (int16_t *)(scratch + all);
+    float *steps = scratch + 2 * all;
+    return (Scratch){.x = scratch, .whole = whole, .as_codes = whole + all, .steps16 = steps, .sums16 = steps + all / 16,
+                     .steps32 = steps + all / 8, .sums32 = steps + all / 8 + all / 32};
 }
 
 /* Index of a key or value in the lane. */

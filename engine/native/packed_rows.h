@@ -24,64 +24,44 @@ TARGET INLINE V NAME(least)(const Matrix *m, const int *rows, int g, int kind) {
     return FMA(NAME(scales)(m, m->scales, m->supers, rows, g, kind), SET((float)-m->offset), minimum);
 }
 
-/* Eight of the columns of a stretch. Their codes stay where they are in their words, and so count 16 ** k times:
-   `prepare` made up for that. The highest four bits would be a sign and are moved down. */
-TARGET INLINE V NAME(columns)(VI words, int k) {
-    return TO_V(k < 7 ? AND(words, 15 << (4 * k)) : SHIFT_DOWN(words, 28));
-}
-
-/* A stretch of 4-bit codes. `place` is that of its first group among the eight whose `scale` is at hand. */
-TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, const Scratch *s, int tokens, const V *scale,
-                                      int place, int group, V (*first)[VECTORS], V (*second)[VECTORS]) {
-    VI words[VECTORS];
-    V a[TOGETHER][VECTORS], b[TOGETHER][VECTORS];
+/* A stretch of 4-bit codes. `place` is that of its first group among the eight whose `scale` is at hand. Products within a
+   group are sums of whole numbers. */
+TARGET INLINE void NAME(int4_stretch)(const uint32_t *const *codes, int column, const Scratch *s, int tokens,
+                                      V (*scale)[VECTORS], int place, int group, V (*first)[VECTORS], V (*second)[VECTORS]) {
+    VI words[VECTORS], sums[TOGETHER][VECTORS];
     for (int v = 0; v < VECTORS; v++) words[v] = LOAD_WORDS(codes + v * PER, column / 8);
 #pragma GCC unroll 4
     for (int k = 0; k < 4; k++) {
-        const int begins = k == 0 || (group == 16 && k == 2), ends = k == 3 || (group == 16 && k == 1);
-        const int of_a = place + (group == 16 ? k / 2 : 0), of_b = of_a + (group == 16 ? 2 : 1);
-        V p[VECTORS], q[VECTORS];
-        for (int v = 0; v < VECTORS; v++) p[v] = NAME(columns)(words[v], k), q[v] = NAME(columns)(words[v], k + 4);
+        const int begins = group == 16 || k % 2 == 0, ends = group == 16 || k % 2 == 1, own = place + (group == 16 ? k : k / 2);
+        VI pairs[VECTORS];
+        for (int v = 0; v < VECTORS; v++) pairs[v] = AND(SHIFT_DOWN(words[v], 4 * k), 0x000f000f);
 #pragma GCC unroll 4
         for (int t = 0; t < tokens; t++) {
-            const float *x = s[t].folded + column;
-            const V left = EIGHT(x + 8 * k), right = EIGHT(x + 8 * (k + 4));
+            const VI x = PAIRS(s[t].as_codes + column + 16 * k);
 #pragma GCC unroll 4
             for (int v = 0; v < VECTORS; v++) {
-                a[t][v] = begins ? MUL(p[v], left) : FMA(p[v], left, a[t][v]);
-                b[t][v] = begins ? MUL(q[v], right) : FMA(q[v], right, b[t][v]);
-            }
-        }
-        if (!ends) continue;
-#pragma GCC unroll 4
-        for (int v = 0; v < VECTORS; v++) {
-            const V scale_a = SPREAD(scale[v], of_a), scale_b = SPREAD(scale[v], of_b);
-#pragma GCC unroll 4
-            for (int t = 0; t < tokens; t++) {
-                first[t][v] = FMA(a[t][v], scale_a, first[t][v]);
-                second[t][v] = FMA(b[t][v], scale_b, second[t][v]);
+                sums[t][v] = begins ? MULTIPLY(pairs[v], x) : ADD_WORDS(sums[t][v], MULTIPLY(pairs[v], x));
+                if (!ends) continue;
+                if (k < 2) first[t][v] = FMA(TO_V(sums[t][v]), SPREAD(scale[t][v], own), first[t][v]);
+                else second[t][v] = FMA(TO_V(sums[t][v]), SPREAD(scale[t][v], own), second[t][v]);
             }
         }
     }
 }
 
 /* 32 columns of 8-bit codes, likewise. */
-TARGET INLINE void NAME(int8_columns)(const int8_t *const *codes, int column, const Scratch *s, int tokens, const V *scale,
-                                      int place, int group, V (*first)[VECTORS], V (*second)[VECTORS]) {
-    const int of_a = place, of_b = place + (group == 16);
+TARGET INLINE void NAME(int8_columns)(const int8_t *const *codes, int column, const Scratch *s, int tokens,
+                                      V (*scale)[VECTORS], int place, int group, V (*first)[VECTORS], V (*second)[VECTORS]) {
 #pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++) {
-        const int8_t *const *own = codes + v * PER;
-        const V scale_a = SPREAD(scale[v], of_a), scale_b = SPREAD(scale[v], of_b);
-        V eights[4];
-        for (int i = 0; i < 4; i++) eights[i] = LOAD_BYTES(own, column + 8 * i);
+        const VI left = LOAD_BYTES(codes + v * PER, column), right = LOAD_BYTES(codes + v * PER, column + 16);
 #pragma GCC unroll 4
         for (int t = 0; t < tokens; t++) {
-            const float *x = s[t].x + column;
-            const V a = FMA(eights[1], EIGHT(x + 8), MUL(eights[0], EIGHT(x)));
-            const V b = FMA(eights[3], EIGHT(x + 24), MUL(eights[2], EIGHT(x + 16)));
-            first[t][v] = FMA(a, scale_a, first[t][v]);
-            second[t][v] = FMA(b, scale_b, second[t][v]);
+            const VI a = MULTIPLY(left, PAIRS(s[t].whole + column)), b = MULTIPLY(right, PAIRS(s[t].whole + column + 16));
+            if (group == 16) {
+                first[t][v] = FMA(TO_V(a), SPREAD(scale[t][v], place), first[t][v]);
+                second[t][v] = FMA(TO_V(b), SPREAD(scale[t][v], place + 1), second[t][v]);
+            } else first[t][v] = FMA(TO_V(ADD_WORDS(a, b)), SPREAD(scale[t][v], place), first[t][v]);
         }
     }
 }
@@ -116,8 +96,12 @@ TARGET INLINE void NAME(grouped)(const Matrix *m, const int *rows, const Scratch
             }
     for (int start = 0, g = 0; start < m->columns; start += 8 * group, g += 8) {
         const int end = start + 8 * group < m->columns ? start + 8 * group : m->columns;
-        V scale[VECTORS];
-        for (int v = 0; v < VECTORS; v++) scale[v] = NAME(scales)(m, m->scales, m->supers, rows + v * PER, g, kind);
+        V scale[TOGETHER][VECTORS];
+        for (int v = 0; v < VECTORS; v++) {
+            const V own = NAME(scales)(m, m->scales, m->supers, rows + v * PER, g, kind);
+#pragma GCC unroll 4
+            for (int t = 0; t < tokens; t++) scale[t][v] = MUL(own, EIGHT((group == 16 ? s[t].steps16 : s[t].steps32) + g));
+        }
         for (int at = start; at < end; at += bits == 4 ? STRETCH : 32) {
             const int place = (at - start) / group;
             NAME(fetch_ahead)((const char *const *)codes, (size_t)at * bits / 8, row_bytes);
@@ -134,22 +118,21 @@ TARGET INLINE void NAME(grouped)(const Matrix *m, const int *rows, const Scratch
 /* Some rows of 8-bit codes with one scale each. */
 TARGET INLINE void NAME(scaled)(const Matrix *m, const int *rows, const Scratch *s, float (*out)[4], int tokens) {
     const int8_t *codes[NAME(AT_ONCE)];
-    V first[TOGETHER][VECTORS], second[TOGETHER][VECTORS];
+    V sums[TOGETHER][VECTORS];
     for (int i = 0; i < NAME(AT_ONCE); i++) codes[i] = (const int8_t *)m->codes + (size_t)rows[i] * m->columns;
     for (int t = 0; t < tokens; t++)
-        for (int v = 0; v < VECTORS; v++) first[t][v] = second[t][v] = SET(0.0f);
-    for (int column = 0; column < m->columns; column += 16)
+        for (int v = 0; v < VECTORS; v++) sums[t][v] = SET(0.0f);
+    for (int column = 0; column < m->columns; column += 32)
         for (int v = 0; v < VECTORS; v++) {
-            const V left = LOAD_BYTES(codes + v * PER, column), right = LOAD_BYTES(codes + v * PER, column + 8);
+            const VI left = LOAD_BYTES(codes + v * PER, column), right = LOAD_BYTES(codes + v * PER, column + 16);
 #pragma GCC unroll 4
             for (int t = 0; t < tokens; t++) {
-                first[t][v] = FMA(left, EIGHT(s[t].x + column), first[t][v]);
-                second[t][v] = FMA(right, EIGHT(s[t].x + column + 8), second[t][v]);
+                const VI a = MULTIPLY(left, PAIRS(s[t].whole + column)), b = MULTIPLY(right, PAIRS(s[t].whole + column + 16));
+                sums[t][v] = FMA(TO_V(ADD_WORDS(a, b)), SET(s[t].steps32[column / 32]), sums[t][v]);
             }
         }
     for (int t = 0; t < tokens; t++) {
-        for (int v = 0; v < VECTORS; v++) first[t][v] = ADD(first[t][v], second[t][v]);
-        SUM_UP(first[t], out[t]);
+        SUM_UP(sums[t], out[t]);
         for (int i = 0; i < NAME(AT_ONCE); i++) out[t][i] *= ((const float *)m->scales)[rows[i]];
     }
 }
@@ -217,4 +200,7 @@ TARGET static void NAME(packed)(const Matrix *m, int first, int count, const Scr
 #undef SPREAD
 #undef LOAD_WORDS
 #undef LOAD_BYTES
+#undef PAIRS
+#undef MULTIPLY
+#undef ADD_WORDS
 #undef SUM_UP

@@ -127,30 +127,30 @@ INLINE int read_block(int type, const uint8_t *from, Block *b) {
     }
 }
 
-/* The lower or upper four bits of the bytes j, j + 8, ... of `count` eights, one above the other. */
-INLINE uint32_t lower(const uint8_t *from, int j, int count) {
+/* The lower or upper four bits of the bytes j, j + 8, ... of `count` eights, as codes of the eights from `k` on. */
+INLINE uint32_t lower(const uint8_t *from, int j, int k, int count) {
     uint32_t word = 0;
-    for (int i = 0; i < count; i++) word |= (uint32_t)(from[8 * i + j] & 15) << 4 * i;
+    for (int i = 0; i < count; i++) word |= (uint32_t)(from[8 * i + j] & 15) << bit_of(k + i);
     return word;
 }
 
-INLINE uint32_t upper(const uint8_t *from, int j, int count) {
+INLINE uint32_t upper(const uint8_t *from, int j, int k, int count) {
     uint32_t word = 0;
-    for (int i = 0; i < count; i++) word |= (uint32_t)(from[8 * i + j] >> 4) << 4 * i;
+    for (int i = 0; i < count; i++) word |= (uint32_t)(from[8 * i + j] >> 4) << bit_of(k + i);
     return word;
 }
 
-/* Bits 0 to 15 of a word or 16 to 31, by `shift`; the lower ones come first, and the others are zeros until then. */
-INLINE void half_word(uint32_t *word, uint32_t bits, int shift) { *word = shift ? *word | bits << 16 : bits; }
+/* The codes of the first 32 columns of a stretch in a word, or those of the second, which come later. */
+INLINE void half_word(uint32_t *word, uint32_t bits, int is_second) { *word = is_second ? *word | bits << bit_of(4) : bits; }
 
-/* Codes that lie in `Block.nibbles`. 64 columns are the words of a stretch, and 32 the lower or upper half of each. */
-INLINE void move_nibbles(const Block *b, uint32_t *words, int shift) {
+/* Codes that lie in `Block.nibbles`: 32 columns, or four stretches. */
+INLINE void move_nibbles(const Block *b, uint32_t *words, int is_second) {
     const uint8_t *from = b->nibbles;
     if (b->half == 16)
-        for (int j = 0; j < 8; j++) half_word(words + j, lower(from, j, 2) | upper(from, j, 2) << 8, shift);
+        for (int j = 0; j < 8; j++) half_word(words + j, lower(from, j, 0, 2) | upper(from, j, 2, 2), is_second);
     else
         for (int i = 0; i < 4; i++, from += 32, words += 8)
-            for (int j = 0; j < 8; j++) words[j] = lower(from, j, 4) | upper(from, j, 4) << 16;
+            for (int j = 0; j < 8; j++) words[j] = lower(from, j, 0, 4) | upper(from, j, 4, 4);
 }
 
 /* `count` codes of one row from column `at` on, a multiple of 32. */
@@ -161,12 +161,12 @@ INLINE void write_codes(const Matrix *m, int row, int at, const Block *b, int co
     }
     uint32_t *words = (uint32_t *)m->codes + (size_t)row * m->columns / 8 + at / STRETCH * 8;
     if (b->nibbles) {
-        move_nibbles(b, words, at % STRETCH / 2);
+        move_nibbles(b, words, at % STRETCH != 0);
         return;
     }
-    const uint8_t *codes = b->codes;
-    for (int shift = at % STRETCH / 2; codes < b->codes + count; codes += 32, shift ^= 16, words += shift ? 0 : 8)
-        for (int j = 0; j < 8; j++) half_word(words + j, lower(codes, j, 4), shift);
+    for (int i = at; i < at + count; i += 32)
+        for (int j = 0; j < 8; j++)
+            half_word(words + (i / STRETCH - at / STRETCH) * 8 + j, lower(b->codes + i - at, j, 0, 4), i % STRETCH != 0);
 }
 
 INLINE void write_scales(const Matrix *m, int row, int at, const Block *b) {

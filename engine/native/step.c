@@ -2,10 +2,10 @@
    calls.
 
    At one row, torch spends as long on being called as on computing, and its int4 kernel widens every weight from a byte
-   of its own. Here a token is one call, and eight weights are taken out of eight words at a time. Tokens that are
+   of its own. Here a token is one call, and sixteen weights are taken out of eight words at a time. Tokens that are
    computed together share the taking out, and nothing else: each has the numbers, to the last bit, that it has alone.
 
-   Activations, sums and scores are fp32; every sum is made by one thread in one order, so that the numbers do not hang
+   Activations, sums and scores are fp32, but that products with codes take activations of 16 bits; every sum is made by one thread in one order, so that the numbers do not hang
    on the number of threads. OpenMP's functions come from the library that torch has loaded: a second team of threads
    would wait for the same processors. */
 

@@ -34,7 +34,7 @@ static void read_groups(const Matrix *m, int row, Groups *to) {
 
 INLINE f8 int4_at(const Matrix *m, int row, int column) {
     const uint32_t *words = (const uint32_t *)m->codes + (size_t)row * m->columns / 8 + column / STRETCH * 8;
-    return to_fp32(and8(down8(words8(words), column % STRETCH / 8 * 4), 15));
+    return to_fp32(and8(down8(words8(words), bit_of(column % STRETCH / 8)), 15));
 }
 
 /* One row of `columns` numbers, a multiple of 8, from number `at` of `out` on. */
@@ -74,19 +74,19 @@ WIDE INLINE __m256i numbers_of(const Groups *groups, int g) {
 
 #define UP(number) (number * 0x0001000100010001) /* in each 16 bits of 64 */
 
-/* `widen_row` for 4 bits and bf16, in 512 bits: 32 columns are looked up at a time in what their codes stand for. In a
-   word's half, each column is four bits above the one eight columns before it. */
+/* `widen_row` for 4 bits and bf16, in 512 bits: 32 columns are looked up at a time in what their codes stand for. */
 WIDE static void look_up_row(const Matrix *m, int row, int columns, uint16_t *out) {
     const uint32_t *words = (const uint32_t *)m->codes + (size_t)row * m->columns / 8;
-    const __m512i shifts = _mm512_set_epi64(UP(12), UP(12), UP(8), UP(8), UP(4), UP(4), 0, 0);
+    const __m512i shifts = _mm512_set_epi64(UP(4), UP(4), UP(4), UP(4), 0, 0, 0, 0);
+    const __m512i even = _mm512_set_epi64(0, 0, 0, 0, 0, 0, 0x000e000c000a0008, 0x0006000400020000);
+    const __m512i eights = _mm512_add_epi16(_mm512_shuffle_i64x2(even, even, 0), _mm512_set_epi64(UP(1), UP(1), 0, 0, UP(1), UP(1), 0, 0));
     const __m512i of_second = _mm512_maskz_set1_epi64(0xf0, UP(16));
     Groups groups;
     read_groups(m, row, &groups);
     for (int column = 0; column < columns; column += 32) {
         const __m256i own = _mm256_loadu_si256((const __m256i *)(words + column / STRETCH * 8));
-        const __m256i halves = _mm256_srl_epi32(own, _mm_cvtsi32_si128(column % STRETCH / 2));
-        const __m128i eights = _mm256_castsi256_si128(_mm512_cvtepi32_epi16(_mm512_castsi256_si512(halves)));
-        const __m512i codes = _mm512_srlv_epi16(_mm512_broadcast_i32x4(eights), shifts);
+        const __m512i halves = _mm512_permutexvar_epi16(eights, _mm512_castsi256_si512(own));
+        const __m512i codes = _mm512_srlv_epi16(halves, _mm512_add_epi16(shifts, _mm512_set1_epi16(column % STRETCH / 4)));
         const __m512i places = _mm512_or_si512(_mm512_and_si512(codes, _mm512_set1_epi16(15)), of_second);
         const int g = column / m->group;
         const __m256i first = numbers_of(&groups, g), second = m->group == 32 ? first : numbers_of(&groups, g + 1);

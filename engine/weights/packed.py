@@ -17,6 +17,8 @@ from torch.nn import functional
 
 STRETCH = 64
 """Columns whose 4-bit codes lie together, in eight words of 32 bits. Rows are padded to a multiple of it."""
+PLACES = (0, 16, 4, 20, 8, 24, 12, 28)
+"""Where in a word the codes of each eight columns of a stretch begin."""
 SUPER = 256
 """Columns that share an fp16 number where scales are nested."""
 
@@ -30,9 +32,9 @@ Bits = Literal[4, 8]
 class PackedMatrix:
     """Weights `[rows, columns]`, each `scale * (code - offset) + minimum`.
 
-    `codes` are int32 words `[rows, stretches, 8]` for 4 `bits`, whose nibble k of word j is column 8 k + j of a
-    stretch, else int8 `[rows, padded columns]`. `scales` and `mins` are `[rows, groups]` with as many groups as are a
-    multiple of 8: fp16 or bf16; or int8, which count times the fp16 `supers` and `super_mins` `[rows, columns / 256]`;
+    `codes` are int32 words `[rows, stretches, 8]` for 4 `bits`, whose word j has column 8 k + j of a stretch from bit
+    `PLACES[k]` on, else int8 `[rows, padded columns]`. `scales` and `mins` are `[rows, groups]`, with a multiple of 8
+    of groups: fp16 or bf16; or int8, which count times the fp16 `supers` and `super_mins` `[rows, columns / 256]`;
     or fp32 `[rows, 1]`, one scale for the whole row. `exact` says that no other form of these weights tells more: they
     were stored so."""
 
@@ -102,7 +104,10 @@ class PackedMatrix:
         """The codes as whole numbers `[rows, columns]`."""
         if self.bits == 8:
             return self.codes[:, : self.columns]
-        shifts = torch.arange(0, 32, 4, dtype=torch.int32, device=self.device)[:, None]
+        eight = torch.arange(
+            8, dtype=torch.int32, device=self.device
+        )  # made there: PLACES would be copied, and waited for
+        shifts = (eight // 2 * 4 + eight % 2 * 16)[:, None]
         nibbles = self.codes[:, :, None] >> shifts & 15
         return nibbles.reshape(self.rows, -1)[:, : self.columns]
 
@@ -123,7 +128,7 @@ def pack_codes(codes: Tensor) -> Tensor:
     stretches = functional.pad(codes.to(torch.int32), (0, -codes.shape[1] % STRETCH)).view(len(codes), -1, 8, 8)
     words = torch.zeros(len(codes), stretches.shape[1], 8, dtype=torch.int32)
     for k in range(8):
-        words |= stretches[:, :, k] << (4 * k)
+        words |= stretches[:, :, k] << PLACES[k]
     return words
 
 

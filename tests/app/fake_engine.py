@@ -429,7 +429,7 @@ class FakeEngine:
         """The tokens of all that was seen; what several begin with counts once."""
         parts: dict[object, int] = {}
         for template, seen in self._seen:
-            sizes = _sizes(replace(request, messages=seen, begun=None))
+            sizes = _sizes(replace(request, messages=seen, begun=None, is_plain=False))
             parts |= {(template, seen[: place + 1]): size for place, size in enumerate(sizes)}
         return sum(parts.values())
 

@@ -7,6 +7,7 @@ in the Python that LLAMA_PYTHON names, ratios to llama.cpp are left out.
 
 from __future__ import annotations
 
+import gc
 import os
 import statistics
 import tempfile
@@ -46,6 +47,7 @@ class Own:
         from transformers import PreTrainedTokenizerFast
 
         assert PreTrainedTokenizerFast  # its import is no part of a model
+        gc.freeze()  # as the engine does behind its imports
         self._model: LoadedModel | None = None
         self._lane: Lane | None = None
         self._length = 0

@@ -36,21 +36,16 @@ TENT = """{
   "poles": 3,
   "waterproof": true
 }"""
-SETTINGS = """{
-  "server": {"host": "127.0.0.1", "port": 8642, "threads": 4},
-  "log": {"level": "info", "file": "server.log", "keep_days": 14},
-  "cache": {"megabytes": 2048, "folder": "blocks", "is_shared": false}
-}"""
 QUOTES = (
     f"Repeat this text word for word:\n\n{WAY}",
     f"Repeat this text word for word:\n\n{ORDERS}",
     f"Copy the following list exactly as it is.\n\n{ORDERS}",
 )
-EDITS = (
-    f"Change the price to 99 in this JSON and write it again:\n\n```json\n{TENT}\n```",
-    f"Change the port to 9000 in this JSON and write it again:\n\n```json\n{SETTINGS}\n```",
-    f"Change the weight to 2500 in this JSON and write all of it again:\n\n```json\n{TENT}\n```",
+EDITS = tuple(
+    f"Change the {what} in this JSON and write it again:\n\n```json\n{TENT}\n```"
+    for what in ("price to 99", "weight to 2500", "number of poles to 4")
 )
+"""What the default model writes again; of larger files it loses its way, with and without."""
 PROSE = (
     "Write a story about a lighthouse keeper who finds a letter.",
     "Tell me about the sea in your own words.",

@@ -20,7 +20,7 @@ from app.demo.script import Script, Step, read_script
 from app.history.history import History
 from app.placeholders import values_at
 from app.settings import Settings
-from engine import HeadstartError, Message, ModelSpec
+from engine import HeadstartError, Message, ModelSpec, Request
 from tests.app.fake_engine import MODEL, FakeEngine
 from tests.app.fake_engine import Script as Answer
 
@@ -231,6 +231,14 @@ def test_a_rest_lasts_until_the_answer_was_read_again(open_room: Callable[..., R
     room.bridge.cache_view.emit(replace(view, unread_tokens=9))
     room.player.rest()
     assert said == [7, 3, 0]
+
+
+def test_a_rest_lasts_until_what_is_read_ahead_is_read(open_room: Callable[..., Room]) -> None:
+    room = open_room()
+    room.load()
+    room.bridge.read_ahead(Request((Message("user", "Where is my parcel?"),)))
+    room.player.rest()
+    assert not room.bridge.is_reading_ahead
 
 
 def test_a_rest_is_over_where_the_answer_is_never_read_again(

@@ -337,6 +337,6 @@ def test_packed_weights_of_every_family(case: Case, tmp_path: Path, monkeypatch:
         for cut in (1, 33, length - 1):
             assert torch.equal(logits_of(ours, ids(length), cut), whole)
         torch.testing.assert_close(
-            logits_of(ours, ids(length), length - 1, is_answer=True), whole, rtol=1e-3, atol=1e-3
+            logits_of(ours, ids(length), length - 1, is_answer=True), whole, rtol=1e-3, atol=4e-3
         )
     assert ours.weights_bytes < theirs.weights_bytes

