@@ -98,6 +98,7 @@ from engine.types import (
 from engine.worker.checking import check_device
 from engine.worker.engine import Engine
 from engine.worker.needed import foreseen_fit, model_fit
+from engine.worker.passed_check import has_passed
 
 __all__ = [
     "BLOCK_TOKENS",
@@ -174,6 +175,7 @@ __all__ = [
     "graphics_begins",
     "graphics_notice",
     "graphics_ready",
+    "has_passed",
     "install_graphics",
     "installed_folder",
     "installed_graphics",

@@ -25,6 +25,7 @@ from engine import (
     data_dir,
     default_model,
     describe_devices,
+    has_passed,
     model_fit,
 )
 
@@ -35,6 +36,7 @@ CHECKED = (
     "Placement, types, waits, memory and recorded commands were tested on simulated ones; speed on none"
 )
 FASTER = "models that are opened from now on choose tokens on the card, one ahead, and repeat recorded commands"
+NOT_KEPT = "nothing: it cannot be written down here, so models that are opened choose tokens on the processor"
 AS_BEFORE = "models that are opened choose tokens on the processor, as long as something above is wrong"
 
 
@@ -112,7 +114,8 @@ def computed() -> Iterator[Finding]:
         cure = "" if check.is_right else "choose the device 'cpu', and tell Headstart's makers what is said here"
         yield Finding("right" if check.is_right else "WRONG", f"{check.what}: {check.figure}", cure)
     if devices[0].kind == "cuda":
-        yield Finding("remembered", FASTER if is_right else AS_BEFORE)
+        kept = FASTER if has_passed("cuda") else NOT_KEPT
+        yield Finding("remembered", kept if is_right else AS_BEFORE)
 
 
 def model(spec: ModelSpec) -> Iterator[Finding]:

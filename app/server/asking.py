@@ -31,6 +31,9 @@ ID_LENGTH = 9
 
 _SAMPLING = ("temperature", "top_p", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "seed")
 
+SEEDS = 2**63
+"""Seeds are below this."""
+
 NO_TOOLS = "A tool has to be called, and there is none: send tools, or leave tool_choice out."
 NO_SUCH_TOOL = "tool_choice names {}, which is none of the tools. Send it with them."
 NO_SUCH_MODEL = "The model {} is not here. /v1/models says which is."
@@ -123,14 +126,19 @@ def held_to(
     if unknown := [name for name in (*must_call, *(may_call or ())) if name not in names]:
         raise ApiError(400, NO_SUCH_TOOL.format(unknown[0][:80]), param="tool_choice")
     held = () if must_call else tuple(strict)
-    only = () if may_call is None else tuple(may_call)
+    only = () if may_call is None or names.issubset(may_call) else dict.fromkeys(may_call)
     return {
         "tools": tuple(tools),
-        "must_call": tuple(must_call),
+        "must_call": tuple(dict.fromkeys(must_call)),
         "held_calls": held,
         "one_call": is_one,
-        "may_call": only,
+        "may_call": tuple(only),
     }
+
+
+def seeds_of(seed: int | None, count: int) -> list[int | None]:
+    """A seed for each of several answers to one prompt: the first has that of the caller, None for any."""
+    return [None if seed is None else (seed + number) % SEEDS for number in range(count)]
 
 
 def bias_of(given: Mapping[str, float] | None) -> tuple[tuple[int, float], ...]:

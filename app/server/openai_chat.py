@@ -29,6 +29,7 @@ from app.server.asking import (
     make_request,
     sampling_of,
     schema_text,
+    seeds_of,
     stops_of,
     text_of,
     thinking_of,
@@ -136,8 +137,7 @@ def tools_of(given: Sequence[Mapping[str, Any]] | None) -> tuple[Tool, ...]:
 
 def _choices(request: Request, count: int) -> list[Request]:
     """The same request for each choice, with a seed of its own where one is given."""
-    seed = request.sampling.seed
-    seeds = [None if seed is None else seed + number for number in range(count)]
+    seeds = seeds_of(request.sampling.seed, count)
     return [replace(request, sampling=replace(request.sampling, seed=each)) for each in seeds]
 
 

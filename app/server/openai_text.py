@@ -20,6 +20,7 @@ from app.server.asking import (
     made_id,
     make_request,
     sampling_of,
+    seeds_of,
     stops_of,
 )
 from app.server.desk import Desk
@@ -75,8 +76,7 @@ def requests_of(body: Body, call: Call, model: ModelInfo) -> list[Request]:
             scores=None if scores is None else int(scores),
             bias=bias_of(body.get("logit_bias")),
         )
-        seeds = [None if sampling.seed is None else sampling.seed + number for number in range(count)]
-        made += [replace(request, sampling=replace(sampling, seed=seed)) for seed in seeds]
+        made += [replace(request, sampling=replace(sampling, seed=seed)) for seed in seeds_of(sampling.seed, count)]
     return made
 
 

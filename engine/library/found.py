@@ -48,7 +48,7 @@ def find_models() -> list[FoundModel]:
     found = [
         *_in_folder(models_dir(), OWN),
         *_in_folder(installed_models_dir(), INSTALLED),
-        *_in_cache(_hub_cache()),
+        *_in_cache(hub_cache()),
         *(model for folder in _lm_studio() for model in _in_folder(folder, LM_STUDIO)),
         *(model for folder in _jan() for model in _in_folder(folder, JAN)),
     ]
@@ -97,7 +97,8 @@ def delete_model(place: Path) -> None:
 # The folders of other programs
 
 
-def _hub_cache() -> Path:
+def hub_cache() -> Path:
+    """The folder of the Hugging Face cache, as its own library finds it."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE)

@@ -108,8 +108,7 @@ class Steps:
         """Record what the next answers in idle lanes will need, one size at a time. Where memory does not do for it,
         nothing is recorded any more."""
         for lane in lanes if self._recorder is not None else ():
-            first = size_at(len(lane.ids), lane.capacity)
-            for size in range(first, min(first + SIZES_AHEAD * SIZE, lane.capacity + 1), SIZE):
+            for size in [size_at(len(lane.ids) + ahead * SIZE, lane.capacity) for ahead in range(SIZES_AHEAD)]:
                 if len(lane.ids) < size and (size, without_salt(lane.regime)) not in lane.recorded:
                     self._record(lane, size)
                     yield

@@ -35,6 +35,12 @@ _TEXT_LAST = {"more": _NUMBER, "word": _WORD}
 """Arguments in the order of their names, in which some templates put them."""
 
 
+def _shared_start(one: str, other: str) -> str:
+    """What both texts begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return one[: next((place for place, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))]
+
+
 @dataclass(frozen=True, slots=True)
 class ValueForm:
     """What stands between the name of an argument and its value (`middle`), and behind the value: before the name of
@@ -47,9 +53,7 @@ class ValueForm:
     @property
     def ends(self) -> str:
         """What stands behind the value in both cases."""
-        pairs = enumerate(zip(self.between, self.closes, strict=False))
-        shared = min(len(self.between), len(self.closes))
-        return self.closes[: next((place for place, (one, other) in pairs if one != other), shared)]
+        return _shared_start(self.between, self.closes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,11 @@ class KeyedForm:
     text: ValueForm
     other: ValueForm
     empty: str
+
+    @property
+    def closes(self) -> str:
+        """What stands at the end of a call, whichever value is its last."""
+        return _shared_start(self.text.closes[::-1], self.other.closes[::-1])[::-1]
 
 
 @dataclass(frozen=True, slots=True)

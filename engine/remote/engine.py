@@ -28,7 +28,7 @@ from engine.events import (
 from engine.keys import key_of
 from engine.remote.counters import Counters, read_counters, reused_between
 from engine.remote.counting import Counting
-from engine.remote.wire import NOT_TOLD, Answer, Place, RemoteModel, body_of, notices_of, sentence_of
+from engine.remote.wire import NOT_TOLD, Answer, NotThereError, Place, RemoteModel, body_of, notices_of, sentence_of
 from engine.types import HeadstartError, InvalidRequestError, ModelError, ModelSpec, Request
 from engine.worker.requests import Mailbox, OpenRequests
 
@@ -225,6 +225,7 @@ class RemoteEngine:
         self._requests.report(Loading(request_id, "Asking the server"))
         place = Place.of(spec.path)
         listed = await self._get(place, "/models")
+        self._own.counting.ask_again(place)
         self._own.model = model = RemoteModel.of(place, listed)
         self._requests.report(replace(NOTHING_HERE, request_id=request_id))
         self._requests.report(Loaded(request_id, model.info(spec.path)))
@@ -392,6 +393,8 @@ def _headers(place: Place) -> dict[str, str]:
 
 def _refusal(status: int, body: bytes) -> HeadstartError:
     sentence = sentence_of(status, body)
+    if status in (404, 405, 501):
+        return NotThereError(sentence)
     return InvalidRequestError(sentence) if status in (400, 413, 422) else ModelError(sentence)
 
 

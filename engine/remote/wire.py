@@ -164,7 +164,8 @@ def _tool(tool: Tool, *, is_strict: bool) -> dict[str, Any]:
 def _choice_of_tools(request: Request) -> dict[str, Any]:
     """Which calls have to come, and how many may."""
     mode = "required" if request.must_call else "auto"
-    named = [{"type": "function", "function": {"name": name}} for name in request.must_call or request.may_call]
+    names = dict.fromkeys(request.must_call or request.may_call)
+    named = [{"type": "function", "function": {"name": name}} for name in names]
     choice: Any = {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": named}}
     if len(named) == len(request.tools):
         choice = mode
@@ -245,6 +246,10 @@ class Answer:
         """The functions that the model asked for."""
         called = [call for _, call in sorted(self._calls.items()) if call["name"]]
         return tuple(ToolCall(call["name"], call["arguments"] or "{}", call["id"]) for call in called)
+
+
+class NotThereError(ModelError):
+    """The server does not have what it was asked for."""
 
 
 def sentence_of(status: int, body: bytes) -> str:

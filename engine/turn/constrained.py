@@ -25,7 +25,10 @@ from engine.types import InvalidRequestError, ModelError, Tool
 
 BAD_SCHEMA = "This JSON Schema cannot be followed: {}. Write it more simply."
 BAD_TOOLS = "The parameters of these tools cannot be followed: {}. Write them more simply."
-NO_STRICT = "With this model calls cannot be told from text while they are written, so strict tools need tool_choice."
+NO_STRICT = (
+    "With this model calls cannot be told from text while they are written, so its tools can be neither strict nor "
+    "limited to some of them. Require a call, or leave that out."
+)
 NO_TOKENIZER = "With this model's tokenizer no answer can be held to a form. Choose another model."
 STUCK = "The answer could not go on within its form. Write it more simply, or ask again."
 ANY_OBJECT = '{"type": "object"}'

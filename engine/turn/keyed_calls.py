@@ -7,6 +7,7 @@ the order of the schema; those that it does not require may be left out.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,8 @@ TEXT_KEYS = SAYS_NOTHING | {"type", "enum", "const"}
 
 AS_TEMPLATES_DO = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 ANY_TEXT = r"/(.|\n)*/"
+_SPECIAL = re.compile(r"<\[\d+\]>")
+"""A special token in a grammar."""
 
 
 class NotKeyedError(Exception):
@@ -33,7 +36,7 @@ def keyed_rules(
     assert form.keyed is not None
     named = text(name)
     if schema is None:
-        loose = _up_to(f"{rule}_loose", form.keyed.text.closes, text)
+        loose = _loose(f"{rule}_loose", form.middle, form.keyed, text)
         return [f"{rule}: {named} ({text(form.keyed.empty)} | {text(form.middle)} {rule}_loose)", *loose]
     keys, required = _arguments(schema)
     shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
@@ -106,6 +109,21 @@ def _value(
     if not texts:
         raise NotKeyedError("an enum holds no text that can be written")
     return [f"{rule}: ({' | '.join(map(text, texts))}) {text(form.text.ends)}"]
+
+
+def _loose(rule: str, opens: str, form: KeyedForm, text: Callable[[str], str]) -> Sequence[str]:
+    """Any arguments behind `opens`, with special tokens where the form has them, and what closes the call whether the
+    last of them is a text or not."""
+    kinds = (form.text, form.other)
+    closing = _SPECIAL.search(text(form.closes))
+    inside = _SPECIAL.findall(text("".join([opens, *(part for kind in kinds for part in (kind.middle, kind.between))])))
+    marks = " | ".join(each for each in dict.fromkeys(inside) if closing is None or each != closing[0])
+    # What stands before the first special token of the end is a text like any other.
+    last = [f"{rule}_last: {ANY_TEXT} {closing.string[closing.start() :]}"] if closing else []
+    last = last or _up_to(f"{rule}_last", form.closes, text)
+    if not marks:
+        return [f"{rule}: {rule}_last", *last]
+    return [f"{rule}: ({rule}_piece ({marks}))* {rule}_last", f"{rule}_piece: {ANY_TEXT}", *last]
 
 
 def _up_to(rule: str, end: str, text: Callable[[str], str]) -> list[str]:

@@ -50,9 +50,9 @@ class PipelinedChoice:
         self._count = 0
         self._told = FAULT
         self._next: tuple[Lane, int] | None = None
-        """Where the token goes that is chosen next."""
-        self._ahead: Tensor | None = None
-        """The logits behind it."""
+        """Where the token goes that is chosen next; None where only `step` will know."""
+        self._ahead: tuple[Tensor, Lane, int] | None = None
+        """The logits behind the token that was chosen last, and where it was computed."""
         steps.begin()
 
     @torch.inference_mode()
@@ -73,9 +73,9 @@ class PipelinedChoice:
     @torch.inference_mode()
     def step(self, token: int, lane: Lane, position: int) -> Tensor:
         """The logits behind this token, which is computed behind the lane's first `position`, or was already."""
-        ahead, place, self._ahead, self._next = self._ahead, self._next, None, (lane, position + 1)
-        if ahead is not None and place == (lane, position) and token == self._told:
-            return ahead
+        ahead, self._ahead, self._next = self._ahead, None, (lane, position + 1)
+        if ahead is not None and ahead[1:] == (lane, position) and token == self._told:
+            return ahead[0]
         return self._steps.launch(torch.full((1,), token, device=self._steps.model.device), lane, position)
 
     def see(self, token: int, *, is_thought: bool = False) -> None:
@@ -93,17 +93,19 @@ class PipelinedChoice:
     def _chosen(self, logits: Tensor) -> Tensor:
         return choose(self._bias(self._penalty(self._known(logits))), self._sampling, float(draw(self._generator)))
 
-    def _launched(self, token: Tensor) -> Tensor | None:
-        """Have the token computed with, where it can only go on as it did. Where memory lacks, it is done later, when
-        there is a way to make room."""
-        if self._next is None or self._count >= self._sampling.max_tokens:
+    def _launched(self, token: Tensor) -> tuple[Tensor, Lane, int] | None:
+        """Have the token computed with, where it can only go on as it did: each place is good for one token, since what
+        follows on it may be read anew elsewhere. Where memory lacks, it is done later, when there is a way to make
+        room."""
+        place, self._next = self._next, None
+        if place is None or self._count >= self._sampling.max_tokens:
             return None
-        lane, position = self._next
+        lane, position = place
         is_other = self._steps.model.reuse.regime(position + 1) != without_salt(lane.regime)
         if is_other or position >= lane.capacity:
             return None
         try:
-            return self._steps.launch(token, lane, position)
+            return self._steps.launch(token, lane, position), lane, position
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise

@@ -1322,8 +1322,8 @@
   </message>
   <message>
    <location filename="../../engine/turn/constrained.py" />
-   <source>With this model calls cannot be told from text while they are written, so strict tools need tool_choice.</source>
-   <translation>Bei diesem Modell sind Aufrufe beim Schreiben nicht von Text zu unterscheiden; strenge Werkzeuge brauchen deshalb tool_choice.</translation>
+   <source>With this model calls cannot be told from text while they are written, so its tools can be neither strict nor limited to some of them. Require a call, or leave that out.</source>
+   <translation>Bei diesem Modell sind Aufrufe beim Schreiben nicht von Text zu unterscheiden; seine Werkzeuge können deshalb weder streng noch auf einige beschränkt sein. Einen Aufruf verlangen oder das weglassen.</translation>
   </message>
   <message>
    <location filename="../../engine/turn/constrained.py" />

@@ -249,7 +249,12 @@ def test_doctor_says_what_a_card_computes(monkeypatch: pytest.MonkeyPatch) -> No
     """What was right, what was not and what to do then; and how models are written with from now on."""
     card = DeviceReport("cuda", "a card", 10**10, 10**10, ("fp32",))
     monkeypatch.setattr(doctor, "describe_devices", lambda: EngineReport({}, 2, (card,)))
-    for is_right, what in ((True, doctor.FASTER), (False, doctor.AS_BEFORE)):
+    for is_right, is_kept, what in (
+        (True, True, doctor.FASTER),
+        (True, False, doctor.NOT_KEPT),
+        (False, False, doctor.AS_BEFORE),
+    ):
+        monkeypatch.setattr(doctor, "has_passed", lambda kind, is_kept=is_kept: is_kept)
         checks = [DeviceCheck("products", True, "as in fp64"), DeviceCheck("tokens", is_right, "15 of 16")]
         monkeypatch.setattr(doctor, "check_device", lambda checks=checks: iter(checks))
         found = list(doctor.computed())

@@ -205,6 +205,25 @@ def test_calls_can_be_left_to_some_of_the_tools(caller: Caller) -> None:
         caller.chat(tools=functions[1:], tool_choice=allowed)
 
 
+@pytest.mark.parametrize("mode", ["auto", "required"])
+def test_tools_that_are_named_twice_are_named_once(caller: Caller, mode: str) -> None:
+    """And where all are allowed, nothing has to be held to."""
+    functions = [{"type": "function", "function": {"name": name}} for name in ("find", "look")]
+    for named in ([functions[0]] * 2, functions):
+        allowed = {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": named}}
+        caller.chat(tools=functions, tool_choice=allowed)
+    one, every = [(asked.may_call, asked.must_call) for asked in caller.engine.requests]
+    assert one == ((("find",), ()) if mode == "auto" else ((), ("find",)))
+    assert every == (((), ()) if mode == "auto" else ((), ("find", "look")))
+
+
+def test_several_answers_with_the_largest_seed_there_is(caller: Caller) -> None:
+    largest = 2**63 - 1
+    caller.chat(n=2, seed=largest)
+    caller.openai.completions.create(model="default", prompt="Once", n=2, seed=largest)
+    assert [asked.sampling.seed for asked in caller.engine.requests] == [largest, 0] * 2
+
+
 @pytest.mark.parametrize(("fields", "must_call", "held", "is_one"), CHOICES)
 def test_a_call_can_be_asked_for(
     caller: Caller, fields: dict[str, object], must_call: tuple[str, ...], held: tuple[str, ...], is_one: bool

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from huggingface_hub import constants
 
 from engine import (
     CacheView,
@@ -86,6 +87,7 @@ class Recorded:
         tokens: Callable[[dict[str, Any]], Sequence[int]] | None = None,
     ) -> None:
         self.name = name
+        self.counts: list[tuple[int, Any]] = []
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[Any] = []
         recorded, left, counted = self, list(answers), list(metrics)
@@ -106,6 +108,10 @@ class Recorded:
                 recorded.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
                 if self.path == "/apply-template":
                     self._send(json.dumps({"prompt": letters(recorded.bodies[-1])}).encode())
+                    return
+                if self.path == "/tokenize" and recorded.counts:
+                    said, body = recorded.counts.pop(0)
+                    self._send(json.dumps(body).encode(), said)
                     return
                 if self.path == "/tokenize":
                     found = tokens(recorded.bodies[-1]) if tokens else []
@@ -289,10 +295,59 @@ def test_a_server_that_counts_nothing_says_so(opened: Open) -> None:
     assert len(server.bodies) == 1, "it is asked once"
 
 
+PASSING = [(503, {"error": "busy"}), (429, {}), (400, {"error": "roles must alternate"}), (200, {"error": "odd"})]
+
+
+@pytest.mark.parametrize("said", PASSING, ids=lambda said: said[0])
+def test_a_server_that_has_counted_is_asked_again(opened: Open, said: tuple[int, Any]) -> None:
+    """One refusal is of one conversation, or of a moment."""
+    driver, server = opened(HELLO, tokens=tokens_of)
+    count = look(driver, request()).prompt_tokens
+    server.counts = [said]
+    assert isinstance(driver.end(driver.engine.preview(request())), Failed)
+    assert look(driver, request()).prompt_tokens == count
+
+
+@pytest.mark.parametrize("said", [(503, {}), (429, {"error": "busy"})], ids=lambda said: said[0])
+def test_a_server_that_is_busy_at_first_is_asked_again(opened: Open, said: tuple[int, Any]) -> None:
+    driver, server = opened(HELLO, tokens=tokens_of)
+    server.counts = [said]
+    assert isinstance(driver.end(driver.engine.preview(request())), Failed)
+    assert look(driver, request()).prompt_tokens
+
+
+NOT_COUNTED = [{"error": "Unexpected endpoint or method."}, {"count": 0}, {"tokens": []}, [], None, {"count": "many"}]
+
+
+@pytest.mark.parametrize("said", NOT_COUNTED, ids=str)
+def test_a_server_that_answers_something_else_counts_nothing(opened: Open, said: Any) -> None:
+    """Some say 200 to whatever they are asked. Opened again, it is asked again."""
+    driver, server = opened(HELLO, tokens=tokens_of)
+    server.counts = [(200, said)]
+    for _ in range(2):
+        failed = driver.end(driver.engine.preview(request()))
+        assert isinstance(failed, Failed)
+        assert "does not count" in failed.sentence
+    assert len(server.bodies) == 1
+    assert isinstance(driver.end(driver.engine.load(ModelSpec(server.address))), Loaded)
+    assert look(driver, request()).prompt_tokens
+
+
+def test_a_number_that_agrees_leaves_the_tokenizer_here(opened: Open, cached_model: PromptBuilder) -> None:
+    """A server that says how many tokens there are, and not which."""
+    asked = request("Where is it?")
+    made = cached_model.build(asked.messages)
+    driver, server = opened(HELLO, name="org/tiny")
+    server.counts = [(200, {"count": len(made.ids)}), (200, {"count": len(made.ids) + 1})]
+    assert look(driver, asked).spans == made.spans
+    found = look(driver, asked)
+    assert (found.spans, found.prompt_tokens) == ((), len(made.ids) + 1)
+
+
 @pytest.fixture
 def cached_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PromptBuilder:
     """The tokenizer of the model "org/tiny" lies in the Hugging Face cache."""
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     folder = make_folder(tmp_path / "models--org--tiny" / "snapshots" / "abc")
     (folder / "model.safetensors").unlink()
     return PromptBuilder(tokenizer_alone(folder))

@@ -175,6 +175,29 @@ def test_where_arguments_stand_one_by_one_texts_are_free_and_all_else_fits(name:
         assert json.loads(call.arguments) == arguments
 
 
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize(
+    "arguments", [{"note": "x"}, {"size": 7}, {"note": "x", "size": 7}, {"size": 7, "note": "x"}, {}]
+)
+def test_where_arguments_stand_one_by_one_an_allowed_call_is_what_the_model_writes(
+    name: str, arguments: dict[str, object]
+) -> None:
+    """Whichever of them is the last, what only may be called is not held to its parameters."""
+    responder = random_responder(*KEYED[name])
+    tokenizer = responder.model.tokenizer
+    found = PromptBuilder(tokenizer).call_form(AnswerFormat.of(tokenizer), ["<|im_end|>"])
+    assert found is not None
+    properties = {"note": {"type": "string"}, "size": {"type": "integer"}}
+    tool = Tool("keep", parameters=json.dumps({"type": "object", "properties": properties}))
+    script = tokenizer(found.written("keep", arguments), add_special_tokens=False).input_ids
+    scripted = Scripted(responder.model, [*script, *[tokenizer.eos_token_id] * 400])  # type: ignore[arg-type]
+    sampling = Sampling(0.0, repetition_penalty=1.0, max_tokens=400)
+    asked = Request((Message("user", "x"),), sampling, tools=(tool, PRICE), may_call=("keep",))
+    made = finish(make_responder(scripted), asked)[1]
+    assert [(call.name, json.loads(call.arguments)) for call in made.tool_calls] == [("keep", arguments)]
+    assert made.reason == "end"
+
+
 @pytest.mark.parametrize("text", [{"type": "string", "pattern": "a+"}, {"type": "string", "maxLength": 3}])
 def test_what_a_text_as_it_is_cannot_be_held_to_is_refused(text: dict[str, object]) -> None:
     responder = random_responder(*KEYED["tagged arguments"])

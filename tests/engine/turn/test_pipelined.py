@@ -27,7 +27,7 @@ from tests.engine.inside import lanes
 from tests.engine.model_zoo import CASES, LENGTH, ROPE_CASES, ModelCase
 from tests.engine.models.test_classes import make_subject, prompt
 from tests.engine.tiny_models import make_model
-from tests.engine.turn import test_parts_of_answers
+from tests.engine.turn import test_parts_of_answers, test_settle
 from tests.engine.turn.test_sampling import logit_lists, samplings
 from tests.engine.turns import Chat, SpyModel, events, make_responder
 
@@ -126,6 +126,25 @@ def test_a_stop_at_any_token(tiny: LoadedModel, looks: int) -> None:
     assert whole.token_ids == further.token_ids
     assert one.ask("And my tent?").token_ids == other.ask("And my tent?").token_ids
     check_same_cache(one, other)
+
+
+def test_what_is_read_anew_is_not_written_over() -> None:
+    """Past the length from which the position code is another one: the token that follows stands behind all of it."""
+    answers = []
+    for is_on in (True, False):
+        chat = test_settle.make_long_chat()
+        if is_on:
+            chat.responder.wait_less(Steps(chat.responder.model))
+        answers.append(chat.ask("Where is my parcel?", sampling=replace(GREEDY, max_tokens=test_settle.SWITCH)))
+        (lane,) = lanes(chat.responder.cache)
+        assert lane.regime.endswith("long")
+        truth = Lane(lane.layout, lane.capacity)
+        truth.regime = lane.regime
+        chat.responder.model.forward(lane.ids, truth, 0)
+        for mine, theirs in zip(lane.keys + lane.values, truth.keys + truth.values, strict=True):
+            mine, theirs = mine[:, :, : len(lane.ids)], theirs[:, :, : len(lane.ids)]
+            torch.testing.assert_close(mine, theirs, rtol=1e-3, atol=1e-4)
+    assert answers[0].token_ids == answers[1].token_ids
 
 
 def stopped_after(chat: Chat, looks: int) -> Finished:
@@ -262,6 +281,14 @@ def test_a_lack_of_memory_ahead_is_met_later(tiny: LoadedModel) -> None:
     one, other = make_chat(model, DRAWN), make_chat(tiny, DRAWN, None)
     assert one.ask("Where is it?").token_ids == other.ask("Where is it?").token_ids
     assert calls[0] > 5
+
+
+def test_a_lane_is_recorded_for_its_last_size_too(tiny: LoadedModel) -> None:
+    """Which is not one of the round ones."""
+    steps, lane = recorded(tiny), Lane(tiny.layout, SIZE + 80, fill=0.0)
+    lane.ids[:] = prompt(8)
+    list(steps.record([lane]))
+    assert [size for size, _ in lane.recorded] == [SIZE, SIZE + 80]  # type: ignore[misc]
 
 
 def test_sizes() -> None:

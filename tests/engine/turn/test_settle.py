@@ -32,8 +32,7 @@ ROPE = LONGROPE | {"original_max_position_embeddings": SWITCH}
 CASE = ModelCase("LongRoPE", "phi3", GROUPED | {"rope_parameters": ROPE, "original_max_position_embeddings": SWITCH})
 
 
-@pytest.fixture
-def long_chat() -> Chat:
+def make_long_chat() -> Chat:
     """A chat with a model whose position code switches at 192 tokens."""
     interface.register()
     torch.manual_seed(3)
@@ -46,6 +45,11 @@ def long_chat() -> Chat:
     cache = PrefixCache(store, "long", 512, Ticks(), regime=model.reuse.regime)
     responder = Responder(model, cache, Ticks())  # type: ignore[arg-type]
     return Chat(responder, "You answer questions about parcels.", sampling=GREEDY)
+
+
+@pytest.fixture
+def long_chat() -> Chat:
+    return make_long_chat()
 
 
 def test_what_is_settled_near_the_switch_is_reused(long_chat: Chat) -> None:
