@@ -205,6 +205,19 @@ def test_where_arguments_stand_one_by_one_an_allowed_call_is_what_the_model_writ
     assert made.reason == "end"
 
 
+@pytest.mark.parametrize("name", KEYED)
+def test_names_of_arguments_may_be_any(name: str) -> None:
+    """What is written is read as it was meant."""
+    responder = random_responder(*KEYED[name])
+    keys = ("my key", "größe", "x-y", "1st", "a.b", "$c")
+    schema = {"type": "object", "properties": {key: {"enum": [7, True]} for key in keys}, "required": list(keys)}
+    tool = Tool("keep", parameters=json.dumps(schema))
+    sampling = Sampling(2.0, top_p=1.0, repetition_penalty=1.0, seed=3, max_tokens=400)
+    asked = Request((Message("user", "x"),), sampling, tools=(tool,), must_call=("keep",))
+    (call,) = finish(responder, asked)[1].tool_calls
+    assert set(json.loads(call.arguments)) == set(keys)
+
+
 @pytest.mark.parametrize("text", [{"type": "string", "pattern": "a+"}, {"type": "string", "maxLength": 3}])
 def test_what_a_text_as_it_is_cannot_be_held_to_is_refused(text: dict[str, object]) -> None:
     responder = random_responder(*KEYED["tagged arguments"])
