@@ -1021,6 +1021,11 @@
    <translation>Dies ist ein Encoder-Decoder-Modell, und Headstart führt nur Decoder-Modelle aus.</translation>
   </message>
   <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>This is no token of the Hub: copy it once more from the settings of your account.</source>
+   <translation>Das ist kein Token des Hubs: Kopieren Sie es noch einmal aus den Einstellungen Ihres Kontos.</translation>
+  </message>
+  <message>
    <location filename="../../engine/models/support.py" />
    <source>This kind of model cannot be opened for text chat on its own.</source>
    <translation>Diese Art von Modell lässt sich nicht für sich allein als Text-Chat öffnen.</translation>
@@ -1432,6 +1437,11 @@
    <location filename="../../app/transcript/page.py" />
    <source>{1} could not be written: {2}.</source>
    <translation>{1} konnte nicht geschrieben werden: {2}.</translation>
+  </message>
+  <message>
+   <location filename="../../engine/library/hub.py" />
+   <source>{1} does not answer as the Hub does: check whether the network wants a login, and HF_ENDPOINT where that is set. What was downloaded is kept.</source>
+   <translation>{1} antwortet nicht wie der Hub: Prüfen Sie, ob das Netz eine Anmeldung verlangt, und HF_ENDPOINT, falls das gesetzt ist. Was geladen wurde, bleibt.</translation>
   </message>
   <message>
    <location filename="../../engine/library/check.py" />
