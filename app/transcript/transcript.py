@@ -329,9 +329,9 @@ class Transcript(QScrollArea):
             if message is self._found:
                 offset = min(0, self.viewport().height() // 3 - (message.marked_top or 0))
             self._move_to(self._top_of(message) - offset)
-            # The range of the scroll bar says that late, while the view gets its row back.
-            if self._page.minimumSizeHint().height() <= self.height():
-                self._offer_newest(False)
+            if self._is_all_in_sight:
+                if not self._newest.isHidden():  # a view that is being laid out would keep its old range
+                    QTimer.singleShot(0, self, self._end_offer)
             elif bar.value() < bar.maximum() - END_MARGIN:
                 self._offer_newest(True)
 
@@ -374,6 +374,14 @@ class Transcript(QScrollArea):
             self._newest.setVisible(is_offered)
             self.setViewportMargins(0, 0, 0, NEWEST_ROW if is_offered else 0)
             self._place_newest()
+
+    @property
+    def _is_all_in_sight(self) -> bool:
+        return self._page.minimumSizeHint().height() <= self.height()
+
+    def _end_offer(self) -> None:
+        if self._is_all_in_sight:
+            self._offer_newest(False)
 
     def _place_newest(self) -> None:
         self._newest.adjustSize()

@@ -66,6 +66,9 @@ def test_each_fits_a_small_screen(screen: Screen, name: str) -> None:
         for tree in filter(lambda each: each.isVisibleTo(dialog), dialog.findChildren(QTreeWidget)):
             rows = [tree.visualItemRect(tree.topLevelItem(place)) for place in range(tree.topLevelItemCount())]
             assert {row.height() for row in rows} <= {tree.sizeHintForRow(0)}, "each row has the room of its words"
+            chosen = {index.column() for index in tree.selectedIndexes()}
+            shown = {column for column in range(tree.columnCount()) if not tree.isColumnHidden(column)}
+            assert not chosen or chosen >= shown, "all of the chosen row looks chosen"
     dialog.close()
     settle()
 
