@@ -256,7 +256,9 @@ async def _client(server: ToolServer, said: IO[str]) -> AsyncGenerator[Client]:
 
     if not server.is_address:
         program, *arguments = server.command
-        started = stdio_client(StdioServerParameters(command=program, args=arguments), errlog=said)  # type: ignore[arg-type]
+        # Strictly decoded, one byte of a log that is no UTF-8 would leave every later answer unread.
+        process = StdioServerParameters(command=program, args=arguments, encoding_error_handler="replace")
+        started = stdio_client(process, errlog=said)  # type: ignore[arg-type]
         async with Client(started, read_timeout_seconds=CALL_S) as client:
             yield client
         return

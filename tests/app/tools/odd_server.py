@@ -31,6 +31,7 @@ def _call(name: str) -> dict[str, Any]:
     if name == "noise":
         for number in range(300):
             print(f"line {number} of a log", flush=True)
+        sys.stdout.buffer.write(b"na\xefve\n")
         sys.stderr.write("and more" * 100_000)
     return {"result": {"content": PARTS if name == "parts" else [{"type": "text", "text": "done"}]}}
 
